@@ -69,8 +69,11 @@ pub(super) struct Documents {
     /// Builds the render setup of a changed site.
     pub(super) build_setup: SetupBuilder,
     /// Returns the settings of the windows of a changed site.
-    pub(super) window_settings: Box<dyn Fn(&Site) -> Vec<WindowSettings> + Send>,
+    pub(super) window_settings: WindowSettingsOfSite,
 }
+
+/// Returns the settings of the windows of a site, in the order of the outputs.
+type WindowSettingsOfSite = Box<dyn Fn(&Site) -> Vec<WindowSettings> + Send>;
 
 /// The windows and their content.
 pub(super) struct DisplayOptions {

@@ -485,7 +485,7 @@ mod tests {
                 format!("sep=;\n{header}\n1,2,3,4\n"),
                 "line 2: column camera_x_px is missing",
             ),
-            (format!("sep=;\n\n"), "the table is empty"),
+            ("sep=;\n\n".to_owned(), "the table is empty"),
             (
                 format!("{header}\n1,\"2,3,4\n"),
                 "a quotation mark is not closed",

@@ -87,7 +87,13 @@ pub fn parse_extending<T: JsonSchema + DeserializeOwned>(
     spans.record(tree.get_ref(), "");
     let mut problems: Vec<Problem> = syntax
         .iter()
-        .map(|e| spans.problem_at(e.span(), String::new(), syntax_message(e.message())))
+        .map(|e| {
+            spans.problem_at(
+                e.span().as_ref(),
+                String::new(),
+                syntax_message(e.message()),
+            )
+        })
         .collect();
     // The parser can report one mistake several times; the first report of a line is enough.
     problems.dedup_by_key(|p| p.line);
@@ -102,7 +108,7 @@ pub fn parse_extending<T: JsonSchema + DeserializeOwned>(
         if Spans::is_inherited(&finding.span) {
             continue;
         }
-        let problem = spans.problem_at(Some(finding.span), finding.path, finding.message);
+        let problem = spans.problem_at(Some(&finding.span), finding.path, finding.message);
         if !is_consequence && !broken.contains(&problem.line) {
             problems.push(problem);
         }
@@ -114,7 +120,11 @@ pub fn parse_extending<T: JsonSchema + DeserializeOwned>(
             Ok(read) => value = Some((read, spans)),
             // The findings already report the reason.
             Err(_) if !problems.is_empty() => {}
-            Err(e) => problems.push(spans.problem_at(e.span(), String::new(), e.message().into())),
+            Err(e) => problems.push(spans.problem_at(
+                e.span().as_ref(),
+                String::new(),
+                e.message().into(),
+            )),
         }
     }
     let mut problems = Problems(problems);

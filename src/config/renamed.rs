@@ -97,7 +97,7 @@ pub fn with_new_names<'t>(
                 "\"{old}\" was renamed; it is still read, but write \"{}\"",
                 name.trim_matches('"')
             );
-            warnings.push(spans.problem_at(Some(span.clone()), path, message));
+            warnings.push(spans.problem_at(Some(&span), path, message));
             new.replace_range(span, &name);
         }
         text = Cow::Owned(new);

@@ -145,11 +145,11 @@ impl Spans {
 
     pub(super) fn problem_at(
         &self,
-        span: Option<Range<usize>>,
+        span: Option<&Range<usize>>,
         path: String,
         message: String,
     ) -> Problem {
-        let (file, line, column) = self.place(span.as_ref());
+        let (file, line, column) = self.place(span);
         Problem {
             file: file.into(),
             line,

@@ -468,7 +468,7 @@ impl Editor {
             );
             Some(Problem::of_file(file.display().to_string(), message))
         };
-        deleted.filter_map(|deleted| problem(deleted)).collect()
+        deleted.filter_map(problem).collect()
     }
 
     /// Reads the files that the documents refer to again, and applies their changes: flow fields, models and the calibration.

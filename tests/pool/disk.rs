@@ -265,10 +265,10 @@ fn a_file_that_cannot_be_read_blocks_changes_only_while_it_is_there() {
         }),
         ("a folder", |path| std::fs::create_dir(path).unwrap()),
         ("a device", |path| {
-            std::os::unix::fs::symlink("/dev/zero", path).unwrap()
+            std::os::unix::fs::symlink("/dev/zero", path).unwrap();
         }),
         ("which does not exist", |path| {
-            std::os::unix::fs::symlink("gone", path).unwrap()
+            std::os::unix::fs::symlink("gone", path).unwrap();
         }),
         ("UTF-8", |path| std::fs::write(path, b"\xff\xfe").unwrap()),
     ];

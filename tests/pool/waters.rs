@@ -103,13 +103,15 @@ const L_SHAPE: [[f32; 2]; 6] = [
 fn a_goal_behind_any_edge_holds_no_fish() {
     let square = [[-1.5, -1.2], [1.5, -1.2], [1.5, 1.2], [-1.5, 1.2]];
     let y = -0.6;
-    let cases: [(
-        &str,
+    // Name, terraces, obstacles, start and goal.
+    type Case = (
+        &'static str,
         Vec<TerraceParams>,
         Vec<ObstacleParams>,
         [f32; 3],
         [f32; 3],
-    ); 6] = [
+    );
+    let cases: [Case; 6] = [
         (
             "corner of a terrace",
             vec![terrace(&square, 0.3)],

@@ -163,6 +163,7 @@ impl Scene {
         );
     }
 
+    #[expect(clippy::too_many_lines, reason = "one arm per kind of disturbance")]
     fn disturb(&self, number: u64, secs: f32, visitor: Option<Vec2>, light: &mut [f32]) {
         let sway = |amplitude: f32| {
             let slow = 0.6 + 0.4 * self.random(3, 0);

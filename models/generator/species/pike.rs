@@ -1,5 +1,7 @@
 //! The pike: an arrow with a long flat snout; dorsal and anal fin sit far back.
 
+#![allow(clippy::too_many_lines, reason = "the shape of a species is one table")]
+
 use glam::Vec3;
 
 use super::super::clips::Swim;

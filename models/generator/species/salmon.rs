@@ -1,5 +1,7 @@
 //! The salmon: a long silver body with dark spots on the back.
 
+#![allow(clippy::too_many_lines, reason = "the shape of a species is one table")]
+
 use glam::Vec3;
 
 use super::super::clips::Swim;

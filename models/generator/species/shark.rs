@@ -1,5 +1,7 @@
 //! The shark: a slim body with a conical snout, smooth skin, and pectoral fins like wings.
 
+#![allow(clippy::too_many_lines, reason = "the shape of a species is one table")]
+
 use glam::Vec3;
 
 use super::super::clips::Swim;

@@ -63,7 +63,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 
 use super::desk::Desk;
-use super::session::{SessionLog, SessionStart, create_session};
+use super::session::{SessionLog, SessionStart, TickLog, create_session};
 use crate::calibration::Calibration;
 use crate::camera::{AtEnd, CameraParams, FrameTap, Recording, SourceSpec};
 use crate::control::{Board, CalibrationStatus, DeskClient, Incoming, PictureStatus, desk_queue};
@@ -134,6 +134,46 @@ pub struct RecordConfig {
     pub secs: f64,
 }
 
+/// Starts the thread that writes the log of a session. Returns the logs for the desk and the simulation.
+fn start_session(
+    supervisor: &mut Supervisor,
+    session: &SessionConfig,
+) -> anyhow::Result<(Option<SessionLog>, Option<TickLog>)> {
+    let (log, ticks, mut writer) = create_session(&session.folder, &session.start)?;
+    supervisor.start("session", HangPolicy::WaitAtEnd, move |heartbeat| {
+        writer.run(heartbeat);
+        Ok(())
+    })?;
+    Ok((Some(log), Some(ticks)))
+}
+
+/// Starts the thread that records the camera's frames. Returns a function that makes a tap for each opened camera.
+fn start_recorder(
+    supervisor: &mut Supervisor,
+    record: &RecordConfig,
+    fps: Option<f64>,
+    journal: &Journal,
+) -> anyhow::Result<TapMaker> {
+    let recording = Recording::create(&record.path, record.secs, fps.unwrap_or(RECORDING_FPS))?;
+    let (input, mut recorder) = recorder(recording, journal);
+    let stop = Arc::clone(supervisor.stop_flag());
+    let input = Arc::new(Mutex::new(input));
+    supervisor.start("recorder", HangPolicy::WaitAtEnd, move |heartbeat| {
+        recorder.run(heartbeat);
+        Ok(())
+    })?;
+    Ok(Box::new(move || {
+        let (input, stop) = (Arc::clone(&input), Arc::clone(&stop));
+        let tap: FrameTap = Box::new(move |frame| {
+            // At the end of the program the recorder finishes its file. Frames that arrive after that are not sent.
+            if !stop.load(Ordering::Relaxed) {
+                input.lock().send(frame);
+            }
+        });
+        Some(tap)
+    }))
+}
+
 /// A running pool.
 pub struct LivePool {
     /// The supervisor of the threads.
@@ -198,15 +238,10 @@ impl LivePool {
         stop: StopFlag,
     ) -> anyhow::Result<Self> {
         let mut supervisor = Supervisor::new(stop);
-        let (mut session_log, mut tick_log) = (None, None);
-        if let Some(SessionConfig { folder, start }) = session {
-            let (log, ticks, mut writer) = create_session(&folder, &start)?;
-            (session_log, tick_log) = (Some(log), Some(ticks));
-            supervisor.start("session", HangPolicy::WaitAtEnd, move |heartbeat| {
-                writer.run(heartbeat);
-                Ok(())
-            })?;
-        }
+        let (session_log, tick_log) = match session {
+            Some(session) => start_session(&mut supervisor, &session)?,
+            None => (None, None),
+        };
         let observations: Arc<LatestSlot<TimedObservation>> = Arc::default();
         let snapshots: Arc<LatestSlot<SnapshotPair>> = Arc::default();
         let pattern: Arc<Mutex<Option<CalibrationPattern>>> = Arc::default();
@@ -215,29 +250,13 @@ impl LivePool {
         let journal = Journal::new(Arc::clone(&board));
         let notices = NoticeBoard::default();
 
-        let mut make_tap: TapMaker = Box::new(|| None);
-        if let Some(record) = &config.record {
-            let fps = config.camera.fps.or(config.camera_params.fps);
-            let recording =
-                Recording::create(&record.path, record.secs, fps.unwrap_or(RECORDING_FPS))?;
-            let (input, mut recorder) = recorder(recording, &journal);
-            let stop = Arc::clone(supervisor.stop_flag());
-            let input = Arc::new(Mutex::new(input));
-            make_tap = Box::new(move || {
-                let (input, stop) = (Arc::clone(&input), Arc::clone(&stop));
-                let tap: FrameTap = Box::new(move |frame| {
-                    // At the end of the program the recorder finishes its file. Frames that arrive after that are not sent.
-                    if !stop.load(Ordering::Relaxed) {
-                        input.lock().send(frame);
-                    }
-                });
-                Some(tap)
-            });
-            supervisor.start("recorder", HangPolicy::WaitAtEnd, move |heartbeat| {
-                recorder.run(heartbeat);
-                Ok(())
-            })?;
-        }
+        let make_tap: TapMaker = match &config.record {
+            Some(record) => {
+                let fps = config.camera.fps.or(config.camera_params.fps);
+                start_recorder(&mut supervisor, record, fps, &journal)?
+            }
+            None => Box::new(|| None),
+        };
         let queue = Arc::new(PoolQueue::new(config.scene));
         let living: Arc<LatestSlot<Living>> = Arc::default();
         let summaries: Arc<LatestSlot<PoolSummary>> = Arc::default();

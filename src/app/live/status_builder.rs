@@ -4,6 +4,7 @@
 //! In: what the stages publish. Out: a [`Status`], and events in the journal. Must not: wait for a stage.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -234,8 +235,8 @@ impl StatusBuilder {
             is_here
         });
         for track in now {
-            if !self.visitors.contains_key(&track.id) {
-                self.visitors.insert(track.id, Instant::now());
+            if let Entry::Vacant(arrival) = self.visitors.entry(track.id) {
+                arrival.insert(Instant::now());
                 self.visitors_today = self.visitors_today.saturating_add(1);
                 journal.add(EventKind::VisitorArrived { id: track.id });
             }

@@ -151,15 +151,16 @@ pub enum HangPolicy {
 
 /// The health of all threads of a supervisor. Copies share their content.
 #[derive(Clone, Debug, Default)]
-pub struct StageBoard(Arc<Mutex<Vec<(&'static str, HangPolicy, Arc<Heartbeat>)>>>);
+pub struct StageBoard(Arc<Mutex<Vec<ThreadHealth>>>);
+
+/// Name, policy and heartbeat of a thread.
+type ThreadHealth = (&'static str, HangPolicy, Arc<Heartbeat>);
 
 impl StageBoard {
     /// Returns the health of every thread, in the order in which they were started.
     pub fn statuses(&self) -> Vec<StageStatus> {
         let threads = self.0.lock();
-        let status = |(name, policy, heartbeat): &(&'static str, HangPolicy, Arc<Heartbeat>)| {
-            heartbeat.status(name, *policy)
-        };
+        let status = |(name, policy, heartbeat): &ThreadHealth| heartbeat.status(name, *policy);
         threads.iter().map(status).collect()
     }
 }

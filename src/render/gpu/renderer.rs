@@ -127,8 +127,8 @@ impl Renderer {
         let bodies = bodies(species, look.season);
         let models = || bodies.iter().map(|body| &body.model);
         let layouts = like.map_or_else(|| BindGroupLayouts::new(device), |l| l.layouts.clone());
-        let influences = static_models.iter().chain(models()).map(Model::influences);
-        let influences = influences.max().unwrap_or(1);
+        let all_models = static_models.iter().chain(models());
+        let influences = all_models.map(Model::influences).max().unwrap_or(1);
         let compiled_for = (surface.kind, samples, influences);
         let pipelines = match like {
             Some(like) if like.compiled_for == compiled_for => like.pipelines.clone(),
@@ -137,33 +137,26 @@ impl Renderer {
         let samplers = like.map_or_else(|| Samplers::new(device), |l| l.samplers.clone());
         let filters_edges = edges == EdgeSmoothing::Filtered;
         let flat = &samplers.flat;
-        let make_output =
-            |output| OutputPass::new(&gpu, &layouts, flat, &surface, output, filters_edges);
-        let outputs: Result<Vec<_>, _> = outputs.iter().map(make_output).collect();
-        let outputs = outputs?;
+        let outputs: Vec<_> = (outputs.iter())
+            .map(|output| OutputPass::new(&gpu, &layouts, flat, &surface, output, filters_edges))
+            .collect::<Result<_, _>>()?;
         let size = picture_px(&gpu, outputs.iter().map(|output| &output.view));
         let scenery =
             Scenery::new(&look, &surface, size, depth_m).with_terraces(&terraces, &surface);
         let targets = Targets::new(device, size, &scenery.grid, samples);
         let fixed = FixedTextures::new(device, &gpu.queue, models());
-        let has_static_models = static_models.len() >= STATIC_MODEL_COUNT;
-        let drawn_count = if has_static_models {
-            STATIC_MODEL_COUNT
-        } else {
-            0
-        };
-        let drawn = static_models.iter().take(drawn_count);
-        let (meshes, vertex_buffer, index_buffer) = upload(&gpu, drawn.chain(models()));
-        let uniform_bytes = size_of::<SceneUniforms>() as u64;
-        let uniform_buffer = buffer(device, "scene uniforms", WRITTEN_UNIFORM, uniform_bytes);
+        let drawn = static_models.get(..STATIC_MODEL_COUNT).unwrap_or_default();
+        let (meshes, vertex_buffer, index_buffer) = upload(&gpu, drawn.iter().chain(models()));
+        let bytes = size_of::<SceneUniforms>() as u64;
+        let uniform_buffer = buffer(device, "scene uniforms", WRITTEN_UNIFORM, bytes);
         let grow = |label, usage, bytes| GrowingBuffer::new(device, label, usage, bytes);
         let instance_buffer = grow("instances", BufferUsages::STORAGE, 4096);
         let joint_buffer = grow("joints", BufferUsages::STORAGE, 65536);
         let waterfalls = waterfalls(&terraces);
-        let shapes = static_shapes.into_iter().chain(waterfalls.iter().copied());
-        let shapes: Vec<_> = shapes.collect();
+        let mut shapes = static_shapes;
+        shapes.extend_from_slice(&waterfalls);
         let place = || StaticBodies::new(&shapes, &surface, &look, &scenery);
-        let static_bodies = has_static_models.then(place).unwrap_or_default();
+        let static_bodies = (!drawn.is_empty()).then(place).unwrap_or_default();
         let uniforms = SceneUniforms::new(&look, &surface, &scenery);
         let bind_groups = BindGroups::new(&BindGroupInputs {
             device,
@@ -175,7 +168,7 @@ impl Renderer {
             instances: &instance_buffer,
             joints: &joint_buffer,
         });
-        let mut renderer = Self {
+        let renderer = Self {
             ground_shadow_indices: grow("ground shadow indices", BufferUsages::INDEX, 65536),
             ground_shadow_vertices: grow("ground shadow vertices", BufferUsages::VERTEX, 65536),
             pressure: WaterPressure::new(scenery.grid),
@@ -213,10 +206,15 @@ impl Renderer {
             uniforms,
             static_bodies,
         };
-        renderer.set_quality(Quality::FULL);
-        renderer.paint_ground();
-        renderer.gpu.check()?;
-        Ok(renderer)
+        renderer.prepared()
+    }
+
+    /// Selects the full quality and paints the ground.
+    fn prepared(mut self) -> Result<Self, RenderError> {
+        self.set_quality(Quality::FULL);
+        self.paint_ground();
+        self.gpu.check()?;
+        Ok(self)
     }
 
     /// The device that draws the pictures.
