@@ -43,7 +43,6 @@ pub struct RenderSetup {
 #[serde(default, deny_unknown_fields)]
 pub struct PictureParams {
     /// Level of detail of the picture.
-    #[schemars(extend("x-restart" = true))]
     pub quality: PictureQuality,
 }
 

@@ -236,20 +236,23 @@ fn a_rejected_change_is_tried_again_when_anything_that_it_needs_changes() {
         trout.model.vertices.len()
     };
     let before = vertices(&site);
-    site.write("fish.glb", model("shark.glb"));
+    site.write("fish.glb", model("herring.glb"));
     site.settles_well();
     assert_ne!(vertices(&site), before, "a changed model is applied");
     // Another document.
     site.write(TROUT, &text);
     site.settles_well();
     let scene = site.read("scenes/pool.toml");
-    site.write("scenes/pool.toml", scene.replace("trout = 6", "koi = 6"));
+    site.write("scenes/pool.toml", scene.replace("trout = 6", "zander = 6"));
     let messages = site.poll(50);
     assert_eq!(messages.len(), 1, "{messages:?}");
     assert_eq!(site.pool.count("trout"), 6);
-    site.write("species/koi.toml", &text);
+    site.write("species/zander.toml", &text);
     site.settles_well();
-    assert_eq!((site.pool.count("koi"), site.pool.count("trout")), (6, 0));
+    assert_eq!(
+        (site.pool.count("zander"), site.pool.count("trout")),
+        (6, 0)
+    );
 }
 
 /// Each of these stands in the folder for a while. A good change of another file is made meanwhile, and is applied when the
@@ -352,8 +355,8 @@ fn a_replaced_folder_is_applied_as_a_whole() {
     }
     let scene = at("two/scenes/pool.toml");
     let text = std::fs::read_to_string(&scene).unwrap();
-    std::fs::write(&scene, text.replace("trout = 6", "koi = 6\ntrout = 1")).unwrap();
-    std::fs::copy(at("two").join(TROUT), at("two/species/koi.toml")).unwrap();
+    std::fs::write(&scene, text.replace("trout = 6", "zander = 6\ntrout = 1")).unwrap();
+    std::fs::copy(at("two").join(TROUT), at("two/species/zander.toml")).unwrap();
     // mount/site.toml → ..data/site.toml, ..data → one
     std::fs::create_dir(at("mount")).unwrap();
     symlink("../one", at("mount/..data")).unwrap();
@@ -366,7 +369,7 @@ fn a_replaced_folder_is_applied_as_a_whole() {
         folder: path,
     };
     let mut site = watch(at("mount"));
-    let state = |site: &Watched| (site.cruise(), site.pool.count("koi"));
+    let state = |site: &Watched| (site.cruise(), site.pool.count("zander"));
     assert_eq!(state(&site), (21, 0));
     for (name, expected) in [("two", (22, 6)), ("three", (23, 0))] {
         symlink(format!("../{name}"), at("mount/..data_tmp")).unwrap();

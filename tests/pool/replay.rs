@@ -64,7 +64,7 @@ fn a_replayed_command_log_gives_the_same_run() {
             100 => json!({"command": "remove_individual", "id": 7}),
             120 => json!({"command": "take_over", "documents": [
                 {"document": {"kind": "species", "name": "trout"}, "text": trout}]}),
-            130 => json!({"command": "add_species", "name": "koi", "like": "trout", "count": 3}),
+            130 => json!({"command": "add_species", "name": "zander", "like": "trout", "count": 3}),
             160 => edit(
                 "scene:pool",
                 "population.herring",
@@ -282,11 +282,11 @@ fn changed_files_are_applied_or_rejected_completely() {
     pool.step();
     assert_eq!((cruise(&pool), pool.count("herring")), (0.25, 11));
     // A new species file is written, and the scene file replaces the species trout by it.
-    std::fs::write(trout.with_file_name("koi.toml"), &text).unwrap();
-    std::fs::write(&scene, scene_text.replace("trout = 6", "koi = 6")).unwrap();
+    std::fs::write(trout.with_file_name("zander.toml"), &text).unwrap();
+    std::fs::write(&scene, scene_text.replace("trout = 6", "zander = 6")).unwrap();
     pool.command(poll_change(&mut watcher).unwrap());
-    assert_eq!((pool.count("koi"), pool.count("trout")), (6, 0));
-    std::fs::remove_file(trout.with_file_name("koi.toml")).unwrap();
+    assert_eq!((pool.count("zander"), pool.count("trout")), (6, 0));
+    std::fs::remove_file(trout.with_file_name("zander.toml")).unwrap();
     let removed = poll_change(&mut watcher).unwrap();
     let problems = pool
         .try_command(removed)
@@ -294,12 +294,12 @@ fn changed_files_are_applied_or_rejected_completely() {
     assert!(
         problems
             .to_string()
-            .contains("koi.toml: was deleted, but the scene \"pool\" needs it"),
+            .contains("zander.toml: was deleted, but the scene \"pool\" needs it"),
         "{problems}"
     );
     std::fs::write(&scene, &scene_text).unwrap();
     pool.command(poll_change(&mut watcher).unwrap());
-    assert_eq!((pool.count("koi"), pool.count("trout")), (0, 6));
+    assert_eq!((pool.count("zander"), pool.count("trout")), (0, 6));
     // An unsaved edit stays when another file changes.
     pool.set("species:shark", "motion.cruise_mps", json!(0.21));
     std::fs::write(&trout, &text).unwrap();

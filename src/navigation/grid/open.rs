@@ -40,6 +40,11 @@ pub(super) trait OpenList {
 /// step.
 const BUCKET_SHIFT: u32 = 10;
 const END_OF_CHAIN: u32 = u32::MAX;
+/// Number of buckets that are allocated at first, in 8 kB. It suffices for a path of about 340 cells, longer than any path in the
+/// surroundings of an agent, so that a later search with a longer path allocates nothing.
+const FIRST_BUCKETS: usize = 2048;
+/// Number of entries that are allocated at first: several times the cells at the rim of a search in the surroundings of an agent.
+const FIRST_ENTRIES: usize = 1024;
 
 /// Buckets of keys. Each bucket is a linked list in one shared vector.
 #[derive(Clone, Debug, Default)]
@@ -82,8 +87,12 @@ impl OpenList for Buckets {
     fn push(&mut self, key: u32, cell: Cell) {
         let bucket = (key >> BUCKET_SHIFT) as usize;
         if bucket >= self.heads.len() {
-            self.heads
-                .resize((bucket + 1).next_power_of_two(), END_OF_CHAIN);
+            self.heads.resize(
+                (bucket + 1).next_power_of_two().max(FIRST_BUCKETS),
+                END_OF_CHAIN,
+            );
+            self.chain
+                .reserve(FIRST_ENTRIES.saturating_sub(self.chain.len()));
         }
         let entry = (cell, self.heads[bucket]);
         self.heads[bucket] = if self.free_head == END_OF_CHAIN {

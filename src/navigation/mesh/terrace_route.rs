@@ -142,7 +142,7 @@ impl TerraceRoute {
     /// Returns the start and the goal of the route on the mesh. The start is the point of the mesh that is nearest to
     /// the agent: a wave of neighbors may have pushed it off the mesh. The goal is the nearest point to the wanted
     /// position that the agent can reach: in the wanted terrace, or in any terrace if that is `None`. The goal stays
-    /// the same while the wanted position moves less than [`GOAL_TOLERANCE_M`]. `None` if no goal can be reached.
+    /// the same while the wanted position moves less than `GOAL_TOLERANCE_M`. `None` if no goal can be reached.
     pub fn place_goal(
         &mut self,
         at: MeshPoint,

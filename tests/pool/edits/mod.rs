@@ -174,7 +174,7 @@ fn saving_writes_changed_documents_and_keeps_comments() {
     let file = |name: &str| std::fs::read_to_string(site.with_file_name(name)).unwrap();
     let (trout, scene) = (file("species/trout.toml"), file("scenes/pool.toml"));
     pool.set("species:trout", "motion.cruise_mps", json!(0.25));
-    pool.command(json!({"command": "add_species", "name": "koi", "like": "trout", "count": 2}));
+    pool.command(json!({"command": "add_species", "name": "zander", "like": "trout", "count": 2}));
     assert_eq!(pool.desk.status(&pool.simulation).unsaved.len(), 3);
     assert_eq!(
         file("species/trout.toml"),
@@ -190,7 +190,7 @@ fn saving_writes_changed_documents_and_keeps_comments() {
     assert_ne!(file("species/trout.toml"), trout);
     assert_eq!(
         file("scenes/pool.toml"),
-        scene.replace("trout = 6\n", "trout = 6\nkoi = 2\n")
+        scene.replace("trout = 6\n", "trout = 6\nzander = 2\n")
     );
     assert_eq!(
         file("species/.generations/trout.toml.000001"),
@@ -203,9 +203,9 @@ fn saving_writes_changed_documents_and_keeps_comments() {
     pool.command(json!({"command": "save"}));
     assert_eq!(file("species/trout.toml"), trout);
     assert_eq!(file("scenes/pool.toml"), scene);
-    assert!(!site.with_file_name("species/koi.toml").exists());
+    assert!(!site.with_file_name("species/zander.toml").exists());
     assert!(
-        site.with_file_name("species/.generations/koi.toml.000001")
+        site.with_file_name("species/.generations/zander.toml.000001")
             .exists()
     );
     // Revert replaces the edited documents by the files on disk. It can be undone.

@@ -136,31 +136,33 @@ fn naming_an_individual_does_not_replace_it() {
 #[test]
 fn species_can_be_added_and_removed() {
     let mut pool = Pool::new();
-    let add = json!({"command": "add_species", "name": "koi", "like": "trout", "count": 4});
+    let add = json!({"command": "add_species", "name": "zander", "like": "trout", "count": 4});
     check_edit(
         &mut pool,
         add.clone(),
-        |p| p.count("koi") == 0,
-        |p| p.count("koi") == 4,
+        |p| p.count("zander") == 0,
+        |p| p.count("zander") == 4,
     );
     pool.command(add);
     pool.run(3);
-    pool.set("species:koi", "body.radius_m", json!(0.2));
+    pool.set("species:zander", "body.radius_m", json!(0.2));
     let text = pool
         .desk
         .editor()
-        .text(&DocumentName::Species { name: "koi".into() })
+        .text(&DocumentName::Species {
+            name: "zander".into(),
+        })
         .unwrap();
     assert!(
         text.contains("# Trout: lives among rocks"),
         "the copy keeps the comments"
     );
-    let remove = json!({"command": "remove_species", "name": "koi"});
+    let remove = json!({"command": "remove_species", "name": "zander"});
     check_edit(
         &mut pool,
         remove,
-        |p| p.count("koi") == 4,
-        |p| p.count("koi") == 0,
+        |p| p.count("zander") == 4,
+        |p| p.count("zander") == 0,
     );
     let trout = json!({"command": "remove_species", "name": "trout"});
     check_edit(
