@@ -156,8 +156,8 @@ fn every_bad_director_and_individual_has_its_message() {
         &["none of these species has a limit_based need \"sleep\""],
     );
     scene(
-        "[[individuals]]\nname = 'Ida'\nspecies = 'koi'",
-        &["individuals[0].species: there is no species in the population \"koi\""],
+        "[[individuals]]\nname = 'Ida'\nspecies = 'carp'",
+        &["individuals[0].species: there is no species in the population \"carp\""],
     );
     scene(
         "[[individuals]]\nname = 'trout'\nspecies = 'trout'",
@@ -231,7 +231,7 @@ fn every_bad_species_has_its_message() {
         "grazer",
         "hungry_after_secs = 90.0",
         "hungry_after_secs = 0.0",
-        "needs[1].limit.of: the need 'feed' reads a drive that is switched off; set drives.hungry_after_secs",
+        "needs[2].limit.of: the need 'feed' reads a drive that is switched off; set drives.hungry_after_secs",
     );
     changed(
         "grazer",
@@ -415,10 +415,10 @@ fn every_bad_obstacle_terrace_and_field_has_its_message() {
     let field = |rest: &str| format!("[[fields]]\n{rest}");
     scene(
         &field(
-            "acts_on = ['koi']\nshape = { kind = 'radial', inner_radius_m = 3.0, range_m = 1.0 }",
+            "acts_on = ['carp']\nshape = { kind = 'radial', inner_radius_m = 3.0, range_m = 1.0 }",
         ),
         &[
-            "fields[0].acts_on[0]: there is no species or group \"koi\"",
+            "fields[0].acts_on[0]: there is no species or group \"carp\"",
             "; the field does not act on this name",
             "fields[0].shape.inner_radius_m: inner_radius_m = 3 is beyond range_m = 1",
         ],
