@@ -478,10 +478,10 @@ fn changed_files_are_applied_or_rejected_while_the_pool_runs() {
     scene(
         "[[obstacles]]\nshape = \"sphere\"\ncenter_m = [0.0, -0.8, 0.0]\nradius_m = 0.4\n\n[population]\ntrout = 5\n",
     );
-    shown.pool.wait_for("changes of the site were applied", 1);
-    shown.pool.wait_for(PICTURE, 2);
+    shown.pool.wait_for("applied: take_over", 1);
+    shown.assert_moves();
     scene("[population]\ntrout = -5\nsalmon = \"many\"\n");
-    shown.pool.wait_for("a command was rejected", 1);
+    shown.pool.wait_for("rejected: take_over", 1);
     shown.pool.wait_for("population.salmon", 1);
     let output = shown.pool.output();
     for part in ["pool.toml:2", "-5", "pool.toml:3"] {
