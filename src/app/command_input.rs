@@ -269,8 +269,9 @@ mod tests {
         };
         std::fs::write(&path, "{\"command\":\"undo\"}\n").unwrap();
         assert_eq!(next(), Command::Undo);
-        // As long as the line that was read, so only the time of the change tells.
-        std::thread::sleep(Duration::from_millis(20));
+        // As long as the line that was read, so only the time of the change tells. The reader notes the time shortly after it has
+        // sent a command; a file that is replaced before that is not noticed, so the test waits.
+        std::thread::sleep(Duration::from_secs(1));
         std::fs::write(&path, "{\"command\":\"redo\"}\n").unwrap();
         assert_eq!(next(), Command::Redo);
         let other = folder.path().join("other");
