@@ -301,7 +301,7 @@ fn koi_coat(variety: u32, seed: f32, skin: vec2<f32>, across: f32, px: f32) -> v
     let place = flat + 0.065 * wide + 0.013 * fine;
     // The edge of a patch is as sharp as a row of scales.
     let soft = max(px, 0.0035);
-    // Red patches stand in a row along the back.
+    // The red patches form a row along the back.
     var to_red = 1.0;
     for (var i = 0; i < 4; i++) {
         let chance = hash2(vec2<i32>(salt + 7 * i, 11));

@@ -28,7 +28,7 @@ pub struct SimulateOptions {
     pub simulation: SimulationParams,
     /// File of tracks. Replaces the program of the visitors.
     pub shadows: Option<PathBuf>,
-    /// Program of the visitors; `None` means that there are no visitors except those of the file of tracks.
+    /// Program of the visitors; `None` for the visitors of the file of tracks only.
     pub visitors: Option<VisitorProgram>,
     /// Simulated time in seconds.
     pub seconds: f64,

@@ -90,7 +90,7 @@ impl Spans {
             .unwrap_or("")
     }
 
-    /// Whether a byte range of the combined tree lies in a text that this one extends.
+    /// Whether a byte range of the combined tree belongs to a text that this text extends.
     pub(super) fn is_inherited(span: &Range<usize>) -> bool {
         span.start >= LEVEL_BYTES
     }

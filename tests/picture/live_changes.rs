@@ -36,7 +36,7 @@ fn difference(a: &[u8], b: &[u8]) -> f64 {
     sum as f64 / a.len() as f64
 }
 
-/// A changed color opened the graphics device again, and rings, specks and the phases of the bodies began anew.
+/// A fixed bug: a changed color opened the graphics device again, so rings, specks and the phases of the bodies started again.
 #[test]
 fn rings_specks_and_phases_survive_a_change_of_the_scene() {
     let Some(gpu) = stage::gpu() else { return };
@@ -67,7 +67,7 @@ fn rings_specks_and_phases_survive_a_change_of_the_scene() {
         difference(&without_rings, &expected),
     );
     println!(
-        "difference to an unchanged run: {kept:.3} levels; if the renderer begins anew: {lost:.3} levels"
+        "difference to an unchanged run: {kept:.3} levels; if the renderer starts again: {lost:.3} levels"
     );
     assert!(kept < 0.05 && lost > 10.0 * kept.max(0.01), "{kept} {lost}");
 }

@@ -171,7 +171,7 @@ fn hostile_clients_are_bounded_and_others_are_served() {
     // The server may close the connection before this end has read the error.
     let _closed = lines.read_to_end(&mut rest);
     assert!(served.ask(r#"{"do":"status"}"#)["status"].is_object());
-    // More clients than places: the surplus is told so, and after the others have gone there is room again.
+    // Clients beyond the limit get an error. After the other clients have left, new clients are accepted again.
     let silent: Vec<UnixStream> = (0..200)
         .filter_map(|_| UnixStream::connect(served.path()).ok())
         .collect();
