@@ -17,6 +17,7 @@ pub mod control;
 pub mod geometry;
 pub mod life;
 pub mod navigation;
+pub mod panel;
 pub mod render;
 pub mod simulation;
 pub mod site;

@@ -10,6 +10,7 @@ use super::commands::CtlArguments;
 use super::commands::{CamerasArguments, CaptureWorkerArguments, ChildGuardArguments};
 use crate::camera::SourceSpec;
 use crate::life::VisitorProgram;
+use crate::panel::Listen;
 use crate::render::{OverlayOptions, Pattern};
 use crate::world::{OverlayLayer, OverlayLayers};
 
@@ -157,6 +158,12 @@ pub(super) struct RunArguments {
     #[cfg(unix)]
     #[arg(long, value_name = "PATH")]
     pub(super) control_socket: Option<PathBuf>,
+    /// Where the operator's panel can be opened: local, lan, ADDRESS:PORT or off; default: `panel.listen` of the site
+    #[arg(long, value_name = "WHERE", value_parser = listen)]
+    pub(super) panel: Option<String>,
+    /// Open the panel for every device in the local network, for the first installation with a phone; the same as --panel lan
+    #[arg(long, conflicts_with = "panel")]
+    pub(super) setup: bool,
 
     /// Lose the graphics device once after this number of pictures, to test that it is opened again
     #[arg(long, value_name = "PICTURES", hide = true)]
@@ -534,6 +541,11 @@ fn minutes(text: &str) -> Result<f64, String> {
         Ok(value) if (0.1..=1e5).contains(&value) => Ok(value),
         _ => Err("expected minutes, from 0.1 to 100000".to_owned()),
     }
+}
+
+fn listen(text: &str) -> Result<String, String> {
+    Listen::parse(text)?;
+    Ok(text.to_owned())
 }
 
 fn site_file(text: &str) -> Result<PathBuf, String> {

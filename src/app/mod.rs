@@ -22,6 +22,7 @@ mod life;
 mod live;
 mod observation;
 mod offscreen;
+mod panel_stage;
 mod parent_process;
 mod process;
 mod replay;

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 
 use crate::control::{Command, PictureStatus, Source, SourceKind};
+use crate::panel::PanelOptions;
 use crate::render::{GpuPresenter, Presenter, RenderSetup};
 use crate::site::{Editor, FileWatcher, Site};
 
@@ -23,6 +24,7 @@ use super::live::{
     SetupBuilder, SetupHandoff, SharedWindows, StopFlag, Supervisor, WindowSettings,
     calibration_step_for_key, check_reachable, is_x11, run_windows, watch_monitors,
 };
+use super::panel_stage::start_panel;
 use super::print_message;
 use super::session::SessionStart;
 
@@ -54,6 +56,8 @@ pub(super) struct RunOptions {
     /// Path of the control socket; `None` for the default path.
     #[cfg(unix)]
     pub(super) control_socket: Option<PathBuf>,
+    /// The operator's panel; `None` does not serve it.
+    pub(super) panel: Option<PanelOptions>,
     /// Number of times that a parent process has restarted this process; `None` without a parent process.
     pub(super) restarts: Option<u64>,
 }
@@ -146,6 +150,9 @@ pub(super) fn run_pool(options: RunOptions, stop: StopFlag) -> anyhow::Result<Ru
     start_editing(&mut live, options.documents, handoff.clone(), &shared)?;
     #[cfg(unix)]
     start_control_socket(&mut live, options.control_socket)?;
+    if let Some(panel) = options.panel {
+        start_panel(&mut live, &panel)?;
+    }
     if let Some(path) = options.commands {
         let sender = live.client.sender(Source::of(SourceKind::Commands));
         let mut input = CommandInput::new(&path, sender);

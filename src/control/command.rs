@@ -80,6 +80,12 @@ pub enum Command {
         /// The step.
         step: CalibrationStep,
     },
+    /// Applies several commands, or none of them. One undo undoes all. Allowed are commands that change documents, and
+    /// instructions to the fish.
+    Batch {
+        /// The commands, applied in this order.
+        commands: Vec<Command>,
+    },
     /// Applies the texts of documents that have changed on the disk.
     TakeOver {
         /// The documents that changed since they were last read, with their texts.
@@ -108,6 +114,7 @@ impl Command {
             Self::Director { .. } => "director",
             Self::OverrideMind { .. } => "override_mind",
             Self::Calibrate { .. } => "calibrate",
+            Self::Batch { .. } => "batch",
             Self::TakeOver { .. } => "take_over",
             Self::Undo => "undo",
             Self::Redo => "redo",
@@ -134,6 +141,10 @@ impl Command {
                 CalibrationStep::Table { .. } => "table".to_owned(),
                 step => serde_json::to_string(step).unwrap_or_default(),
             },
+            Self::Batch { commands } => {
+                let command = |c: &Self| format!("{} {}", c.name(), c.summary());
+                listed(commands.iter().map(command))
+            }
             Self::TakeOver { documents } => {
                 listed(documents.iter().map(|d| d.document.to_string()))
             }

@@ -158,6 +158,7 @@ pub(super) fn check_site(entry: &Entry<SiteFile>, library: &Library, findings: &
     }
     findings.problems_of(entry, "vision", site.vision.problems());
     findings.problems_of(entry, "calibration", site.calibration.problems());
+    findings.problems_of(entry, "panel", site.panel.problems());
     for (i, output) in site.outputs.iter().enumerate() {
         findings.problems_of(entry, &format!("outputs[{i}]"), output.problems());
         let same = |other: &OutputParams| other.monitor == output.monitor;

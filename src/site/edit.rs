@@ -131,7 +131,8 @@ pub(super) fn draft(
                 "there is no camera here, so it cannot be calibrated; send this command to `shoal run`",
             ));
         }
-        Command::TakeOver { .. }
+        Command::Batch { .. }
+        | Command::TakeOver { .. }
         | Command::Undo
         | Command::Redo
         | Command::Save

@@ -5,6 +5,7 @@
 //! start a thread. The same commands in the same order give the same result, so a log of commands can be replayed.
 
 use std::collections::BTreeMap;
+use std::mem::take;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
@@ -27,6 +28,9 @@ use crate::world::Gathering;
 
 /// Maximum number of changes that can be undone. Older changes are dropped.
 const UNDO_MAX: usize = 2000;
+
+/// Maximum number of commands in a batch. Each is checked against all documents, which takes some milliseconds.
+const BATCH_MAX: usize = 100;
 
 /// Returns the species name of an individual in the pool by its id; `None` for an unknown id.
 pub type SpeciesLookup<'a> = &'a dyn Fn(u32) -> Option<String>;
@@ -71,6 +75,28 @@ pub(super) struct DirectorState {
 struct UndoStep {
     before: EditState,
     after: EditState,
+}
+
+impl UndoStep {
+    /// Returns the change that consists of all these changes, in this order; `None` if there is none.
+    fn merged(steps: Vec<Self>) -> Option<Self> {
+        let mut steps = steps.into_iter();
+        let mut all = steps.next()?;
+        for step in steps {
+            for (name, text) in step.before.texts {
+                all.before.texts.entry(name).or_insert(text);
+            }
+            // What was done last is undone first.
+            let mut undone = step.before.changes;
+            undone.append(&mut all.before.changes);
+            all.before.changes = undone;
+            all.after.texts.extend(step.after.texts);
+            all.after.director = step.after.director;
+            all.after.changes.extend(step.after.changes);
+            all.after.added.extend(step.after.added);
+        }
+        Some(all)
+    }
 }
 
 /// The state before or after a change, with all data that is needed to restore it.
@@ -252,11 +278,78 @@ impl Editor {
                 self.commit(draft, command)
             }
             Command::TakeOver { documents } => self.apply_disk_texts(documents),
+            Command::Batch { commands } => self.apply_batch(commands, species_of),
             _ => {
                 let draft = edit::draft(self, command, species_of)?;
                 self.commit(draft, command)
             }
         }
+    }
+
+    /// Applies all commands of a batch as one change, or none of them.
+    fn apply_batch(
+        &mut self,
+        commands: &[Command],
+        species_of: SpeciesLookup<'_>,
+    ) -> Result<Applied, Problems> {
+        if commands.is_empty() || commands.len() > BATCH_MAX {
+            let message = format!("a batch has 1 to {BATCH_MAX} commands");
+            return Err(no_step(&message));
+        }
+        let kept = (
+            self.library.clone(),
+            Arc::clone(&self.site),
+            self.director.clone(),
+        );
+        let (undo, redo) = (take(&mut self.undo), self.redo.clone());
+        let mut all = Applied::default();
+        for (index, command) in commands.iter().enumerate() {
+            let applied = match command {
+                Command::Edit { .. }
+                | Command::AddSpecies { .. }
+                | Command::RemoveSpecies { .. }
+                | Command::SwitchScene { .. }
+                | Command::AddIndividual { .. }
+                | Command::Director { .. } => self.apply(command, species_of),
+                _ => Err(no_step(
+                    "this command cannot be part of a batch; send it alone",
+                )),
+            };
+            match applied {
+                Ok(applied) => {
+                    all.is_new_site |= applied.is_new_site;
+                    all.changes.extend(applied.changes);
+                }
+                Err(mut problems) => {
+                    (self.library, self.site, self.director) = kept;
+                    (self.undo, self.redo) = (undo, redo);
+                    for problem in &mut problems.0 {
+                        let name = command.name();
+                        problem.message =
+                            format!("command {} ({name}): {}", index + 1, problem.message);
+                    }
+                    return Err(problems);
+                }
+            }
+        }
+        let steps = std::mem::replace(&mut self.undo, undo);
+        if let Some(step) = UndoStep::merged(steps) {
+            self.push_undo(step);
+        }
+        if all.is_new_site || !all.changes.is_empty() {
+            all.command = Some(Command::Batch {
+                commands: commands.to_vec(),
+            });
+        }
+        Ok(all)
+    }
+
+    /// Adds a change that can be undone.
+    fn push_undo(&mut self, step: UndoStep) {
+        self.redo.clear();
+        self.undo.push(step);
+        let surplus = self.undo.len().saturating_sub(UNDO_MAX);
+        self.undo.drain(..surplus);
     }
 
     /// Applies a draft, if all documents are valid with its changes.
@@ -281,10 +374,7 @@ impl Editor {
         let is_new_site = before.texts != after.texts;
         let can_be_undone = is_new_site || !before.changes.is_empty();
         if can_be_undone {
-            self.redo.clear();
-            self.undo.push(UndoStep { before, after });
-            let surplus = self.undo.len().saturating_sub(UNDO_MAX);
-            self.undo.drain(..surplus);
+            self.push_undo(UndoStep { before, after });
         }
         Ok(Applied {
             command: (is_new_site || !changes.is_empty()).then(|| command.clone()),

@@ -12,6 +12,7 @@ use crate::camera::CameraParams;
 use crate::config::{ExtendRules, KeyedList};
 use crate::geometry::{Surface, SurfaceKind};
 use crate::navigation::FieldParams;
+use crate::panel::PanelParams;
 use crate::render::{OutputParams, PictureParams, SceneLook, SpeciesLook};
 use crate::simulation::SimulationParams;
 use crate::vision::VisionParams;
@@ -44,6 +45,9 @@ pub struct SiteFile {
     pub picture: PictureParams,
     /// The projectors. If this list is empty, one output of the default size is used.
     pub outputs: Vec<OutputParams>,
+    /// The operator's panel.
+    #[schemars(extend("x-restart" = true))]
+    pub panel: PanelParams,
 }
 
 impl Default for SiteFile {
@@ -58,6 +62,7 @@ impl Default for SiteFile {
             simulation: SimulationParams::default(),
             picture: PictureParams::default(),
             outputs: Vec::new(),
+            panel: PanelParams::default(),
         }
     }
 }

@@ -67,6 +67,7 @@ fn demo_in_window(arguments: DemoArguments) -> anyhow::Result<()> {
         log_session: None,
         #[cfg(unix)]
         control_socket: None,
+        panel: None,
         restarts: None,
     };
     run_pool(options, stop_on_signals()?)?;

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use crate::app::cli::RunArguments;
 use crate::app::live::RecordConfig;
+use crate::app::panel_stage::panel_options;
 use crate::app::parent_process;
 use crate::app::process::stop_on_signals;
 use crate::app::run_pool::{DisplayOptions, Documents, RunEnd, RunOptions, run_pool};
@@ -36,6 +37,11 @@ pub(super) fn run(arguments: RunArguments, words: &[OsString]) -> anyhow::Result
         });
     let layers = arguments.overlay.layers();
     let config = live_config(&site, arguments.camera, AtEnd::Stay, record, layers)?;
+    let listen = arguments
+        .setup
+        .then(|| "lan".to_owned())
+        .or(arguments.panel);
+    let panel = panel_options(&site.file.panel, listen, watched.path.as_deref());
     let overlay_options = arguments.overlay.options();
     let build_setup = move |site| RenderSetup {
         overlay_options,
@@ -61,6 +67,7 @@ pub(super) fn run(arguments: RunArguments, words: &[OsString]) -> anyhow::Result
         log_session: arguments.log_session.filter(|_| is_first),
         #[cfg(unix)]
         control_socket: arguments.control_socket,
+        panel: Some(panel),
         restarts: arguments.child_restarts,
     };
     Ok(match run_pool(options, stop)? {

@@ -1,0 +1,551 @@
+//! The users, the remembered devices and the API tokens: what the file of accounts holds. It contains hashes only.
+//! Must not: compute a slow hash, read a clock.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::role::Role;
+use super::secrets::{NoSecret, SecretHash, from_hex, hash_of_random, hex, random, random_text};
+
+/// Version of the file of accounts.
+const VERSION: u32 = 1;
+/// Largest number of users.
+const USERS_MAX: usize = 100;
+/// Largest number of known devices. A device that is not remembered for PINs makes room first, then the oldest one.
+const DEVICES_MAX: usize = 200;
+/// Largest number of API tokens.
+const TOKENS_MAX: usize = 50;
+/// Longest name of a user, in characters.
+const NAME_CHARS_MAX: usize = 32;
+/// Text at the beginning of every API token, so that a token that was published by mistake can be found.
+const TOKEN_PREFIX: &str = "shoal_";
+
+/// The content of the file.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Accounts {
+    version: u32,
+    /// Salt of all PINs, in hexadecimal digits.
+    pin_salt: String,
+    users: Vec<User>,
+    devices: Vec<Device>,
+    tokens: Vec<Token>,
+}
+
+/// A user.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct User {
+    /// Name of the user.
+    pub(crate) name: String,
+    /// Role of the user.
+    pub(crate) role: Role,
+    /// Hash of the password; `None` if the user has only a PIN.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) password: Option<String>,
+    /// Hash of the PIN, in hexadecimal digits; `None` if the user has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) pin: Option<String>,
+    /// Date and time at which the user was created.
+    pub(crate) created: String,
+}
+
+/// A device on which a user has logged in with a password.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Device {
+    /// Hash of the secret in its cookie, in hexadecimal digits.
+    hash: String,
+    /// Name of the user.
+    user: String,
+    /// Whether the device is remembered for PINs.
+    may_use_pin: bool,
+    created: String,
+}
+
+/// An API token, for example of show control.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Token {
+    /// Name for lists and for its removal.
+    pub(crate) id: String,
+    /// What the token is for.
+    pub(crate) label: String,
+    /// Role of the token.
+    pub(crate) role: Role,
+    /// Date and time at which the token was made.
+    pub(crate) created: String,
+    /// Hash of the token, in hexadecimal digits.
+    hash: String,
+}
+
+/// A change of a user. An absent value stays.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct UserChange {
+    /// The role; a new user gets the role `view`.
+    pub(crate) role: Option<Role>,
+    /// Hash of the new password.
+    pub(crate) password: Option<String>,
+    /// Hash of the new PIN; `Some(None)` removes the PIN.
+    pub(crate) pin: Option<Option<SecretHash>>,
+}
+
+impl Accounts {
+    /// Returns the accounts of a site on which nobody has set a password yet.
+    ///
+    /// # Errors
+    /// When the machine has no randomness.
+    pub(crate) fn new() -> Result<Self, NoSecret> {
+        Ok(Self {
+            version: VERSION,
+            pin_salt: hex(&random::<16>()?),
+            users: Vec::new(),
+            devices: Vec::new(),
+            tokens: Vec::new(),
+        })
+    }
+
+    /// Reads the content of the file.
+    ///
+    /// # Errors
+    /// What is wrong with the text.
+    pub(crate) fn read(text: &[u8]) -> Result<Self, String> {
+        let accounts: Self = serde_json::from_slice(text).map_err(|error| error.to_string())?;
+        if accounts.version != VERSION {
+            return Err(format!(
+                "it has version {}, this program knows version {VERSION}",
+                accounts.version
+            ));
+        }
+        Ok(accounts)
+    }
+
+    /// Returns the content for the file.
+    pub(crate) fn text(&self) -> Vec<u8> {
+        // This structure has only texts and numbers, so it can always be written.
+        serde_json::to_vec_pretty(self).unwrap_or_default()
+    }
+
+    /// Whether no administrator has a password yet.
+    pub(crate) fn needs_setup(&self) -> bool {
+        !self.users.iter().any(User::is_owner)
+    }
+
+    /// Returns the users, in the order in which they were created.
+    pub(crate) fn users(&self) -> &[User] {
+        &self.users
+    }
+
+    /// Returns the tokens, in the order in which they were created.
+    pub(crate) fn tokens(&self) -> &[Token] {
+        &self.tokens
+    }
+
+    /// Returns the salt of all PINs.
+    pub(crate) fn pin_salt(&self) -> [u8; 16] {
+        from_hex(&self.pin_salt).unwrap_or_default()
+    }
+
+    /// Returns a user. The case of the letters makes no difference.
+    pub(crate) fn user(&self, name: &str) -> Option<&User> {
+        let name = account_key(name);
+        self.users
+            .iter()
+            .find(|user| account_key(&user.name) == name)
+    }
+
+    /// Returns the user of a PIN.
+    pub(crate) fn user_of_pin(&self, hash: &SecretHash) -> Option<&User> {
+        let hash = hex(hash);
+        let is_user = |user: &&User| user.pin.as_ref() == Some(&hash);
+        self.users.iter().find(is_user)
+    }
+
+    /// Whether any user has a PIN.
+    pub(crate) fn has_pins(&self) -> bool {
+        self.users.iter().any(|user| user.pin.is_some())
+    }
+
+    /// Creates a user or changes one.
+    ///
+    /// # Errors
+    /// Why the change is impossible.
+    pub(crate) fn change_user(
+        &mut self,
+        name: &str,
+        change: UserChange,
+        time: &str,
+    ) -> Result<(), String> {
+        let mut after = self.clone();
+        after.apply(name, change, time)?;
+        after.check_owner(self)?;
+        *self = after;
+        Ok(())
+    }
+
+    fn apply(&mut self, name: &str, change: UserChange, time: &str) -> Result<(), String> {
+        let pin = change.pin.map(|pin| pin.map(|hash| hex(&hash)));
+        if let Some(Some(pin)) = &pin {
+            let is_same = |user: &User| account_key(&user.name) == account_key(name);
+            let has_pin = |user: &User| user.pin.as_ref() == Some(pin);
+            if self
+                .users
+                .iter()
+                .any(|user| has_pin(user) && !is_same(user))
+            {
+                return Err("this PIN cannot be used; choose another one".to_owned());
+            }
+        }
+        if self.user(name).is_none() {
+            check_name(name)?;
+            if self.users.len() >= USERS_MAX {
+                return Err(format!("{USERS_MAX} users are the most; remove one first"));
+            }
+            self.users.push(User {
+                name: name.trim().to_owned(),
+                role: Role::View,
+                password: None,
+                pin: None,
+                created: time.to_owned(),
+            });
+        }
+        let key = account_key(name);
+        let user = self
+            .users
+            .iter_mut()
+            .find(|user| account_key(&user.name) == key);
+        let user = user.ok_or("there is no such user")?;
+        user.role = change.role.unwrap_or(user.role);
+        if change.password.is_some() {
+            user.password = change.password;
+            // Whoever knew the old password may have remembered a device.
+            self.devices
+                .retain(|device| account_key(&device.user) != key);
+        }
+        if let Some(pin) = pin {
+            user.pin = pin;
+        }
+        if user.role == Role::Admin && user.pin.is_some() {
+            return Err(
+                "an administrator cannot have a PIN; a PIN is easily seen by others".into(),
+            );
+        }
+        if user.password.is_none() && user.pin.is_none() {
+            return Err("a user needs a password or a PIN".to_owned());
+        }
+        Ok(())
+    }
+
+    /// Removes a user.
+    ///
+    /// # Errors
+    /// Why it is impossible.
+    pub(crate) fn remove_user(&mut self, name: &str) -> Result<(), String> {
+        let mut after = self.clone();
+        let key = account_key(name);
+        after.users.retain(|user| account_key(&user.name) != key);
+        after
+            .devices
+            .retain(|device| account_key(&device.user) != key);
+        if after.users.len() == self.users.len() {
+            return Err("there is no such user".to_owned());
+        }
+        after.check_owner(self)?;
+        *self = after;
+        Ok(())
+    }
+
+    fn check_owner(&self, before: &Self) -> Result<(), String> {
+        if self.needs_setup() && !before.needs_setup() {
+            return Err(
+                "this is the last administrator with a password; create another one first".into(),
+            );
+        }
+        Ok(())
+    }
+
+    /// Remembers the device of a user. `known` is the secret in the cookie of the device. Returns the secret for its cookie.
+    ///
+    /// # Errors
+    /// When the machine has no randomness.
+    pub(crate) fn remember_device(
+        &mut self,
+        (known, user): (Option<&str>, &str),
+        may_use_pin: bool,
+        time: &str,
+    ) -> Result<String, NoSecret> {
+        if let Some(known) = known
+            && let Some(device) = self.device_mut(known)
+            && account_key(&device.user) == account_key(user)
+        {
+            device.may_use_pin |= may_use_pin;
+            return Ok(known.to_owned());
+        }
+        let secret = random_text()?;
+        if self.devices.len() >= DEVICES_MAX {
+            let plain = self.devices.iter().position(|device| !device.may_use_pin);
+            self.devices.remove(plain.unwrap_or(0));
+        }
+        self.devices.push(Device {
+            hash: hex(&hash_of_random(&secret)?),
+            user: user.to_owned(),
+            may_use_pin,
+            created: time.to_owned(),
+        });
+        Ok(secret)
+    }
+
+    fn device_mut(&mut self, secret: &str) -> Option<&mut Device> {
+        let hash = hex(&hash_of_random(secret).ok()?);
+        self.devices.iter_mut().find(|device| device.hash == hash)
+    }
+
+    /// Returns the hash of a device on which the user has logged in with a password before.
+    pub(crate) fn known_device(&self, secret: &str, user: &str) -> Option<SecretHash> {
+        let hash = hash_of_random(secret).ok()?;
+        let device = self
+            .devices
+            .iter()
+            .find(|device| device.hash == hex(&hash))?;
+        (account_key(&device.user) == account_key(user)).then_some(hash)
+    }
+
+    /// Returns the hash of a device that is remembered for PINs.
+    pub(crate) fn pin_device(&self, secret: &str) -> Option<SecretHash> {
+        let hash = hash_of_random(secret).ok()?;
+        let device = self
+            .devices
+            .iter()
+            .find(|device| device.hash == hex(&hash))?;
+        device.may_use_pin.then_some(hash)
+    }
+
+    /// Makes a token. Returns its text, which is shown once and not kept.
+    ///
+    /// # Errors
+    /// Why it is impossible.
+    pub(crate) fn add_token(
+        &mut self,
+        label: &str,
+        role: Role,
+        time: &str,
+    ) -> Result<String, String> {
+        let label = label.trim();
+        if label.is_empty() || label.chars().count() > 60 || label.chars().any(char::is_control) {
+            return Err("a token needs a label of 1 to 60 characters: what it is for".to_owned());
+        }
+        if self.tokens.len() >= TOKENS_MAX {
+            return Err(format!(
+                "{TOKENS_MAX} tokens are the most; remove one first"
+            ));
+        }
+        let used: BTreeSet<&str> = self.tokens.iter().map(|token| token.id.as_str()).collect();
+        let free = (1..=TOKENS_MAX + 1).map(|n| format!("t{n}"));
+        let id = free.into_iter().find(|id| !used.contains(id.as_str()));
+        let made = || -> Result<(String, SecretHash), NoSecret> {
+            let text = format!("{TOKEN_PREFIX}{}", random_text()?);
+            let hash = hash_of_random(&text)?;
+            Ok((text, hash))
+        };
+        let (text, hash) = made().map_err(|error| error.to_string())?;
+        self.tokens.push(Token {
+            id: id.unwrap_or_default(),
+            label: label.to_owned(),
+            role,
+            created: time.to_owned(),
+            hash: hex(&hash),
+        });
+        Ok(text)
+    }
+
+    /// Removes a token.
+    ///
+    /// # Errors
+    /// When there is none with this id.
+    pub(crate) fn remove_token(&mut self, id: &str) -> Result<(), String> {
+        let before = self.tokens.len();
+        self.tokens.retain(|token| token.id != id);
+        if self.tokens.len() == before {
+            return Err("there is no such token".to_owned());
+        }
+        Ok(())
+    }
+
+    /// Returns the token with this text.
+    pub(crate) fn token(&self, text: &str) -> Option<&Token> {
+        if !text.starts_with(TOKEN_PREFIX) {
+            return None;
+        }
+        let hash = hex(&hash_of_random(text).ok()?);
+        self.tokens.iter().find(|token| token.hash == hash)
+    }
+}
+
+impl User {
+    fn is_owner(&self) -> bool {
+        self.role == Role::Admin && self.password.is_some()
+    }
+}
+
+/// Returns the form of a name in which names are compared.
+pub(crate) fn account_key(name: &str) -> String {
+    let shown = name.trim().chars().take(4 * NAME_CHARS_MAX);
+    shown.flat_map(char::to_lowercase).collect()
+}
+
+fn check_name(name: &str) -> Result<(), String> {
+    let is_allowed = |c: char| c.is_alphanumeric() || matches!(c, ' ' | '.' | '_' | '-' | '@');
+    let name = name.trim();
+    let length = name.chars().count();
+    if !(1..=NAME_CHARS_MAX).contains(&length) || !name.chars().all(is_allowed) {
+        return Err(format!(
+            "a user name has 1 to {NAME_CHARS_MAX} letters, digits, spaces or . _ - @"
+        ));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TIME: &str = "2026-01-01T00:00:00Z";
+
+    fn with_password(role: Role) -> UserChange {
+        UserChange {
+            role: Some(role),
+            password: Some("hash".into()),
+            pin: None,
+        }
+    }
+
+    #[test]
+    fn the_last_administrator_stays() {
+        let mut accounts = Accounts::new().unwrap();
+        assert!(accounts.needs_setup());
+        accounts
+            .change_user("Ada", with_password(Role::Admin), TIME)
+            .unwrap();
+        assert!(!accounts.needs_setup());
+        assert!(
+            accounts
+                .remove_user("ada")
+                .unwrap_err()
+                .contains("last administrator")
+        );
+        assert!(
+            accounts
+                .change_user("ADA", with_password(Role::View), TIME)
+                .is_err()
+        );
+        accounts
+            .change_user("Bob", with_password(Role::Admin), TIME)
+            .unwrap();
+        accounts.remove_user("ada").unwrap();
+        assert!(accounts.remove_user("ada").is_err());
+        let read = Accounts::read(&accounts.text()).unwrap();
+        assert_eq!(read.user("bob").map(|user| user.role), Some(Role::Admin));
+    }
+
+    #[test]
+    fn a_pin_belongs_to_one_user_who_is_no_administrator() {
+        let mut accounts = Accounts::new().unwrap();
+        let pin = |role, pin| UserChange {
+            role: Some(role),
+            password: None,
+            pin: Some(pin),
+        };
+        accounts
+            .change_user("Desk", pin(Role::Operate, Some([1; 32])), TIME)
+            .unwrap();
+        assert_eq!(accounts.user_of_pin(&[1; 32]).unwrap().name, "Desk");
+        assert!(
+            accounts
+                .change_user("Eve", pin(Role::View, Some([1; 32])), TIME)
+                .is_err()
+        );
+        assert!(
+            accounts
+                .change_user("Eve", pin(Role::Admin, Some([2; 32])), TIME)
+                .is_err()
+        );
+        assert!(
+            accounts
+                .change_user("Desk", pin(Role::View, None), TIME)
+                .is_err()
+        );
+        assert!(
+            accounts.user("Eve").is_none(),
+            "a refused change leaves nothing"
+        );
+        for name in ["", "  ", "a\nb", &"x".repeat(33), "<b>"] {
+            assert!(
+                accounts
+                    .change_user(name, with_password(Role::View), TIME)
+                    .is_err()
+            );
+        }
+    }
+
+    #[test]
+    fn devices_are_known_for_their_user_only_and_forgotten_with_the_password() {
+        let mut accounts = Accounts::new().unwrap();
+        accounts
+            .change_user("ada", with_password(Role::Admin), TIME)
+            .unwrap();
+        let device = accounts
+            .remember_device((None, "ada"), false, TIME)
+            .unwrap();
+        assert!(accounts.known_device(&device, "ADA").is_some());
+        assert!(accounts.known_device(&device, "bob").is_none());
+        assert!(accounts.pin_device(&device).is_none());
+        let again = accounts
+            .remember_device((Some(&device), "ada"), true, TIME)
+            .unwrap();
+        assert_eq!(again, device);
+        assert!(accounts.pin_device(&device).is_some());
+        for _ in 0..DEVICES_MAX + 5 {
+            accounts
+                .remember_device((None, "bob"), false, TIME)
+                .unwrap();
+        }
+        assert_eq!(accounts.devices.len(), DEVICES_MAX);
+        assert!(
+            accounts.pin_device(&device).is_some(),
+            "others make room first"
+        );
+        accounts
+            .change_user("ada", with_password(Role::Admin), TIME)
+            .unwrap();
+        assert!(accounts.known_device(&device, "ada").is_none());
+    }
+
+    #[test]
+    fn tokens_are_shown_once_and_kept_as_hashes() {
+        let mut accounts = Accounts::new().unwrap();
+        let text = accounts
+            .add_token("show control", Role::Operate, TIME)
+            .unwrap();
+        assert!(!String::from_utf8(accounts.text()).unwrap().contains(&text));
+        assert_eq!(accounts.token(&text).unwrap().role, Role::Operate);
+        assert!(accounts.token(&text.to_uppercase()).is_none());
+        assert!(accounts.add_token(" ", Role::View, TIME).is_err());
+        let id = accounts.tokens()[0].id.clone();
+        accounts.remove_token(&id).unwrap();
+        assert!(accounts.token(&text).is_none() && accounts.remove_token(&id).is_err());
+    }
+
+    #[test]
+    fn a_damaged_file_is_refused() {
+        let accounts = Accounts::new().unwrap();
+        let text = String::from_utf8(accounts.text()).unwrap();
+        let other = text.replace("\"version\": 1", "\"version\": 2");
+        assert!(
+            Accounts::read(other.as_bytes())
+                .unwrap_err()
+                .contains("version 2")
+        );
+        assert!(Accounts::read(&text.as_bytes()[..text.len() / 2]).is_err());
+    }
+}

@@ -1,0 +1,143 @@
+//! The file of accounts in the state folder of the site. Only its owner can read it.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use parking_lot::Mutex;
+
+use super::accounts::Accounts;
+use crate::config::read_file;
+
+/// Name of the file of accounts.
+const ACCOUNTS_FILE: &str = "accounts.json";
+/// Largest file that is read, in bytes. The limits of the accounts keep it far below.
+const ACCOUNTS_BYTES_MAX: u64 = 1 << 20;
+
+/// The file of accounts. Without a folder, accounts are kept until the program ends.
+#[derive(Debug)]
+pub(crate) struct Store {
+    folder: Option<PathBuf>,
+    /// Number of the newest content that was written.
+    written: Mutex<u64>,
+}
+
+impl Store {
+    /// Opens the file, and returns the accounts in it.
+    ///
+    /// # Errors
+    /// When there is a file that cannot be read or is damaged. Then nobody must get access, not even with a new password.
+    pub(crate) fn open(folder: Option<PathBuf>) -> Result<(Self, Accounts), String> {
+        let new = || Accounts::new().map_err(|error| error.to_string());
+        let path = folder.as_ref().map(|folder| folder.join(ACCOUNTS_FILE));
+        let accounts = match &path {
+            Some(path) if path.exists() => {
+                let place = |problem: String| {
+                    format!(
+                        "{}: the users cannot be read: {problem}; restore the file, or remove it and set a new password",
+                        path.display()
+                    )
+                };
+                let text =
+                    read_file(path, ACCOUNTS_BYTES_MAX, "the file of users").map_err(place)?;
+                Accounts::read(&text).map_err(place)?
+            }
+            _ => new()?,
+        };
+        let store = Self {
+            folder,
+            written: Mutex::new(0),
+        };
+        Ok((store, accounts))
+    }
+
+    /// Writes a content, if no newer one was written before. Takes as long as the disk needs.
+    ///
+    /// # Errors
+    /// When the disk refuses. The accounts then hold until the program ends.
+    pub(crate) fn write(&self, number: u64, text: &[u8]) -> io::Result<()> {
+        let mut written = self.written.lock();
+        if number <= *written {
+            return Ok(());
+        }
+        if let Some(folder) = &self.folder {
+            write_secret(folder, ACCOUNTS_FILE, text)?;
+        }
+        *written = number;
+        Ok(())
+    }
+}
+
+/// Writes a file that only its owner can read, completely or not at all. Creates its folder.
+///
+/// # Errors
+/// Any error of the file system.
+pub(crate) fn write_secret(folder: &Path, name: &str, content: &[u8]) -> io::Result<()> {
+    create_secret_folder(folder)?;
+    let temporary = folder.join(format!(".{name}.{}.new", std::process::id()));
+    let _leftover = std::fs::remove_file(&temporary);
+    let write = || -> io::Result<()> {
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = options.open(&temporary)?;
+        file.write_all(content)?;
+        file.sync_all()?;
+        std::fs::rename(&temporary, folder.join(name))?;
+        File::open(folder)?.sync_all()
+    };
+    write().inspect_err(|_| {
+        let _ = std::fs::remove_file(&temporary);
+    })
+}
+
+fn create_secret_folder(folder: &Path) -> io::Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn accounts_are_kept_in_a_file_that_only_the_owner_can_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().join("state");
+        let (store, accounts) = Store::open(Some(state.clone())).unwrap();
+        assert!(
+            !state.exists(),
+            "nothing is written before there are accounts"
+        );
+        store.write(2, &accounts.text()).unwrap();
+        store.write(1, b"older").unwrap();
+        let path = state.join(ACCOUNTS_FILE);
+        assert_eq!(std::fs::read(&path).unwrap(), accounts.text());
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+            assert_eq!((mode(&path), mode(&state)), (0o600, 0o700));
+        }
+        assert_eq!(std::fs::read_dir(&state).unwrap().count(), 1);
+        assert!(Store::open(Some(state)).is_ok());
+    }
+
+    #[test]
+    fn a_damaged_file_gives_nobody_access() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join(ACCOUNTS_FILE), b"{").unwrap();
+        let message = Store::open(Some(folder.path().to_path_buf())).unwrap_err();
+        assert!(
+            message.contains("accounts.json: the users cannot be read"),
+            "{message}"
+        );
+    }
+}

@@ -1,0 +1,192 @@
+//! Limits the number of wrong passwords, PINs and codes. Each address and each account has a bucket of attempts that refills
+//! slowly.
+//!
+//! An attacker can use up the attempts of his own address, but not those of the owner: the bucket of an account refills faster
+//! than one address can empty it, and a device on which the owner has logged in before has a bucket of its own.
+//! Must not: read a clock.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::time::{Duration, Instant};
+
+use super::secrets::SecretHash;
+
+/// Largest number of buckets. The least recently used one is removed; it has refilled most.
+const BUCKETS_MAX: usize = 4096;
+
+/// What the attempts are counted for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Attempt {
+    /// An address. Of an IPv6 address only the network, because a client has all addresses in it.
+    Address(IpAddr),
+    /// An account, from devices that are not known for it. Unknown names have buckets too, so they answer the same.
+    Account(String),
+    /// The password of an account from a known device.
+    Device(SecretHash),
+    /// A PIN from a remembered device. Short PINs need slow attempts.
+    Pin(SecretHash),
+}
+
+impl Attempt {
+    /// Returns the attempt of an address.
+    pub(crate) fn of_address(address: IpAddr) -> Self {
+        Self::Address(match address.to_canonical() {
+            IpAddr::V6(address) => {
+                let [a, b, c, d, ..] = address.segments();
+                IpAddr::from([a, b, c, d, 0, 0, 0, 0])
+            }
+            address => address,
+        })
+    }
+
+    /// Returns the number of attempts at once, and the time for one more.
+    fn limits(&self) -> (f64, Duration) {
+        match self {
+            Self::Address(_) => (10.0, Duration::from_secs(30)),
+            Self::Account(_) => (30.0, Duration::from_secs(5)),
+            Self::Device(_) => (10.0, Duration::from_secs(10)),
+            Self::Pin(_) => (10.0, Duration::from_secs(300)),
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Bucket {
+    /// Attempts that are left at `at`.
+    left: f64,
+    at: Instant,
+}
+
+/// The buckets of all addresses, accounts and devices.
+#[derive(Debug, Default)]
+pub(crate) struct Throttle {
+    buckets: HashMap<Attempt, Bucket>,
+}
+
+impl Throttle {
+    /// Takes an attempt out of every bucket, or none.
+    ///
+    /// # Errors
+    /// The time until the next attempt is allowed.
+    pub(crate) fn take(&mut self, attempts: &[Attempt], now: Instant) -> Result<(), Duration> {
+        let wait = attempts.iter().map(|a| self.wait(a, now)).max();
+        match wait {
+            Some(wait) if !wait.is_zero() => Err(wait),
+            _ => {
+                attempts
+                    .iter()
+                    .for_each(|attempt| self.change(attempt, -1.0, now));
+                Ok(())
+            }
+        }
+    }
+
+    /// Gives an attempt that succeeded back.
+    pub(crate) fn give_back(&mut self, attempts: &[Attempt], now: Instant) {
+        attempts
+            .iter()
+            .for_each(|attempt| self.change(attempt, 1.0, now));
+    }
+
+    fn left(&self, attempt: &Attempt, now: Instant) -> f64 {
+        let (most, refill) = attempt.limits();
+        self.buckets.get(attempt).map_or(most, |bucket| {
+            let passed = now.saturating_duration_since(bucket.at).as_secs_f64();
+            (bucket.left + passed / refill.as_secs_f64()).min(most)
+        })
+    }
+
+    fn wait(&self, attempt: &Attempt, now: Instant) -> Duration {
+        let (_, refill) = attempt.limits();
+        let missing = (1.0 - self.left(attempt, now)).clamp(0.0, 1.0);
+        // Less than a microsecond is an error of rounding.
+        Duration::from_micros((refill.as_secs_f64() * missing * 1e6) as u64)
+    }
+
+    fn change(&mut self, attempt: &Attempt, by: f64, now: Instant) {
+        let (most, _) = attempt.limits();
+        let left = (self.left(attempt, now) + by).min(most);
+        if !self.buckets.contains_key(attempt) && self.buckets.len() >= BUCKETS_MAX {
+            let oldest = self.buckets.iter().min_by_key(|(_, bucket)| bucket.at);
+            if let Some(oldest) = oldest.map(|(attempt, _)| attempt.clone()) {
+                self.buckets.remove(&oldest);
+            }
+        }
+        self.buckets
+            .insert(attempt.clone(), Bucket { left, at: now });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(text: &str) -> Attempt {
+        Attempt::of_address(text.parse().unwrap())
+    }
+
+    #[test]
+    fn one_address_cannot_lock_the_owner_out() {
+        let mut throttle = Throttle::default();
+        let start = Instant::now();
+        let account = Attempt::Account("ada".into());
+        let attacker = [address("10.0.0.66"), account.clone()];
+        let mut tried = 0;
+        // An hour of an attempt every second.
+        for second in 0..3600 {
+            let now = start + Duration::from_secs(second);
+            tried += u32::from(throttle.take(&attacker, now).is_ok());
+            let owner = [address("10.0.0.1"), account.clone()];
+            assert!(
+                throttle.take(&owner, now).is_ok(),
+                "locked out after {second} s"
+            );
+            throttle.give_back(&owner, now);
+        }
+        assert!((10..=131).contains(&tried), "{tried} attempts in an hour");
+    }
+
+    #[test]
+    fn a_known_device_is_not_affected_by_attacks_from_everywhere() {
+        let mut throttle = Throttle::default();
+        let now = Instant::now();
+        let mut tried = 0;
+        for host in 0..200_u8 {
+            let attempt = [
+                Attempt::of_address(IpAddr::from([10, 0, 1, host])),
+                Attempt::Account("ada".into()),
+            ];
+            tried += u32::from(throttle.take(&attempt, now).is_ok());
+        }
+        assert_eq!(tried, 30);
+        let owner = [address("10.0.0.1"), Attempt::Device([7; 32])];
+        assert_eq!(throttle.take(&owner, now), Ok(()));
+    }
+
+    #[test]
+    fn addresses_of_one_network_share_their_attempts_and_memory_is_bounded() {
+        assert_eq!(address("2001:db8:1:2::5"), address("2001:db8:1:2:9::"));
+        assert_ne!(address("2001:db8:1:2::5"), address("2001:db8:1:3::5"));
+        assert_eq!(address("::ffff:10.0.0.1"), address("10.0.0.1"));
+        let mut throttle = Throttle::default();
+        let now = Instant::now();
+        for n in 0..BUCKETS_MAX as u32 + 50 {
+            let attempt = [Attempt::of_address(IpAddr::from(n.to_be_bytes()))];
+            assert_eq!(throttle.take(&attempt, now), Ok(()));
+        }
+        assert_eq!(throttle.buckets.len(), BUCKETS_MAX);
+    }
+
+    #[test]
+    fn the_wait_is_the_time_until_the_next_attempt() {
+        let mut throttle = Throttle::default();
+        let now = Instant::now();
+        let pin = [Attempt::Pin([1; 32])];
+        for _ in 0..10 {
+            assert_eq!(throttle.take(&pin, now), Ok(()));
+        }
+        let wait = throttle.take(&pin, now).unwrap_err();
+        assert!(throttle.take(&pin, now + wait / 2).is_err());
+        assert_eq!(throttle.take(&pin, now + wait), Ok(()));
+    }
+}

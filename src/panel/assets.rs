@@ -1,0 +1,112 @@
+//! The files of the page, embedded in the program. To add one: a line in [`ASSETS`].
+
+use axum::body::Bytes;
+
+/// Name of the page.
+pub(crate) const INDEX: &str = "index.html";
+/// Variable that names a folder whose files replace the embedded ones, in debug builds only.
+#[cfg(debug_assertions)]
+const FOLDER_VARIABLE: &str = "SHOAL_PANEL_ASSETS";
+
+/// An embedded file: its name below `/assets/`, and its content.
+type Asset = (&'static str, &'static [u8]);
+
+macro_rules! asset {
+    ($name:literal) => {
+        ($name, include_bytes!(concat!("assets/", $name)))
+    };
+}
+
+/// All files.
+const ASSETS: &[Asset] = &[asset!("index.html")];
+
+/// Content of a file.
+pub(crate) enum Content {
+    /// Embedded in the program.
+    Embedded(&'static [u8]),
+    /// Read from a folder at this moment.
+    #[cfg(debug_assertions)]
+    Read(Vec<u8>),
+}
+
+impl Content {
+    /// Whether the content stays the same while the program runs.
+    pub(crate) fn is_borrowed(&self) -> bool {
+        matches!(self, Self::Embedded(_))
+    }
+
+    /// Returns the bytes.
+    pub(crate) fn into_bytes(self) -> Bytes {
+        match self {
+            Self::Embedded(bytes) => Bytes::from_static(bytes),
+            #[cfg(debug_assertions)]
+            Self::Read(bytes) => bytes.into(),
+        }
+    }
+}
+
+/// Returns type and content of a file; `None` if there is no file with this name.
+pub(crate) fn asset(name: &str) -> Option<(&'static str, Content)> {
+    let kind = media_type(name)?;
+    #[cfg(debug_assertions)]
+    if let Some(folder) = std::env::var_os(FOLDER_VARIABLE) {
+        let is_part =
+            |part: &str| !part.is_empty() && !part.starts_with('.') && !part.contains('\\');
+        if !name.split('/').all(is_part) {
+            return None;
+        }
+        let bytes = std::fs::read(std::path::Path::new(&folder).join(name)).ok()?;
+        return Some((kind, Content::Read(bytes)));
+    }
+    let found = ASSETS.iter().find(|(own, _)| *own == name);
+    found.map(|(_, bytes)| (kind, Content::Embedded(bytes)))
+}
+
+fn media_type(name: &str) -> Option<&'static str> {
+    let (_, extension) = name.rsplit_once('.')?;
+    Some(match extension {
+        "html" => "text/html; charset=utf-8",
+        "js" => "text/javascript; charset=utf-8",
+        "css" => "text/css; charset=utf-8",
+        "json" => "application/json",
+        "webmanifest" => "application/manifest+json",
+        "svg" => "image/svg+xml",
+        "png" => "image/png",
+        "ico" => "image/x-icon",
+        "woff2" => "font/woff2",
+        "txt" => "text/plain; charset=utf-8",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    fn names_in(folder: &Path, above: &str, names: &mut Vec<String>) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let entry = entry.unwrap();
+            let name = format!("{above}{}", entry.file_name().to_str().unwrap());
+            if entry.file_type().unwrap().is_dir() {
+                names_in(&entry.path(), &format!("{name}/"), names);
+            } else {
+                names.push(name);
+            }
+        }
+    }
+
+    #[test]
+    fn every_file_of_the_page_is_embedded_and_has_a_type() {
+        let folder = Path::new(file!()).with_file_name("assets");
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+        let mut names = Vec::new();
+        names_in(&folder, "", &mut names);
+        names.retain(|name| media_type(name).is_some());
+        names.sort();
+        let mut embedded: Vec<&str> = ASSETS.iter().map(|(name, _)| *name).collect();
+        embedded.sort_unstable();
+        assert_eq!(embedded, names, "the table and the folder differ");
+        assert!(asset("../panel/assets.rs").is_none());
+    }
+}

@@ -1,0 +1,139 @@
+//! Errors as every route answers them: `{"error":{"code","message","problems":[…]}}`.
+
+use std::time::Duration;
+
+use axum::Json;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde_json::json;
+
+use super::access::NoSecret;
+use crate::control::{Reason, Undelivered};
+
+/// An answer other than success.
+#[derive(Clone, Debug)]
+pub(crate) struct ApiError {
+    status: StatusCode,
+    /// Name of the error for programs.
+    code: &'static str,
+    /// What is wrong and what to do, for people.
+    message: String,
+    problems: Vec<Reason>,
+    /// Time after which it is worth to try again.
+    retry_after: Option<Duration>,
+}
+
+impl ApiError {
+    pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            status,
+            code,
+            message: message.into(),
+            problems: Vec::new(),
+            retry_after: None,
+        }
+    }
+
+    /// The request cannot be understood.
+    pub(crate) fn bad_request(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "bad_request", message)
+    }
+
+    /// There is no valid session or token.
+    pub(crate) fn not_logged_in() -> Self {
+        Self::new(StatusCode::UNAUTHORIZED, "not_logged_in", "log in first")
+    }
+
+    /// The password, the PIN or the code is wrong. Says nothing about which part.
+    pub(crate) fn wrong_credentials(message: &str) -> Self {
+        Self::new(StatusCode::UNAUTHORIZED, "wrong_credentials", message)
+    }
+
+    /// The role of the sender is too low.
+    pub(crate) fn forbidden(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::FORBIDDEN, "forbidden", message)
+    }
+
+    /// The path does not exist.
+    pub(crate) fn not_found() -> Self {
+        Self::new(
+            StatusCode::NOT_FOUND,
+            "not_found",
+            "there is nothing at this address",
+        )
+    }
+
+    /// The request is larger than allowed.
+    pub(crate) fn too_large(bytes_max: usize) -> Self {
+        let message = format!("the request is larger than {bytes_max} bytes");
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message)
+    }
+
+    /// The request is understood, but a rule forbids it.
+    pub(crate) fn rejected(message: impl Into<String>, problems: Vec<Reason>) -> Self {
+        Self {
+            problems,
+            ..Self::new(StatusCode::UNPROCESSABLE_ENTITY, "rejected", message)
+        }
+    }
+
+    /// There were too many wrong attempts.
+    pub(crate) fn throttled(wait: Duration) -> Self {
+        let secs = wait.as_secs() + 1;
+        Self {
+            retry_after: Some(Duration::from_secs(secs)),
+            ..Self::new(
+                StatusCode::TOO_MANY_REQUESTS,
+                "throttled",
+                format!("too many wrong attempts; try again in {secs} s"),
+            )
+        }
+    }
+
+    /// Too much is going on at once.
+    pub(crate) fn busy(message: impl Into<String>) -> Self {
+        Self {
+            retry_after: Some(Duration::from_secs(1)),
+            ..Self::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message)
+        }
+    }
+
+    /// What is asked for does not exist at present.
+    pub(crate) fn unavailable(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", message)
+    }
+}
+
+impl From<NoSecret> for ApiError {
+    fn from(error: NoSecret) -> Self {
+        Self::unavailable(error.to_string())
+    }
+}
+
+impl From<Undelivered> for ApiError {
+    fn from(error: Undelivered) -> Self {
+        match error {
+            Undelivered::Busy => Self::busy(error.to_string()),
+            Undelivered::Gone => Self::unavailable(error.to_string()),
+            Undelivered::Late => Self::new(StatusCode::GATEWAY_TIMEOUT, "late", error.to_string()),
+        }
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let Self {
+            code,
+            message,
+            problems,
+            ..
+        } = self;
+        let body = json!({"error": {"code": code, "message": message, "problems": problems}});
+        let mut response = (self.status, Json(body)).into_response();
+        if let Some(wait) = self.retry_after {
+            let secs = HeaderValue::from(wait.as_secs());
+            response.headers_mut().insert(header::RETRY_AFTER, secs);
+        }
+        response
+    }
+}

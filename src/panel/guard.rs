@@ -1,0 +1,302 @@
+//! What every request passes before its handler: the host and origin that it names, and the role and the secret that its route
+//! needs.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::extract::{ConnectInfo, Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use super::access::{Identity, Role, is_equal};
+use super::cookies::{DEVICE_COOKIE, SESSION_COOKIE, cookie};
+use super::error::ApiError;
+use super::panel::Panel;
+
+/// Header in which every change repeats the secret of its session.
+pub(crate) const CSRF_HEADER: &str = "x-csrf-token";
+
+/// What a browser may load for the page: only files of this server.
+const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; \
+     connect-src 'self'; font-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// Headers of every answer.
+const SECURITY_HEADERS: [(&str, &str); 7] = [
+    ("content-security-policy", CONTENT_SECURITY_POLICY),
+    ("x-content-type-options", "nosniff"),
+    ("x-frame-options", "DENY"),
+    ("referrer-policy", "no-referrer"),
+    ("cross-origin-opener-policy", "same-origin"),
+    ("cross-origin-resource-policy", "same-origin"),
+    (
+        "permissions-policy",
+        "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
+    ),
+];
+
+/// Who may use a route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// Everybody, also before a password is set.
+    Open,
+    /// Users and tokens with at least this role.
+    Role(Role),
+}
+
+/// The sender of a request, as the handlers get it.
+#[derive(Clone, Debug)]
+pub(crate) struct Caller {
+    /// The user or token; `None` if the sender has not logged in.
+    pub(crate) identity: Option<Identity>,
+    /// Address of the sender.
+    pub(crate) address: IpAddr,
+    /// Text of the API token.
+    pub(crate) token: Option<String>,
+    /// Secret in the cookie of the session.
+    pub(crate) session: Option<String>,
+    /// Secret in the cookie of the device.
+    pub(crate) device: Option<String>,
+}
+
+impl Caller {
+    /// Returns the user or token.
+    ///
+    /// # Errors
+    /// When the sender has not logged in.
+    pub(crate) fn identity(&self) -> Result<&Identity, ApiError> {
+        self.identity.as_ref().ok_or_else(ApiError::not_logged_in)
+    }
+
+    /// Returns an error if the role of the sender is lower than `role`.
+    ///
+    /// # Errors
+    /// See above.
+    pub(crate) fn need(&self, role: Role) -> Result<(), ApiError> {
+        if self.identity()?.role >= role {
+            return Ok(());
+        }
+        let name = match role {
+            Role::View => "view",
+            Role::Operate => "operate",
+            Role::Admin => "admin",
+        };
+        Err(ApiError::forbidden(format!("this needs the role {name}")))
+    }
+}
+
+/// The names under which this machine may be addressed. A web page of another name that leads to this machine (DNS rebinding)
+/// gets nothing. Addresses in numbers cannot be names of others, so all of them are accepted.
+#[derive(Clone, Debug)]
+pub(crate) struct HostNames(Vec<String>);
+
+impl HostNames {
+    /// Returns the names of this machine and those of the site.
+    pub(crate) fn new(machine: Option<&str>, names: &[String]) -> Self {
+        let mut all = vec!["localhost".to_owned()];
+        if let Some(machine) = machine {
+            all.push(machine.to_ascii_lowercase());
+            all.push(format!("{}.local", machine.to_ascii_lowercase()));
+        }
+        all.extend(names.iter().map(|name| name.to_ascii_lowercase()));
+        Self(all)
+    }
+
+    /// Whether a host, with or without a port, is this machine.
+    pub(crate) fn is_own(&self, host: &str) -> bool {
+        let (name, port) = match host.strip_prefix('[') {
+            Some(rest) => match rest.split_once(']') {
+                Some((address, port)) => (address, port),
+                None => return false,
+            },
+            None => host.split_at(host.find(':').unwrap_or(host.len())),
+        };
+        let is_port = |port: &str| port.bytes().all(|b| b.is_ascii_digit()) && port.len() <= 5;
+        if !port.is_empty() && !port.strip_prefix(':').is_some_and(is_port) {
+            return false;
+        }
+        let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
+        name.parse::<IpAddr>().is_ok() || self.0.contains(&name)
+    }
+}
+
+/// The check of every request, also of those for paths that do not exist.
+pub(crate) async fn check_origin(
+    State(panel): State<Arc<Panel>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let mut response = match wrong_origin(&panel.hosts, &request) {
+        Some(error) => error.into_response(),
+        None => next.run(request).await,
+    };
+    let headers = response.headers_mut();
+    for (name, value) in SECURITY_HEADERS {
+        headers.insert(
+            HeaderName::from_static(name),
+            HeaderValue::from_static(value),
+        );
+    }
+    headers
+        .entry(header::CACHE_CONTROL)
+        .or_insert(HeaderValue::from_static("no-store"));
+    response
+}
+
+/// Returns the error of a request that names another host, or comes from the page of another host.
+fn wrong_origin(hosts: &HostNames, request: &Request) -> Option<ApiError> {
+    let bad_host = |message: &str| {
+        Some(ApiError::new(
+            StatusCode::MISDIRECTED_REQUEST,
+            "bad_host",
+            message,
+        ))
+    };
+    let mut named = request.headers().get_all(header::HOST).iter();
+    let host = match (named.next(), named.next()) {
+        (Some(host), None) => host.to_str().unwrap_or_default(),
+        (None, _) => request.uri().authority().map_or("", |host| host.as_str()),
+        (Some(_), Some(_)) => return bad_host("the request names two hosts"),
+    };
+    if !hosts.is_own(host) {
+        return bad_host(
+            "this machine is not known by this name; use its IP address, or add the name to panel.names in the site file",
+        );
+    }
+    let mut origins = request.headers().get_all(header::ORIGIN).iter();
+    let origin = origins.next()?;
+    let authority = origin.to_str().ok().and_then(|origin| {
+        let (scheme, authority) = origin.split_once("://")?;
+        matches!(scheme, "http" | "https").then_some(authority)
+    });
+    if origins.next().is_none() && authority.is_some_and(|own| own.eq_ignore_ascii_case(host)) {
+        return None;
+    }
+    Some(ApiError::new(
+        StatusCode::FORBIDDEN,
+        "bad_origin",
+        "requests of pages of other servers are refused",
+    ))
+}
+
+/// The check of a route: finds the sender, and refuses it if its role is too low or a change has no secret.
+pub(crate) async fn check_role(
+    State((panel, need)): State<(Arc<Panel>, Need)>,
+    ConnectInfo(address): ConnectInfo<SocketAddr>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let headers = request.headers();
+    let session = cookie(headers, SESSION_COOKIE).map(str::to_owned);
+    let token = bearer(headers).map(str::to_owned);
+    let (identity, needs_setup) = {
+        let mut access = panel.access.lock();
+        let now = Instant::now();
+        let identity = access.identify(token.as_deref(), session.as_deref(), true, now);
+        (identity, access.accounts.needs_setup())
+    };
+    let caller = Caller {
+        identity,
+        address: address.ip(),
+        token,
+        session,
+        device: cookie(headers, DEVICE_COOKIE).map(str::to_owned),
+    };
+    if let Need::Role(role) = need
+        && let Err(error) = refuse(&caller, needs_setup, role, &request)
+    {
+        return error.into_response();
+    }
+    request.extensions_mut().insert(caller);
+    next.run(request).await
+}
+
+fn refuse(
+    caller: &Caller,
+    needs_setup: bool,
+    role: Role,
+    request: &Request,
+) -> Result<(), ApiError> {
+    if needs_setup {
+        return Err(ApiError::new(
+            StatusCode::FORBIDDEN,
+            "setup_needed",
+            "set a password first: the setup code is shown on the floor and in the terminal",
+        ));
+    }
+    caller.need(role)?;
+    let Some(wanted) = &caller.identity()?.csrf else {
+        return Ok(());
+    };
+    let headers = request.headers();
+    let is_stream = headers.contains_key(header::UPGRADE);
+    if is_stream && !headers.contains_key(header::ORIGIN) {
+        let message = "a stream with a session needs the header Origin";
+        return Err(ApiError::new(StatusCode::FORBIDDEN, "bad_origin", message));
+    }
+    if matches!(*request.method(), Method::GET | Method::HEAD) {
+        return Ok(());
+    }
+    let sent = headers
+        .get(CSRF_HEADER)
+        .and_then(|value| value.to_str().ok());
+    if sent.is_some_and(|sent| is_equal(sent, wanted)) {
+        return Ok(());
+    }
+    let message = format!("a change needs the header {CSRF_HEADER} with the secret of the session");
+    Err(ApiError::new(StatusCode::FORBIDDEN, "csrf", message))
+}
+
+/// Returns the bearer token of a request. A malformed header is a token that does not exist, so that it is not ignored.
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let value = headers
+        .get(header::AUTHORIZATION)?
+        .to_str()
+        .unwrap_or_default();
+    let (scheme, token) = value.split_once(' ').unwrap_or((value, ""));
+    Some(if scheme.eq_ignore_ascii_case("bearer") {
+        token.trim()
+    } else {
+        ""
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_own_names_and_addresses_in_numbers_are_hosts() {
+        let hosts = HostNames::new(Some("Pool"), &["pool.museum.org".to_owned()]);
+        for own in [
+            "localhost",
+            "localhost:8017",
+            "127.0.0.1:8017",
+            "192.168.1.9",
+            "[::1]:8017",
+            "[fe80::1]",
+            "pool:8017",
+            "POOL.local",
+            "pool.museum.org.",
+        ] {
+            assert!(hosts.is_own(own), "{own}");
+        }
+        for other in [
+            "",
+            ":8017",
+            "evil.example",
+            "evil.example:8017",
+            "localhost.evil.example",
+            "pool.museum.org.evil.example",
+            "localhost:80:90",
+            "localhost:x",
+            "[::1",
+            "[::1]8017",
+            "127.0.0.1.evil.example",
+            "user@localhost",
+        ] {
+            assert!(!hosts.is_own(other), "{other}");
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! The newest values for all clients of the stream, each encoded once.
+//!
+//! A task looks for new values some times a second, and only for those that somebody watches. Clients read through channels in
+//! which the newest value wins, so a slow client misses values and costs no memory.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::body::Bytes;
+use axum::extract::ws::Utf8Bytes;
+use image::ExtendedColorType;
+use image::codecs::jpeg::JpegEncoder;
+use serde::Serialize;
+use tokio::sync::{broadcast, watch};
+
+use super::links::{LiveViews, PanelLinks, RawPicture};
+use super::live_slot::LiveSlot;
+use super::panel::Panel;
+use crate::control::{Event, Status};
+
+/// Time between two looks for new values.
+const LOOK_INTERVAL: Duration = Duration::from_millis(50);
+/// Time between two checks of the setup code.
+const CODE_INTERVAL: Duration = Duration::from_secs(1);
+/// Number of events that wait for a slow client. A client that misses more reads them again from the desk.
+const EVENTS_WAITING: usize = 256;
+/// JPEG quality of pictures. Outlines of visitors stay clear; a picture of 640 × 480 has some 30 kB.
+const JPEG_QUALITY: u8 = 70;
+
+/// What a text message of the stream contains.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(crate) enum StreamText<'a> {
+    /// The status.
+    Status {
+        /// The status.
+        status: &'a Status,
+    },
+    /// An event.
+    Event {
+        /// The event.
+        event: &'a Event,
+    },
+    /// Events are no longer kept.
+    Lost {
+        /// Their number.
+        count: u64,
+    },
+    /// A message of the client was not understood.
+    Error {
+        /// What is wrong.
+        message: &'a str,
+    },
+}
+
+impl StreamText<'_> {
+    /// Returns the message as JSON.
+    pub(crate) fn text(&self) -> Utf8Bytes {
+        serde_json::to_string(self).unwrap_or_default().into()
+    }
+}
+
+/// An encoded event and its number.
+pub(crate) type EncodedEvent = (u64, Utf8Bytes);
+
+/// A picture that can be watched.
+pub(crate) struct PictureChannel {
+    slot: Arc<LiveSlot<RawPicture>>,
+    /// First bytes of each binary message: kind and number of the picture.
+    head: [u8; 4],
+    /// The newest message, with the time at which the picture was made.
+    pub(crate) newest: watch::Sender<Option<(Instant, Bytes)>>,
+}
+
+impl PictureChannel {
+    /// Number of bytes before the JPEG.
+    pub(crate) const HEAD: usize = 4;
+
+    fn new(slot: &Arc<LiveSlot<RawPicture>>, kind: u8, number: usize) -> Arc<Self> {
+        Arc::new(Self {
+            slot: Arc::clone(slot),
+            head: [kind, u8::try_from(number).unwrap_or(u8::MAX), 0, 0],
+            newest: watch::Sender::new(None),
+        })
+    }
+}
+
+/// The channels.
+pub(crate) struct Hub {
+    /// Newest status.
+    pub(crate) status: watch::Sender<Utf8Bytes>,
+    /// New events.
+    pub(crate) events: broadcast::Sender<EncodedEvent>,
+    /// Newest agents.
+    pub(crate) agents: watch::Sender<Utf8Bytes>,
+    /// Newest tracks.
+    pub(crate) tracks: watch::Sender<Utf8Bytes>,
+    /// The picture of the camera.
+    pub(crate) camera: Arc<PictureChannel>,
+    /// The pictures of the outputs.
+    pub(crate) outputs: Vec<Arc<PictureChannel>>,
+}
+
+impl Hub {
+    pub(crate) fn new(links: &PanelLinks) -> Self {
+        let LiveViews {
+            camera, outputs, ..
+        } = &links.views;
+        let outputs = outputs.iter().enumerate();
+        Self {
+            status: watch::Sender::default(),
+            events: broadcast::Sender::new(EVENTS_WAITING),
+            agents: watch::Sender::default(),
+            tracks: watch::Sender::default(),
+            camera: PictureChannel::new(camera, 1, 0),
+            outputs: outputs
+                .map(|(number, slot)| PictureChannel::new(slot, 2, number))
+                .collect(),
+        }
+    }
+}
+
+/// Fills the channels until the server ends.
+pub(crate) async fn fill_channels(panel: Arc<Panel>) {
+    let hub = &panel.hub;
+    let client = &panel.links.client;
+    let mut last_event = client.events_after(u64::MAX, Duration::ZERO).newest;
+    let mut last_status: Option<Arc<Status>> = None;
+    let (mut last_agents, mut last_tracks) = (0, 0);
+    let mut pictures: Vec<PictureTask> = std::iter::once(&hub.camera)
+        .chain(&hub.outputs)
+        .map(|channel| PictureTask::new(Arc::clone(channel)))
+        .collect();
+    let mut code_due = Instant::now();
+    let mut looks = tokio::time::interval(LOOK_INTERVAL);
+    looks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        looks.tick().await;
+        let now = Instant::now();
+        if now >= code_due {
+            code_due = now + CODE_INTERVAL;
+            panel.update_setup_code(now);
+        }
+        let page = client.events_after(last_event, Duration::ZERO);
+        for event in &page.events {
+            last_event = event.number;
+            if hub.events.receiver_count() > 0 {
+                let text = StreamText::Event { event }.text();
+                let _nobody = hub.events.send((event.number, text));
+            }
+        }
+        if hub.status.receiver_count() > 0 {
+            let status = client.status();
+            if !last_status
+                .as_ref()
+                .is_some_and(|last| Arc::ptr_eq(last, &status))
+            {
+                let text = StreamText::Status { status: &status }.text();
+                hub.status.send_replace(text);
+                last_status = Some(status);
+            }
+        }
+        let views = &panel.links.views;
+        send_newest(&views.agents, &hub.agents, "agents", &mut last_agents);
+        send_newest(&views.tracks, &hub.tracks, "tracks", &mut last_tracks);
+        for picture in &mut pictures {
+            picture.update(now).await;
+        }
+    }
+}
+
+/// Sends the newest value of a slot if somebody watches it and it is new.
+fn send_newest<T: Serialize>(
+    slot: &LiveSlot<T>,
+    channel: &watch::Sender<Utf8Bytes>,
+    kind: &'static str,
+    last: &mut u64,
+) {
+    #[derive(Serialize)]
+    struct Typed<'a, T> {
+        r#type: &'static str,
+        #[serde(flatten)]
+        value: &'a T,
+    }
+    if channel.receiver_count() == 0 {
+        return;
+    }
+    slot.want(Instant::now());
+    let (number, _) = slot.newest();
+    if std::mem::replace(last, number) == number {
+        return;
+    }
+    let text = serde_json::to_string(&Typed {
+        r#type: kind,
+        value: &*slot.read(),
+    });
+    channel.send_replace(text.unwrap_or_default().into());
+}
+
+/// Encodes one picture after the other of a channel, beside the other work.
+struct PictureTask {
+    channel: Arc<PictureChannel>,
+    last: u64,
+    running: Option<tokio::task::JoinHandle<()>>,
+}
+
+impl PictureTask {
+    fn new(channel: Arc<PictureChannel>) -> Self {
+        Self {
+            channel,
+            last: 0,
+            running: None,
+        }
+    }
+
+    async fn update(&mut self, now: Instant) {
+        let channel = &self.channel;
+        if channel.newest.receiver_count() == 0 {
+            return;
+        }
+        channel.slot.want(now);
+        if self
+            .running
+            .as_ref()
+            .is_some_and(|running| !running.is_finished())
+        {
+            return;
+        }
+        if let Some(running) = self.running.take() {
+            // It has finished, so this does not wait. A failure leaves this picture out.
+            let _ended = running.await;
+        }
+        let (number, at) = channel.slot.newest();
+        let Some(at) = at.filter(|_| number != self.last) else {
+            return;
+        };
+        self.last = number;
+        let channel = Arc::clone(channel);
+        self.running = Some(tokio::task::spawn_blocking(move || {
+            let picture = channel.slot.read().clone();
+            if let Some(message) = encode(&channel.head, &picture) {
+                channel.newest.send_replace(Some((at, message)));
+            }
+        }));
+    }
+}
+
+/// Returns a binary message with a picture; `None` if the picture is empty or its size is wrong.
+fn encode(head: &[u8; PictureChannel::HEAD], picture: &RawPicture) -> Option<Bytes> {
+    let (width, height) = (picture.width_px, picture.height_px);
+    let area = width as usize * height as usize;
+    let color = match picture.pixels.len() {
+        0 => return None,
+        length if length == area => ExtendedColorType::L8,
+        length if length == 3 * area => ExtendedColorType::Rgb8,
+        _ => return None,
+    };
+    let mut message = head.to_vec();
+    JpegEncoder::new_with_quality(&mut message, JPEG_QUALITY)
+        .encode(&picture.pixels, width, height, color)
+        .ok()?;
+    Some(message.into())
+}

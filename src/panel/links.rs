@@ -1,0 +1,63 @@
+//! What the rest of the program gives to the panel.
+
+use std::sync::Arc;
+
+use super::live_slot::LiveSlot;
+use crate::control::{AgentsLine, DeskClient, TrackLine};
+
+/// What the floor shows until a password is set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SetupNotice {
+    /// Address of the page.
+    pub url: String,
+    /// The setup code.
+    pub code: String,
+}
+
+impl SetupNotice {
+    /// Returns the address that a QR code leads to: the page with the code filled in. A browser sends nothing after the `#`.
+    pub fn link(&self) -> String {
+        format!("{}/#setup={}", self.url, self.code)
+    }
+}
+
+/// A picture without encoding.
+#[derive(Clone, Debug, Default)]
+pub struct RawPicture {
+    /// Width.
+    pub width_px: u32,
+    /// Height.
+    pub height_px: u32,
+    /// One byte per pixel for gray pictures, three for color (red, green, blue), row by row from the top.
+    pub pixels: Vec<u8>,
+}
+
+/// Newest values of the stages. A stage fills a slot only while somebody watches.
+#[derive(Clone, Default)]
+pub struct LiveViews {
+    /// The picture of the camera.
+    pub camera: Arc<LiveSlot<RawPicture>>,
+    /// The picture of each output, in the order of the site file.
+    pub outputs: Vec<Arc<LiveSlot<RawPicture>>>,
+    /// The agents.
+    pub agents: Arc<LiveSlot<AgentsLine>>,
+    /// The tracks.
+    pub tracks: Arc<LiveSlot<TrackLine>>,
+}
+
+/// Shows a setup notice; `None` removes it.
+pub type ShowSetup = Box<dyn Fn(Option<&SetupNotice>) + Send + Sync>;
+
+/// What the rest of the program gives to the panel.
+pub struct PanelLinks {
+    /// The client of the desk.
+    pub client: DeskClient,
+    /// Newest values of the stages.
+    pub views: LiveViews,
+    /// Returns the JSON Schema of the configuration files, as JSON.
+    pub schema: Box<dyn Fn() -> String + Send + Sync>,
+    /// Shows address and setup code until a password is set.
+    pub on_setup: ShowSetup,
+    /// Language of the site, such as `en`.
+    pub language: Box<dyn Fn() -> &'static str + Send + Sync>,
+}

@@ -1,0 +1,34 @@
+//! The operator's panel: a page, and the HTTP interface that it uses.
+//!
+//! In: requests of browsers and of programs with a token. Out: the page; status, events and pictures; commands to the desk.
+//! The panel knows the pool only through the [`control::DeskClient`](crate::control::DeskClient) and the slots of
+//! [`LiveViews`]. Must not: know the world, decide about a command, make a stage wait.
+//!
+//! A request passes the check of its host and origin (`guard.rs`), then the check of its route: [`routes`] is one table with
+//! the role that each route needs, and everything else is refused. The server has a thread of low priority with its own
+//! runtime, bounded connections, sizes and times. Hashes, JPEG pictures and writes to the disk run on helper threads.
+
+mod access;
+mod assets;
+mod certificate;
+mod connection;
+mod cookies;
+mod error;
+mod guard;
+mod hub;
+mod links;
+mod live_slot;
+mod network;
+mod panel;
+mod params;
+mod routes;
+mod server;
+mod stream;
+#[cfg(test)]
+mod tests;
+
+pub use access::Role;
+pub use links::{LiveViews, PanelLinks, RawPicture, SetupNotice, ShowSetup};
+pub use live_slot::LiveSlot;
+pub use params::{DEFAULT_PORT, Listen, PanelParams};
+pub use server::{PanelOptions, PanelServer};

@@ -1,0 +1,61 @@
+//! The name and the address of this machine.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
+
+/// Returns the name of this machine; `None` if it has none that could be part of an address.
+pub(super) fn machine_name() -> Option<String> {
+    let text = std::fs::read_to_string("/proc/sys/kernel/hostname")
+        .or_else(|_| std::fs::read_to_string("/etc/hostname"))
+        .ok()?;
+    let name = text.trim();
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.');
+    let is_name = !name.is_empty() && name.len() <= 63 && name.chars().all(is_allowed);
+    is_name.then(|| name.to_owned())
+}
+
+/// Returns the address under which the other devices of the local network reach this machine; `None` without a network.
+pub(super) fn network_address() -> Option<IpAddr> {
+    route_address().or_else(|| {
+        let table = std::fs::read_to_string("/proc/net/fib_trie").ok()?;
+        local_address(&table)
+    })
+}
+
+/// Returns the address that this machine would use towards the internet. Nothing is sent.
+fn route_address() -> Option<IpAddr> {
+    let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).ok()?;
+    // An address of the block for documentation, which exists nowhere.
+    let outside: SocketAddr = (Ipv4Addr::new(192, 0, 2, 1), 9).into();
+    socket.connect(outside).ok()?;
+    let address = socket.local_addr().ok()?.ip();
+    (!address.is_unspecified() && !address.is_loopback()).then_some(address)
+}
+
+/// Returns the first own address in Linux' routing table that is not the loopback. For networks without a way to the internet.
+fn local_address(table: &str) -> Option<IpAddr> {
+    let mut last: Option<Ipv4Addr> = None;
+    for line in table.lines() {
+        let line = line.trim_start();
+        if let Some(address) = line.strip_prefix("|-- ") {
+            last = address.trim().parse().ok();
+        } else if line.starts_with("/32 host LOCAL")
+            && let Some(address) = last.filter(|address| !address.is_loopback())
+        {
+            return Some(address.into());
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_own_address_is_found_in_the_routing_table() {
+        let table = "Main:\n  +-- 0.0.0.0/0 3 0 5\n     |-- 127.0.0.1\n        /32 host LOCAL\n     |-- 192.168.7.0\n        \
+                     /24 link UNICAST\n        |-- 192.168.7.20\n           /32 host LOCAL\n";
+        assert_eq!(local_address(table), Some(IpAddr::from([192, 168, 7, 20])));
+        assert_eq!(local_address(""), None);
+    }
+}

@@ -1,0 +1,178 @@
+//! What all requests share.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::body::Body;
+use axum::http::{HeaderMap, header};
+use parking_lot::Mutex;
+use serde::de::DeserializeOwned;
+use tokio::sync::Semaphore;
+
+use super::access::{Access, NoSecret, Store};
+use super::error::ApiError;
+use super::guard::HostNames;
+use super::hub::Hub;
+use super::links::{PanelLinks, SetupNotice};
+
+/// Largest JSON body of a request, in bytes. A command may contain a document or a table of points.
+pub(crate) const JSON_BYTES_MAX: usize = 1 << 20;
+/// Longest time in which a client sends the body of a request.
+const BODY_TIMEOUT: Duration = Duration::from_secs(20);
+/// Number of password hashes at the same time. Each needs 19 MiB and a core for some 30 ms.
+const HASHES_AT_ONCE: usize = 1;
+/// Number of requests that may wait for a password hash. Further ones are refused.
+const HASHES_WAITING: usize = 16;
+
+/// The state of the server.
+pub(crate) struct Panel {
+    /// Who may do what.
+    pub(crate) access: Mutex<Access>,
+    /// The file of accounts.
+    store: Store,
+    /// Names under which this machine may be addressed.
+    pub(crate) hosts: HostNames,
+    /// Whether the connections are encrypted.
+    pub(crate) is_tls: bool,
+    /// Random name of this start of the program.
+    pub(crate) instance: String,
+    /// Address of the page, as printed and shown on the floor.
+    pub(crate) url: String,
+    /// What the rest of the program gives.
+    pub(crate) links: PanelLinks,
+    /// Newest values, encoded once for all clients.
+    pub(crate) hub: Hub,
+    hashing: Semaphore,
+    hash_places: Semaphore,
+}
+
+/// What [`Panel::new`] needs.
+pub(crate) struct PanelParts {
+    pub(crate) access: Access,
+    pub(crate) store: Store,
+    pub(crate) hosts: HostNames,
+    pub(crate) is_tls: bool,
+    pub(crate) instance: String,
+    pub(crate) url: String,
+    pub(crate) links: PanelLinks,
+}
+
+impl Panel {
+    pub(crate) fn new(parts: PanelParts) -> Self {
+        let hub = Hub::new(&parts.links);
+        Self {
+            access: Mutex::new(parts.access),
+            store: parts.store,
+            hosts: parts.hosts,
+            is_tls: parts.is_tls,
+            instance: parts.instance,
+            url: parts.url,
+            links: parts.links,
+            hub,
+            hashing: Semaphore::new(HASHES_AT_ONCE),
+            hash_places: Semaphore::new(HASHES_AT_ONCE + HASHES_WAITING),
+        }
+    }
+
+    /// Computes a slow hash beside the other requests.
+    ///
+    /// # Errors
+    /// When too many wait already.
+    pub(crate) async fn hash<T: Send + 'static>(
+        &self,
+        compute: impl FnOnce() -> Result<T, NoSecret> + Send + 'static,
+    ) -> Result<T, ApiError> {
+        let busy = || ApiError::busy("too many logins at once; try again in a moment");
+        let _place = self.hash_places.try_acquire().map_err(|_| busy())?;
+        let _turn = self.hashing.acquire().await.map_err(|_| busy())?;
+        let computed = tokio::task::spawn_blocking(compute).await;
+        Ok(computed.map_err(|_| NoSecret)??)
+    }
+
+    /// Writes the accounts to their file, beside the other requests.
+    ///
+    /// # Errors
+    /// When the disk refuses. The change holds until the program ends.
+    pub(crate) async fn save_accounts(self: &Arc<Self>) -> Result<(), ApiError> {
+        let (number, text) = self.access.lock().to_write();
+        let panel = Arc::clone(self);
+        let written = tokio::task::spawn_blocking(move || panel.store.write(number, &text)).await;
+        let problem = match written {
+            Ok(Ok(())) => return Ok(()),
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => "the write was interrupted".to_owned(),
+        };
+        tracing::error!("panel: the users cannot be saved: {problem}");
+        Err(ApiError::unavailable(format!(
+            "the change holds until the program ends, but it cannot be saved: {problem}"
+        )))
+    }
+
+    /// Shows the setup code if no password is set and the code is new.
+    pub(crate) fn update_setup_code(&self, now: Instant) {
+        let notice = {
+            let mut access = self.access.lock();
+            if !access.accounts.needs_setup() {
+                return;
+            }
+            match access.code.current(now) {
+                Ok((code, true)) => SetupNotice {
+                    url: self.url.clone(),
+                    code: code.to_owned(),
+                },
+                Ok(_) | Err(NoSecret) => return,
+            }
+        };
+        (self.links.on_setup)(Some(&notice));
+    }
+
+    /// Returns the current date and time, as the status says it.
+    pub(crate) fn time(&self) -> String {
+        self.links.client.status().time.clone()
+    }
+}
+
+/// Reads the body of a request.
+///
+/// # Errors
+/// When it is larger than `bytes_max`, or does not come in time.
+pub(crate) async fn read_body(
+    body: Body,
+    headers: &HeaderMap,
+    bytes_max: usize,
+) -> Result<axum::body::Bytes, ApiError> {
+    let announced = headers.get(header::CONTENT_LENGTH);
+    let announced = announced.and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+    if announced.is_some_and(|bytes| bytes > bytes_max as u64) {
+        return Err(ApiError::too_large(bytes_max));
+    }
+    let read = tokio::time::timeout(BODY_TIMEOUT, axum::body::to_bytes(body, bytes_max)).await;
+    match read {
+        Ok(Ok(bytes)) => Ok(bytes),
+        Ok(Err(_)) => Err(ApiError::too_large(bytes_max)),
+        Err(_) => Err(ApiError::bad_request("the request did not arrive in time")),
+    }
+}
+
+/// Reads a JSON body. Only `application/json` is accepted, which no form of another site can send.
+///
+/// # Errors
+/// As [`read_body`], and when the text is not of this type.
+pub(crate) async fn read_json<T: DeserializeOwned>(
+    body: Body,
+    headers: &HeaderMap,
+) -> Result<T, ApiError> {
+    let kind = headers.get(header::CONTENT_TYPE);
+    let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    if !kind.eq_ignore_ascii_case("application/json") {
+        return Err(ApiError::new(
+            axum::http::StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "unsupported_media",
+            "send JSON with the header Content-Type: application/json",
+        ));
+    }
+    let bytes = read_body(body, headers, JSON_BYTES_MAX).await?;
+    serde_json::from_slice(&bytes)
+        .map_err(|error| ApiError::bad_request(format!("this is not what is expected: {error}")))
+}

@@ -1,0 +1,60 @@
+//! Routes that only read: health, status, events, schema.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query, State};
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::super::error::ApiError;
+use super::super::panel::Panel;
+use crate::control::EventPage;
+
+/// `GET /healthz`.
+pub(super) async fn health(State(panel): State<Arc<Panel>>) -> Json<Value> {
+    let is_healthy = panel.links.client.status().is_healthy;
+    Json(json!({"status": if is_healthy { "ok" } else { "degraded" }}))
+}
+
+/// `GET /api/v1/status`.
+pub(super) async fn status(State(panel): State<Arc<Panel>>) -> Response {
+    Json(&*panel.links.client.status()).into_response()
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct EventsQuery {
+    #[serde(default)]
+    after: u64,
+    #[serde(default)]
+    limit: Option<usize>,
+}
+
+/// `GET /api/v1/events`.
+pub(super) async fn events(
+    State(panel): State<Arc<Panel>>,
+    query: Result<Query<EventsQuery>, QueryRejection>,
+) -> Result<Json<EventPage>, ApiError> {
+    let Query(query) = query.map_err(|error| ApiError::bad_request(error.body_text()))?;
+    let mut page = panel.links.client.events_after(query.after, Duration::ZERO);
+    page.events.truncate(query.limit.unwrap_or(usize::MAX));
+    Ok(Json(page))
+}
+
+/// `GET /api/v1/schema`.
+pub(super) async fn schema(State(panel): State<Arc<Panel>>) -> Result<Response, ApiError> {
+    let panel = Arc::clone(&panel);
+    let text = tokio::task::spawn_blocking(move || (panel.links.schema)()).await;
+    let text = text.map_err(|_| ApiError::unavailable("the schema cannot be made"))?;
+    Ok(json_text(text))
+}
+
+/// Returns an answer with a text that is JSON already.
+pub(super) fn json_text(text: String) -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], text).into_response()
+}

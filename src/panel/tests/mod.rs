@@ -1,0 +1,268 @@
+//! Tests of the server as clients meet it: real connections to a real server, with a desk that answers every command.
+
+mod client;
+mod hostile;
+mod login;
+mod route_walk;
+mod streams;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use serde_json::json;
+
+use super::{LiveViews, PanelLinks, PanelOptions, PanelParams, PanelServer, SetupNotice};
+use crate::control::{Board, Command, EventKind, Incoming, Outcome, Status, desk_queue};
+use client::{Answer, Client};
+
+/// Password of the administrator.
+const PASSWORD: &str = "four easy words";
+
+/// A server on a free port, with its desk.
+struct TestServer {
+    address: String,
+    board: Arc<Board>,
+    views: LiveViews,
+    /// The newest setup notice.
+    notice: Arc<Mutex<Option<SetupNotice>>>,
+    stop: Arc<AtomicBool>,
+    threads: Vec<JoinHandle<()>>,
+    /// Folder of the users.
+    folder: tempfile::TempDir,
+}
+
+impl TestServer {
+    fn start() -> Self {
+        Self::start_with(PanelParams::default(), tempfile::tempdir().unwrap())
+    }
+
+    fn start_with(params: PanelParams, folder: tempfile::TempDir) -> Self {
+        let (client, requests, board) = desk_queue();
+        let views = LiveViews {
+            outputs: vec![Arc::default()],
+            ..LiveViews::default()
+        };
+        let notice: Arc<Mutex<Option<SetupNotice>>> = Arc::default();
+        let shown = Arc::clone(&notice);
+        let links = PanelLinks {
+            client,
+            views: views.clone(),
+            schema: Box::new(|| json!({"site": {}}).to_string()),
+            on_setup: Box::new(move |notice| *shown.lock() = notice.cloned()),
+            language: Box::new(|| "en"),
+        };
+        let options = PanelOptions {
+            params: PanelParams {
+                listen: "127.0.0.1:0".to_owned(),
+                ..params
+            },
+            site_folder: folder.path().to_path_buf(),
+            state_folder: Some(folder.path().to_path_buf()),
+        };
+        let server = PanelServer::bind(&options, links).unwrap().unwrap();
+        let address = server.url().split_once("://").unwrap().1.to_owned();
+        let stop: Arc<AtomicBool> = Arc::default();
+        let serving = Arc::clone(&stop);
+        let deciding = Arc::clone(&stop);
+        let desk_board = Arc::clone(&board);
+        let threads = vec![
+            std::thread::spawn(move || server.run(|| !serving.load(Ordering::Relaxed)).unwrap()),
+            std::thread::spawn(move || {
+                while !deciding.load(Ordering::Relaxed) {
+                    if let Ok(incoming) = requests.recv_timeout(Duration::from_millis(20)) {
+                        decide(incoming, &desk_board);
+                    }
+                }
+            }),
+        ];
+        Self {
+            address,
+            board,
+            views,
+            notice,
+            stop,
+            threads,
+            folder,
+        }
+    }
+
+    /// Lets camera and output show pictures until the server ends.
+    fn show_pictures(&mut self) {
+        for (slot, bytes) in [(&self.views.camera, 1), (&self.views.outputs[0], 3)] {
+            let (slot, stop) = (Arc::clone(slot), Arc::clone(&self.stop));
+            let show = move || streams::show_pictures(&slot, bytes, &stop);
+            self.threads.push(std::thread::spawn(show));
+        }
+    }
+
+    /// Ends the server, and starts another one with the same users.
+    fn restart(mut self) -> Self {
+        self.end();
+        let folder = std::mem::replace(&mut self.folder, tempfile::tempdir().unwrap());
+        Self::start_with(PanelParams::default(), folder)
+    }
+
+    fn end(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        for thread in self.threads.drain(..) {
+            thread.join().unwrap();
+        }
+    }
+
+    /// Returns a client that has not logged in.
+    fn client(&self) -> Client {
+        Client::new(&self.address)
+    }
+
+    /// Returns the current setup code.
+    fn code(&self) -> String {
+        client::wait_until("a setup code", || self.notice.lock().clone()).code
+    }
+
+    /// Sets the password, and returns the client of the administrator.
+    fn admin(&self) -> Client {
+        let mut client = self.client();
+        let answer = client.post(
+            "/api/v1/setup",
+            json!({"code": self.code(), "password": PASSWORD}),
+        );
+        assert_eq!(answer.status, 200, "{answer:?}");
+        client
+    }
+
+    /// Creates a user and returns a client that has logged in.
+    fn user(&self, admin: &mut Client, name: &str, role: &str) -> Client {
+        let user = json!({"name": name, "role": role, "password": PASSWORD});
+        assert_eq!(admin.post("/api/v1/users", user).status, 200);
+        let mut client = self.client();
+        assert_eq!(client.login(name, PASSWORD).status, 200);
+        client
+    }
+}
+
+impl Drop for TestServer {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Answers a command as the desk does: a species named "none" is unknown, everything else is applied.
+fn decide(incoming: Incoming, board: &Board) {
+    static REVISION: AtomicU64 = AtomicU64::new(0);
+    if matches!(&incoming.request.command, Command::RemoveSpecies { name } if name == "none") {
+        incoming.answer(0, Outcome::rejected("there is no species \"none\""));
+        return;
+    }
+    let revision = REVISION.fetch_add(1, Ordering::Relaxed) + 1;
+    let kind = EventKind::CommandApplied {
+        revision,
+        source: incoming.request.source.clone(),
+        command: incoming.request.command.name().to_owned(),
+        summary: incoming.request.command.summary(),
+    };
+    board.events.push(kind, String::new(), 0.0);
+    board.publish(Status {
+        revision,
+        ..Status::default()
+    });
+    let notes = Vec::new();
+    incoming.answer(revision, Outcome::Applied { tick: 1, notes });
+}
+
+#[test]
+fn a_command_reaches_the_desk_with_the_name_of_its_user() {
+    let server = TestServer::start();
+    let mut admin = server.admin();
+    let answer = admin.post("/api/v1/commands", json!({"command": "undo"}));
+    assert_eq!(answer.status, 200, "{answer:?}");
+    assert_eq!(answer.json["result"]["outcome"], "applied");
+    assert!(answer.json["revision"].as_u64().unwrap() > 0);
+    let events = admin.get("/api/v1/events?after=0").json;
+    let source = json!({"kind": "panel", "name": "admin"});
+    assert_eq!(events["events"][0]["source"], source, "{events}");
+
+    let answer = admin.post(
+        "/api/v1/commands",
+        json!({"command": "remove_species", "name": "none"}),
+    );
+    assert_eq!((answer.status, answer.code()), (422, "rejected"));
+    assert_eq!(
+        answer.json["error"]["problems"].as_array().unwrap().len(),
+        1
+    );
+    for (command, status) in [
+        (json!({"command": "explode"}), 400),
+        (json!({"command": "take_over", "documents": []}), 403),
+        (
+            json!([{"command": "director", "event": {"event": "calm"}}]),
+            200,
+        ),
+        (json!([{"command": "explode"}]), 400),
+        (json!("undo"), 400),
+    ] {
+        let answer = admin.post("/api/v1/commands", command.clone());
+        assert_eq!(answer.status, status, "{command} {answer:?}");
+    }
+}
+
+#[test]
+fn the_role_of_a_command_is_needed() {
+    let server = TestServer::start();
+    let mut admin = server.admin();
+    let mut operator = server.user(&mut admin, "desk", "operate");
+    let calm = json!({"command": "director", "event": {"event": "calm"}});
+    let switch = json!({"command": "switch_scene", "name": "reef"});
+    let undo = json!({"command": "undo"});
+    for (command, status) in [
+        (calm.clone(), 200),
+        (switch.clone(), 200),
+        (undo.clone(), 403),
+        (json!([calm, switch]), 200),
+        (json!([calm, undo]), 403),
+        (
+            json!({"command": "batch", "commands": [{"command": "batch", "commands": [undo]}]}),
+            403,
+        ),
+    ] {
+        assert_eq!(operator.post("/api/v1/commands", command).status, status);
+    }
+}
+
+#[test]
+fn the_page_is_served_with_strict_headers() {
+    let server = TestServer::start();
+    let mut client = server.client();
+    for path in ["/", "/assets/index.html"] {
+        let answer = client.get(path);
+        assert_eq!(answer.status, 200);
+        assert!(
+            answer
+                .header("content-type")
+                .unwrap()
+                .starts_with("text/html")
+        );
+        let policy = answer.header("content-security-policy").unwrap();
+        assert!(policy.contains("default-src 'none'") && !policy.contains("unsafe"));
+        assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
+        assert_eq!(answer.header("x-frame-options"), Some("DENY"));
+        let tag = answer.header("etag").unwrap().to_owned();
+        let again = client.send("GET", path, &[("If-None-Match", &tag)], b"");
+        assert_eq!((again.status, again.body.len()), (304, 0));
+    }
+    let status = client.get("/api/v1/session");
+    assert_eq!(status.header("cache-control"), Some("no-store"));
+    for path in [
+        "/assets/../mod.rs",
+        "/assets/%2e%2e/mod.rs",
+        "/assets/",
+        "/nothing",
+    ] {
+        let answer = client.get(path);
+        assert_eq!((answer.status, answer.code()), (404, "not_found"), "{path}");
+    }
+    let health = client.get("/healthz");
+    assert_eq!(health.body, br#"{"status":"degraded"}"#);
+}

@@ -1,0 +1,169 @@
+//! The stream and the pictures.
+
+use std::time::Instant;
+
+use super::client::{Received, StreamClient, wait_until};
+use super::*;
+use crate::control::{AgentsLine, TrackLine};
+use crate::panel::RawPicture;
+
+#[test]
+fn a_client_gets_what_it_subscribes_to() {
+    let server = TestServer::start();
+    let mut admin = server.admin();
+    let undo = || json!({"command": "undo"});
+    admin.post("/api/v1/commands", undo());
+    admin.post("/api/v1/commands", undo());
+    let mut stream = StreamClient::open(&admin, &[]).unwrap();
+    stream.send("explode");
+    assert!(stream.text("error")["message"].is_string());
+    stream.subscribe(&["nothing"], None);
+    assert!(
+        stream.text("error")["message"]
+            .as_str()
+            .unwrap()
+            .contains("allowed: status")
+    );
+    stream.subscribe(&["status", "events"], Some(1));
+    assert!(stream.text("status")["status"]["revision"].is_u64());
+    assert_eq!(stream.text("event")["event"]["number"], 2);
+    admin.post("/api/v1/commands", undo());
+    let event = stream.text("event");
+    assert_eq!(
+        (&event["event"]["number"], &event["event"]["event"]),
+        (&json!(3), &json!("command_applied"))
+    );
+    // A number from before a restart of the program.
+    stream.subscribe(&["events"], Some(1_000_000));
+    std::thread::sleep(Duration::from_millis(100));
+    admin.post("/api/v1/commands", undo());
+    assert_eq!(stream.text("event")["event"]["number"], 4);
+}
+
+#[test]
+fn stages_work_only_for_what_somebody_watches() {
+    let server = TestServer::start();
+    let admin = server.admin();
+    let views = server.views.clone();
+    let is_due = || {
+        let now = Instant::now();
+        [
+            views.agents.is_due(now),
+            views.tracks.is_due(now),
+            views.camera.is_due(now),
+        ]
+    };
+    std::thread::sleep(Duration::from_millis(120));
+    assert_eq!(is_due(), [false; 3]);
+    let mut stream = StreamClient::open(&admin, &[]).unwrap();
+    stream.subscribe(&["agents", "tracks"], None);
+    wait_until("the wish for agents", || {
+        (is_due() == [true, true, false]).then_some(())
+    });
+    let now = Instant::now();
+    views.agents.fill(now, |agents| {
+        *agents = AgentsLine {
+            tick: 7,
+            ..AgentsLine::default()
+        };
+    });
+    views.tracks.fill(now, |tracks| {
+        *tracks = TrackLine {
+            frame: 8,
+            ..TrackLine::default()
+        };
+    });
+    assert_eq!(stream.text("agents")["tick"], 7);
+    assert_eq!(stream.text("tracks")["frame"], 8);
+    drop(stream);
+    wait_until("the end of the wish", || {
+        (is_due() == [false; 3]).then_some(())
+    });
+}
+
+/// Fills a slot with pictures while it is due, until `stop`.
+pub(super) fn show_pictures(
+    slot: &crate::panel::LiveSlot<RawPicture>,
+    bytes: usize,
+    stop: &AtomicBool,
+) {
+    let mut level = 0_u8;
+    while !stop.load(Ordering::Relaxed) {
+        let now = Instant::now();
+        if slot.is_due(now) {
+            level = level.wrapping_add(1);
+            slot.fill(now, |picture| {
+                (picture.width_px, picture.height_px) = (64, 48);
+                picture.pixels.clear();
+                picture.pixels.resize(64 * 48 * bytes, level);
+            });
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+#[test]
+fn pictures_of_camera_and_outputs_are_jpeg() {
+    let mut server = TestServer::start();
+    let mut admin = server.admin();
+    assert_eq!(admin.get("/api/v1/output/1.jpg").status, 404);
+    assert_eq!(admin.get("/api/v1/output/x").status, 404);
+    server.show_pictures();
+    for path in ["/api/v1/camera.jpg", "/api/v1/output/0.jpg"] {
+        let answer = admin.get(path);
+        assert_eq!(
+            (answer.status, answer.header("content-type")),
+            (200, Some("image/jpeg"))
+        );
+        assert_eq!(answer.header("cache-control"), Some("no-store"));
+        let picture = image::load_from_memory(&answer.body).unwrap();
+        assert_eq!((picture.width(), picture.height()), (64, 48));
+    }
+    let mut stream = StreamClient::open(&admin, &[]).unwrap();
+    stream.subscribe(&["camera", "output/0"], None);
+    let mut seen = [0, 0];
+    while seen.iter().any(|count| *count < 3) {
+        let Some(Received::Binary(message)) = stream.next() else {
+            panic!("no picture");
+        };
+        assert!(
+            matches!(message[..4], [1 | 2, 0, 0, 0]),
+            "{:?}",
+            &message[..4]
+        );
+        assert!(image::load_from_memory(&message[4..]).is_ok());
+        seen[usize::from(message[0]) - 1] += 1;
+    }
+}
+
+#[test]
+fn a_stage_without_pictures_is_not_available() {
+    let server = TestServer::start();
+    let answer = server.admin().get("/api/v1/camera.jpg");
+    assert_eq!((answer.status, answer.code()), (503, "unavailable"));
+}
+
+#[test]
+fn a_client_that_does_not_read_does_not_slow_others_down() {
+    let server = TestServer::start();
+    let mut admin = server.admin();
+    let slow: Vec<StreamClient> = (0..20)
+        .map(|_| {
+            let mut stream = StreamClient::open(&admin, &[]).unwrap();
+            stream.subscribe(&["status", "events"], None);
+            stream
+        })
+        .collect();
+    let mut quick = StreamClient::open(&admin, &[]).unwrap();
+    quick.subscribe(&["events"], Some(0));
+    for number in 1..=50 {
+        assert_eq!(
+            admin
+                .post("/api/v1/commands", json!({"command": "undo"}))
+                .status,
+            200
+        );
+        assert_eq!(quick.text("event")["event"]["number"], number);
+    }
+    drop(slow);
+}
