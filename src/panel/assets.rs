@@ -18,7 +18,52 @@ macro_rules! asset {
 }
 
 /// All files.
-const ASSETS: &[Asset] = &[asset!("index.html")];
+const ASSETS: &[Asset] = &[
+    asset!("app.js"),
+    asset!("core/api.js"),
+    asset!("core/dom.js"),
+    asset!("core/history.js"),
+    asset!("core/i18n.js"),
+    asset!("core/store.js"),
+    asset!("core/stream.js"),
+    asset!("core/theme.js"),
+    asset!("core/topics.js"),
+    asset!("editor/context.js"),
+    asset!("editor/fields.js"),
+    asset!("editor/form.js"),
+    asset!("editor/map.js"),
+    asset!("editor/mind.js"),
+    asset!("editor/relations.js"),
+    asset!("editor/rules.js"),
+    asset!("editor/schema.js"),
+    asset!("editor/sortable.js"),
+    asset!("icon.svg"),
+    asset!("index.html"),
+    asset!("messages/de.js"),
+    asset!("messages/en.js"),
+    asset!("messages/parameters_de.js"),
+    asset!("pages/hours.js"),
+    asset!("pages/life.js"),
+    asset!("pages/live.js"),
+    asset!("pages/login.js"),
+    asset!("pages/now.js"),
+    asset!("pages/scenes.js"),
+    asset!("parts/broken.js"),
+    asset!("parts/code_editor.js"),
+    asset!("parts/dialog.js"),
+    asset!("parts/event_text.js"),
+    asset!("parts/health.js"),
+    asset!("parts/icons.js"),
+    asset!("parts/notices.js"),
+    asset!("parts/picture.js"),
+    asset!("parts/pool_view.js"),
+    asset!("parts/spark.js"),
+    asset!("parts/tabs.js"),
+    asset!("styles/base.css"),
+    asset!("styles/pages.css"),
+    asset!("styles/parts.css"),
+    asset!("styles/shell.css"),
+];
 
 /// Content of a file.
 pub(crate) enum Content {

@@ -1,0 +1,201 @@
+// The frame of the panel: log-in, navigation, connection, bar of unsaved changes.
+
+import { changeSession, isSessionKnown, loadSession, may, session } from "./core/api.js";
+import { h, View } from "./core/dom.js";
+import { language, setLanguage, t } from "./core/i18n.js";
+import { complain, send, status } from "./core/store.js";
+import { closeStream, connection, openStream, subscribe } from "./core/stream.js";
+import { emit, on } from "./core/topics.js";
+import { setTheme, theme } from "./core/theme.js";
+import { health } from "./parts/health.js";
+import { icon } from "./parts/icons.js";
+import { notify } from "./parts/notices.js";
+import { describeCommand } from "./parts/event_text.js";
+import "./pages/hours.js";
+import "./pages/life.js";
+import "./pages/live.js";
+import "./pages/login.js";
+import "./pages/now.js";
+import "./pages/scenes.js";
+
+/** @typedef {{ name: string, role: import("./core/api.js").Role, onPhone: boolean }} Page */
+
+/** The pages, in the order of the navigation. @type {Page[]} */
+const PAGES = [
+  { name: "now", role: "view", onPhone: true },
+  { name: "live", role: "view", onPhone: true },
+  { name: "life", role: "operate", onPhone: true },
+  { name: "scenes", role: "admin", onPhone: false },
+  { name: "hours", role: "operate", onPhone: true },
+];
+
+/** Returns the page that the address names. */
+function currentPage() {
+  const name = location.hash.replace(/^#\/?/, "").split("/")[0];
+  const allowed = PAGES.filter((page) => may(page.role));
+  return allowed.find((page) => page.name === name) ?? allowed[0];
+}
+
+class App extends View {
+  #menuIsOpen = false;
+  #unsubscribe = () => {};
+  /** @type {string | null} */
+  #shownPage = null;
+
+  start() {
+    for (const topic of ["session", "language", "connection", "theme"]) this.until(on(topic, this.update));
+    this.until(on("session", () => this.#followSession()));
+    this.until(on("status", () => this.#followStatus()));
+    this.until(on("event", (event) => this.#tellWhoChanged(event)));
+    window.addEventListener("hashchange", () => {
+      this.#menuIsOpen = false;
+      this.update();
+    });
+    document.addEventListener("keydown", (event) => this.#onKey(event));
+    this.#load();
+  }
+
+  async #load() {
+    try {
+      await loadSession();
+    } catch {
+      setTimeout(() => this.#load(), 1500);
+      this.update();
+    }
+  }
+
+  #followSession() {
+    this.#unsubscribe();
+    this.#unsubscribe = () => {};
+    if (session.user === null) return closeStream();
+    this.#unsubscribe = subscribe("status", "events");
+    openStream();
+  }
+
+  #lastFrame = "";
+
+  /** The frame shows little of the status, so it is drawn only if that changed. */
+  #followStatus() {
+    const next = JSON.stringify([status.unsaved, status.undo_depth, status.redo_depth, health(status).kind, status.site]);
+    if (next !== this.#lastFrame) this.update();
+    this.#lastFrame = next;
+  }
+
+  /** @param {import("./core/store.js").PoolEvent} event */
+  #tellWhoChanged(event) {
+    if (event.event !== "command_applied") return;
+    const isMine = event.source.kind === "panel" && event.source.name === session.user;
+    // Events of the past come too when the page opens.
+    const isOld = Date.now() - Date.parse(event.time) > 10_000 && status && Date.parse(status.time) - Date.parse(event.time) > 10_000;
+    if (isMine || isOld || ["calibrate", "director"].includes(event.command)) return;
+    notify("info", describeCommand(event));
+  }
+
+  /** @param {KeyboardEvent} event */
+  #onKey(event) {
+    if (event.key === "Escape" && this.#menuIsOpen) this.#toggleMenu(false);
+    const isTyping = event.target instanceof HTMLInputElement || event.target instanceof HTMLTextAreaElement;
+    if (!(event.ctrlKey || event.metaKey) || !may("admin")) return;
+    if (event.key === "s") {
+      event.preventDefault();
+      if (status?.unsaved.length > 0) send({ command: "save" }, t("changes.saved"));
+    } else if (event.key === "z" && !isTyping) {
+      event.preventDefault();
+      send({ command: event.shiftKey ? "redo" : "undo" });
+    }
+  }
+
+  /** @param {boolean} isOpen */
+  #toggleMenu(isOpen) {
+    this.#menuIsOpen = isOpen;
+    this.update();
+    requestAnimationFrame(() => {
+      const target = isOpen ? ".sheet a, .sheet button" : "#menu-button";
+      /** @type {HTMLElement | null} */ (this.querySelector(target))?.focus();
+    });
+  }
+
+  view() {
+    if (!isSessionKnown) return h("div", { class: "waiting" }, h("p", { class: "muted" }, t("connecting")));
+    if (session.setup_needed || session.user === null) return h("shoal-login", { key: "login" });
+    const page = currentPage();
+    document.title = `${t(`page.${page.name}`)} · Shoal`;
+    const isNew = this.#shownPage !== null && this.#shownPage !== page.name;
+    this.#shownPage = page.name;
+    if (isNew) requestAnimationFrame(() => this.#focusPage());
+    const hasChanges = this.#hasChangeBar();
+    return h("div", { class: hasChanges ? "shell with-changes" : "shell", key: "shell" },
+      h("a", { class: "button skip", href: "#main", onclick: (/** @type {Event} */ e) => { e.preventDefault(); this.#focusPage(); } }, t("skip")),
+      this.#topbar(),
+      this.#nav(page),
+      connection === "lost" && h("p", { class: "offline", role: "alert" }, icon("warn"), t("offline")),
+      h("main", { id: "main", tabindex: "-1", key: "main" }, h(`shoal-${page.name}`, { key: page.name })),
+      hasChanges && this.#changes(),
+      this.#menuIsOpen && this.#sheet(page));
+  }
+
+  #focusPage() {
+    window.scrollTo(0, 0);
+    /** @type {HTMLElement | null} */ (this.querySelector("main"))?.focus({ preventScroll: true });
+  }
+
+  #topbar() {
+    const state = health(status);
+    return h("header", { class: "topbar", key: "top" },
+      h("img", { class: "mark", src: "/assets/icon.svg", alt: "" }),
+      h("span", { class: "title grow" }, "Shoal"),
+      h("a", { class: `pill ${state.kind}`, href: "#/now" }, icon(state.icon), state.short),
+      h("button", { class: "plain square", type: "button", id: "menu-button", "aria-label": t("menu"), "aria-expanded": String(this.#menuIsOpen), onclick: () => this.#toggleMenu(!this.#menuIsOpen) }, icon("user")));
+  }
+
+  /** @param {Page} current */
+  #nav(current) {
+    const allowed = PAGES.filter((page) => may(page.role));
+    const isInMore = !current.onPhone;
+    return h("nav", { class: "nav", "aria-label": t("nav"), key: "nav" },
+      allowed.map((page) => h("a", {
+        key: page.name, href: `#/${page.name}`, class: page.onPhone ? "" : "wide",
+        "aria-current": page === current ? "page" : null,
+      }, icon(page.name), h("span", null, t(`page.${page.name}`)))),
+      h("button", { key: "more", class: "narrow", type: "button", "aria-current": isInMore ? "page" : null, "aria-expanded": String(this.#menuIsOpen), onclick: () => this.#toggleMenu(true) },
+        icon("more"), h("span", null, t("more"))));
+  }
+
+  /** @param {Page} current */
+  #sheet(current) {
+    const close = () => this.#toggleMenu(false);
+    const others = PAGES.filter((page) => may(page.role) && !page.onPhone);
+    return [
+      h("div", { class: "sheet-back", key: "back", onclick: close }),
+      h("div", { class: "sheet menu", key: "sheet", role: "dialog", "aria-label": t("menu") },
+        others.map((page) => h("a", { key: page.name, href: `#/${page.name}`, "aria-current": page === current ? "page" : null }, icon(page.name), t(`page.${page.name}`))),
+        others.length > 0 && h("hr", null),
+        h("button", { type: "button", onclick: () => setLanguage(language() === "de" ? "en" : "de") }, icon("language"), h("span", { lang: language() === "de" ? "en" : "de" }, language() === "de" ? "English" : "Deutsch")),
+        h("button", { type: "button", onclick: () => setTheme(theme() === "dark" ? "light" : "dark") }, icon("sun"), t(theme() === "dark" ? "theme.to_light" : "theme.to_dark")),
+        h("hr", null),
+        h("button", { type: "button", onclick: () => changeSession("logout", {}).catch(complain) }, icon("out"), t("logout", { name: session.user ?? "" })),
+        h("button", { type: "button", onclick: close }, icon("close"), t("close"))),
+    ];
+  }
+
+  #hasChangeBar() {
+    return may("admin") && status !== null && status.unsaved.length > 0;
+  }
+
+  /** The bar with the unsaved changes: undo, redo, revert, save. */
+  #changes() {
+    const command = (/** @type {string} */ name, /** @type {string} */ iconName, /** @type {boolean} */ isOn) => {
+      const label = t(`changes.${name}`);
+      return h("button", { key: name, class: "plain wordy", type: "button", title: label, "aria-label": label, disabled: !isOn, onclick: () => send({ command: name }) }, icon(iconName), h("span", null, label));
+    };
+    return h("div", { class: "changes", key: "changes", role: "region", "aria-label": t("changes.title") },
+      h("p", { class: "grow" }, t("changes.unsaved", { n: status.unsaved.length })),
+      command("undo", "undo", status.undo_depth > 0),
+      command("redo", "redo", status.redo_depth > 0),
+      command("revert", "revert", true),
+      h("button", { class: "primary", type: "button", onclick: () => send({ command: "save" }, t("changes.saved")) }, icon("save"), h("span", null, t("changes.save"))));
+  }
+}
+
+customElements.define("shoal-app", App);
+emit("theme");

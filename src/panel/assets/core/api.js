@@ -1,0 +1,125 @@
+// The HTTP interface: requests, commands, and the stream of what happens in the pool.
+
+import { language, setLanguage } from "./i18n.js";
+import { emit } from "./topics.js";
+
+/** @typedef {{ file: string, line: number, path: string, message: string }} Problem */
+/** @typedef {{ setup_needed: boolean, user: string | null, role: Role | null, csrf: string | null, can_use_pin: boolean, language: string, instance: string, version: string }} Session */
+/** @typedef {"view" | "operate" | "admin"} Role */
+/** @typedef {{ kind: "site" | "scene" | "species", name?: string }} DocumentName */
+/** @typedef {Record<string, any> & { command: string }} Command */
+/** @typedef {{ outcome: "applied", tick: number, notes?: string[] }} Applied */
+
+const BASE = "/api/v1";
+/** Longest wait for an answer. Uploads of models and archives have their own. */
+const ANSWER_MS = 20_000;
+const ROLES = ["view", "operate", "admin"];
+
+/** An answer that is not what was asked for. */
+export class ApiError extends Error {
+  /** @param {string} code @param {string} message @param {Problem[]} problems @param {number} retrySecs */
+  constructor(code, message, problems = [], retrySecs = 0) {
+    super(message);
+    this.code = code;
+    this.problems = problems;
+    this.retrySecs = retrySecs;
+  }
+}
+
+/** Who is logged in. @type {Session} */
+export let session = {
+  setup_needed: false, user: null, role: null, csrf: null, can_use_pin: false, language: "en", instance: "", version: "",
+};
+/** Whether the session was read at least once. */
+export let isSessionKnown = false;
+
+/** Whether the user has at least this role. @param {Role} role */
+export function may(role) {
+  return session.role !== null && ROLES.indexOf(session.role) >= ROLES.indexOf(role);
+}
+
+/** @param {Session} next */
+function takeSession(next) {
+  const isRestarted = session.instance !== "" && next.instance !== session.instance;
+  const isFirst = !isSessionKnown;
+  session = next;
+  isSessionKnown = true;
+  if (isRestarted) location.reload();
+  if (isFirst && !localStorage.getItem("shoal.language") && next.language !== language()) {
+    setLanguage(next.language === "de" ? "de" : "en");
+    localStorage.removeItem("shoal.language");
+  }
+  emit("session");
+}
+
+/**
+ * @param {string} path
+ * @param {RequestInit} [options]
+ * @returns {Promise<Response>}
+ */
+async function request(path, options = {}) {
+  /** @type {Response} */
+  let response;
+  try {
+    response = await fetch(BASE + path, { signal: AbortSignal.timeout(ANSWER_MS), ...options });
+  } catch {
+    throw new ApiError("offline", "");
+  }
+  if (response.ok) return response;
+  const body = await response.json().catch(() => ({}));
+  const error = body.error ?? {};
+  const retry = Number(response.headers.get("Retry-After") ?? 0);
+  if (error.code === "not_logged_in" && session.user !== null) {
+    takeSession({ ...session, user: null, role: null, csrf: null });
+  }
+  throw new ApiError(error.code ?? `http_${response.status}`, error.message ?? "", error.problems ?? [], retry);
+}
+
+/** @param {string} path @returns {Promise<any>} */
+export async function get(path) {
+  return (await request(path)).json();
+}
+
+/** @param {string} path @param {any} body @returns {Promise<any>} */
+export async function post(path, body) {
+  const headers = { "Content-Type": "application/json", "X-CSRF-Token": session.csrf ?? "" };
+  const response = await request(path, { method: "POST", headers, body: JSON.stringify(body) });
+  return response.json();
+}
+
+/** @param {string} path @param {Blob} file @returns {Promise<any>} */
+export async function upload(path, file) {
+  const headers = { "Content-Type": "application/octet-stream", "X-CSRF-Token": session.csrf ?? "" };
+  const signal = AbortSignal.timeout(300_000);
+  return (await request(path, { method: "POST", headers, body: file, signal })).json();
+}
+
+export async function loadSession() {
+  takeSession(await get("/session"));
+}
+
+/** @param {"login" | "logout" | "setup" | "password"} what @param {any} body */
+export async function changeSession(what, body) {
+  takeSession(await post(`/${what}`, body));
+}
+
+/**
+ * Sends one command, or several that are applied together or not at all.
+ * @param {Command | Command[]} command
+ * @returns {Promise<Applied>}
+ */
+export async function command(command) {
+  const { result } = await post("/commands", command);
+  if (result.outcome !== "applied") throw new ApiError("rejected", "", result.problems ?? []);
+  return result;
+}
+
+/** Returns the address of a picture that no cache may answer. @param {string} path */
+export function pictureUrl(path) {
+  return `${BASE}${path}?t=${Date.now()}`;
+}
+
+/** Returns the address of a download. @param {string} path */
+export function downloadUrl(path) {
+  return BASE + path;
+}

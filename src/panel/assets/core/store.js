@@ -1,0 +1,152 @@
+// What the page knows of the pool: status, events, schema and documents.
+
+import { command as sendCommand, get } from "./api.js";
+import { ApiError } from "./api.js";
+import { t } from "./i18n.js";
+import { emit, on } from "./topics.js";
+import { notify } from "../parts/notices.js";
+
+/** @typedef {import("./api.js").DocumentName} DocumentName */
+/** @typedef {import("./api.js").Command} Command */
+/** @typedef {import("./api.js").Problem} Problem */
+/** @typedef {{ document: DocumentName, text: string, is_built_in: boolean, is_unsaved: boolean, values: any, effective: any, problems?: Problem[], broken_text?: string }} Doc */
+/** @typedef {{ number: number, time: string, event: string } & Record<string, any>} PoolEvent */
+
+/** Number of events that the page keeps. */
+const EVENTS_KEPT = 500;
+/** Documents are read again this long after a change, so that ten changes at once need one answer. */
+const SETTLE_MS = 120;
+
+/** The newest status. @type {any} */
+export let status = null;
+/** The newest events, oldest first. @type {PoolEvent[]} */
+export const events = [];
+/** @type {Map<string, Doc>} */
+export let documents = new Map();
+/** @type {any} */
+export let schema = null;
+/** When the newest status arrived. */
+export let statusAt = 0;
+
+let revision = -1;
+let users = 0;
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let timer;
+let isReading = false;
+
+on("status", (next) => {
+  const isChanged = status !== null && next.revision !== status.revision;
+  status = next;
+  statusAt = Date.now();
+  if (isChanged || next.revision !== revision) readSoon();
+});
+on("event", (event) => {
+  events.push(event);
+  if (events.length > EVENTS_KEPT) events.shift();
+});
+
+/** Returns the key of a document in `documents`. @param {DocumentName} name */
+export function keyOf(name) {
+  return name.kind === "site" ? "site" : `${name.kind}/${name.name}`;
+}
+
+/** Returns the file of a document, for people. @param {DocumentName} name */
+export function fileOf(name) {
+  if (name.kind === "site") return t("file.site");
+  return `${name.kind === "scene" ? "scenes" : "species"}/${name.name}.toml`;
+}
+
+/** @param {DocumentName["kind"]} kind */
+export function documentsOf(kind) {
+  return [...documents.values()].filter((doc) => doc.document.kind === kind);
+}
+
+/** Keeps the documents current until the returned function is called. @returns {() => void} */
+export function useDocuments() {
+  users += 1;
+  readDocuments();
+  if (schema === null) readSchema();
+  return () => {
+    users -= 1;
+  };
+}
+
+async function readSchema() {
+  schema = await get("/schema").catch(() => null);
+  emit("documents");
+}
+
+function readSoon() {
+  if (users === 0) return;
+  clearTimeout(timer);
+  timer = setTimeout(readDocuments, SETTLE_MS);
+}
+
+async function readDocuments() {
+  if (isReading) return readSoon();
+  isReading = true;
+  try {
+    const answer = await get("/documents");
+    documents = new Map(answer.documents.map((/** @type {Doc} */ doc) => [keyOf(doc.document), doc]));
+    revision = answer.revision;
+    emit("documents");
+  } catch (error) {
+    if (/** @type {ApiError} */ (error).code === "offline") readSoon();
+  } finally {
+    isReading = false;
+  }
+}
+
+/**
+ * Sends a command and says on the page if it was rejected. Returns whether it was applied.
+ * @param {Command | Command[]} command
+ * @param {string} [done] what to say when it was applied
+ */
+export async function send(command, done) {
+  try {
+    const { notes = [] } = await sendCommand(command);
+    if (done || notes.length > 0) notify("good", [done, ...notes].filter(Boolean).join(" "));
+    readSoon();
+    return true;
+  } catch (error) {
+    complain(/** @type {ApiError} */ (error));
+    return false;
+  }
+}
+
+/** Says on the page what went wrong. @param {ApiError} error */
+export function complain(error) {
+  if (error.code === "not_logged_in") return;
+  const known = ["offline", "busy", "late", "throttled", "forbidden", "setup_needed", "not_found", "unavailable", "too_large"];
+  const text = known.includes(error.code) ? errorText(error) : error.message || errorText(error);
+  notify("bad", text, error.problems);
+}
+
+/** @param {ApiError} error */
+export function errorText(error) {
+  switch (error.code) {
+    case "offline": return t("error.offline");
+    case "busy": return t("error.busy");
+    case "late": return t("error.late");
+    case "throttled": return t("error.throttled", { n: error.retrySecs });
+    case "forbidden": return t("error.forbidden");
+    case "not_found": return t("error.not_found");
+    case "unavailable": return t("error.unavailable");
+    case "too_large": return t("error.too_large");
+    case "rejected": return t("error.rejected");
+    case "wrong_credentials": return t("error.wrong_credentials");
+    default: return error.message || t("error.unknown", { code: error.code });
+  }
+}
+
+/** @typedef {{ document: DocumentName, path: string, change: Record<string, any> }} Edit */
+
+/** @param {DocumentName} document @param {string} path @param {any} value @returns {Edit} */
+export function setEdit(document, path, value) {
+  return { document, path, change: { do: "set", value } };
+}
+
+/** Applies edits together. @param {Edit[]} edits */
+export function sendEdits(edits) {
+  return send({ command: "edit", edits });
+}

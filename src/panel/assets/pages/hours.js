@@ -1,0 +1,308 @@
+// The opening hours: every week, single dates, holidays of every year, and the next 21 days as they will be.
+
+import { get, may } from "../core/api.js";
+import { h, View } from "../core/dom.js";
+import { clock, date, known, language, t, when } from "../core/i18n.js";
+import { documents, documentsOf, schema, status, useDocuments } from "../core/store.js";
+import { on } from "../core/topics.js";
+import { context } from "../editor/context.js";
+import { toggle } from "../editor/fields.js";
+import { editor } from "../editor/form.js";
+import { join, valueAt } from "../editor/schema.js";
+import { icon } from "../parts/icons.js";
+import { sceneTitle } from "./now.js";
+
+/** @typedef {import("../editor/fields.js").Context} Context */
+/** @typedef {{ from: string, to: string, state: string, scene?: string | null }} Period */
+/** @typedef {{ date: string, weekday: string, source: string, name: string, periods: Period[], note: string }} PreviewDay */
+
+const DAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+const STATES = ["open", "attract", "dark", "closed"];
+/** A Monday, from which the names of the weekdays come. */
+const MONDAY = Date.UTC(2024, 0, 1, 12);
+
+/** @param {string} day @param {"long" | "short"} form */
+function dayName(day, form) {
+  return date(new Date(MONDAY + DAYS.indexOf(day) * 86_400_000), { weekday: form, timeZone: "UTC" });
+}
+
+/** Returns days as words: "Tuesday to Friday, Sunday". @param {string[]} days */
+function daysText(days) {
+  const indexes = days.map((day) => DAYS.indexOf(day)).filter((i) => i >= 0).sort((a, b) => a - b);
+  /** @type {number[][]} */
+  const runs = [];
+  for (const index of indexes) {
+    const last = runs.at(-1);
+    if (last && last[1] === index - 1) last[1] = index;
+    else runs.push([index, index]);
+  }
+  const name = (/** @type {number} */ i) => dayName(DAYS[i], "long");
+  return runs.map(([a, b]) => (a === b ? name(a) : b === a + 1 ? `${name(a)}, ${name(b)}` : t("hours.to", { from: name(a), to: name(b) }))).join(", ");
+}
+
+/** Returns a date without a year as words. @param {string} monthDay */
+function yearlyText(monthDay) {
+  const [month, day] = monthDay.split("-").map(Number);
+  return date(new Date(Date.UTC(2024, (month || 1) - 1, day || 1, 12)), { day: "numeric", month: "long", timeZone: "UTC" });
+}
+
+/** Returns a date with weekday and year as words. @param {string} iso */
+function dateText(iso) {
+  const day = new Date(`${iso}T12:00:00Z`);
+  if (Number.isNaN(day.getTime())) return iso;
+  return date(day, { weekday: "long", day: "numeric", month: "long", year: "numeric", timeZone: "UTC" });
+}
+
+/** Returns the time of day that is written in a date, whatever the zone of this device. @param {string} iso */
+function timeIn(iso) {
+  return iso.slice(11, 16);
+}
+
+class Hours extends View {
+  /** @type {PreviewDay[] | null} */
+  #preview = null;
+  #state = { open: new Set(), wrong: new Map() };
+
+  start() {
+    this.until(useDocuments(), ...["language", "session"].map((topic) => on(topic, this.update)));
+    this.until(on("documents", () => {
+      this.#readPreview();
+      this.update();
+    }));
+    let last = "";
+    this.until(on("status", () => {
+      const plan = status.schedule;
+      const next = JSON.stringify([plan?.state, plan?.until, plan?.local_time?.slice(0, 16), plan?.by_hand]);
+      if (next !== last) this.update();
+      last = next;
+    }));
+    this.#readPreview();
+  }
+
+  async #readPreview() {
+    const answer = await get("/schedule").catch(() => null);
+    this.#preview = Array.isArray(answer) ? answer : (answer?.days ?? null);
+    this.update();
+  }
+
+  view() {
+    const site = documents.get("site");
+    if (schema === null || status === null || site === undefined) return h("p", { class: "muted" }, t("connecting"));
+    if (!schema.site.properties.schedule) return [h("h1", null, t("page.hours")), h("p", { class: "empty" }, t("hours.unknown"))];
+    const ctx = { ...context([site], this.update, this.#state), isReadOnly: !may("operate") };
+    return [
+      h("div", { class: "page-head", key: "head" }, h("h1", null, t("page.hours")), this.#now()),
+      h("div", { class: "grid hours-grid", key: "grid" },
+        h("div", { class: "column wide-gap" }, this.#weekly(ctx), this.#dates(ctx), this.#yearly(ctx), this.#more(ctx)),
+        this.#next())];
+  }
+
+  #now() {
+    const plan = status.schedule;
+    if (!plan) return null;
+    const state = known("state", plan.state) ?? plan.state;
+    const isElsewhere = plan.local_time && Math.abs(new Date(plan.local_time.slice(0, 19)).getTime() - new Date(localIso()).getTime()) > 5 * 60_000;
+    return [
+      h("p", { class: "row" }, h("span", { class: `pill state-${plan.state}` }, state),
+        plan.until && plan.next ? t("now.until", { state, time: when(plan.until), next: known("state", plan.next) ?? plan.next }) : t("hours.no_change"),
+        plan.by_hand && h("span", { class: "pill warn" }, t("hours.by_hand"))),
+      h("p", { class: "small muted" }, t("hours.clock", { time: timeIn(plan.local_time ?? ""), zone: plan.time_zone }), " ", !plan.is_clock_trusted && h("strong", null, t("hours.untrusted"))),
+      isElsewhere && h("p", { class: "hint warn" }, icon("warn"), h("span", null, t("hours.other_time", { time: clock(new Date()) })))];
+  }
+
+  /** @param {Context} ctx */
+  #weekly(ctx) {
+    const entries = valueAt(ctx.docs[0].effective, "schedule.weekly") ?? [];
+    const used = new Set(entries.flatMap((/** @type {any} */ entry) => entry.days ?? []));
+    const free = DAYS.filter((day) => !used.has(day));
+    return h("section", { class: "card stack", key: "weekly" },
+      h("h2", null, t("hours.weekly")),
+      h("p", { class: "muted" }, t("hours.weekly_help")),
+      entries.map((/** @type {any} */ entry, /** @type {number} */ index) => {
+        const path = join("schedule.weekly", index);
+        return this.#entry(ctx, path, entry.days?.length > 0 ? t("hours.every", { days: daysText(entry.days) }) : t("hours.no_day"), [
+          h("div", { class: "days", role: "group", "aria-label": t("hours.days") }, DAYS.map((day) => {
+            const isOn = (entry.days ?? []).includes(day);
+            return h("button", { key: day, type: "button", "aria-pressed": String(isOn), "aria-label": dayName(day, "long"), disabled: ctx.isReadOnly,
+              onclick: () => set(ctx, join(path, "days"), DAYS.filter((other) => (other === day ? !isOn : (entry.days ?? []).includes(other)))) }, dayName(day, "short"));
+          })),
+        ], entry.hours ?? []);
+      }),
+      !ctx.isReadOnly && h("button", { type: "button", onclick: () => insert(ctx, "schedule.weekly", { days: free.length > 0 ? free : [], hours: [{ from: "10:00", to: "18:00", state: "open" }] }) }, icon("plus"), t("hours.add_weekly")));
+  }
+
+  /** @param {Context} ctx */
+  #dates(ctx) {
+    const entries = valueAt(ctx.docs[0].effective, "schedule.dates") ?? [];
+    return h("section", { class: "card stack", key: "dates" },
+      h("h2", null, t("hours.dates")),
+      h("p", { class: "muted" }, t("hours.dates_help")),
+      entries.map((/** @type {any} */ entry, /** @type {number} */ index) => {
+        const path = join("schedule.dates", index);
+        const title = entry.last ? t("hours.only_from", { from: dateText(entry.date), to: dateText(entry.last) }) : t("hours.only_on", { day: dateText(entry.date) });
+        return this.#entry(ctx, path, title, [
+          this.#dateField(ctx, join(path, "date"), t("hours.date"), entry.date, true),
+          this.#dateField(ctx, join(path, "last"), t("hours.last"), entry.last, false),
+          this.#nameField(ctx, path, entry.name),
+        ], entry.hours ?? []);
+      }),
+      !ctx.isReadOnly && h("button", { type: "button", onclick: () => insert(ctx, "schedule.dates", { date: localIso().slice(0, 10), hours: [] }) }, icon("plus"), t("hours.add_date")));
+  }
+
+  /** @param {Context} ctx */
+  #yearly(ctx) {
+    const entries = valueAt(ctx.docs[0].effective, "schedule.yearly") ?? [];
+    return h("section", { class: "card stack", key: "yearly" },
+      h("h2", null, t("hours.yearly")),
+      h("p", { class: "muted" }, t("hours.yearly_help")),
+      entries.map((/** @type {any} */ entry, /** @type {number} */ index) => {
+        const path = join("schedule.yearly", index);
+        const title = entry.last ? t("hours.every_year_from", { from: yearlyText(entry.date), to: yearlyText(entry.last) }) : t("hours.every_year_on", { day: yearlyText(entry.date) });
+        return this.#entry(ctx, path, title, [
+          this.#monthDay(ctx, join(path, "date"), t("hours.date"), entry.date, true),
+          this.#monthDay(ctx, join(path, "last"), t("hours.last"), entry.last, false),
+          this.#nameField(ctx, path, entry.name),
+        ], entry.hours ?? []);
+      }),
+      !ctx.isReadOnly && h("button", { type: "button", onclick: () => insert(ctx, "schedule.yearly", { date: localIso().slice(5, 10), hours: [] }) }, icon("plus"), t("hours.add_yearly")));
+  }
+
+  /** One entry of the plan: its days as a heading in words, and its hours. @param {Context} ctx @param {string} path @param {string} title @param {any} fields @param {any[]} hours */
+  #entry(ctx, path, title, fields, hours) {
+    const isOpen = this.#state.open.has(path);
+    const summary = hours.length === 0 ? this.#otherwise(ctx) : hours.map((hour) => `${hour.from}–${hour.to}${(hour.state ?? "open") === "open" ? "" : ` ${known("state", hour.state) ?? hour.state}`}`).join(", ");
+    return h("div", { class: "plan-entry", key: path },
+      h("button", { class: "plain plan-title", type: "button", "aria-expanded": String(isOpen), onclick: () => { toggle(this.#state.open, path); this.update(); } },
+        icon(isOpen ? "open" : "right"), h("span", { class: "grow" }, h("strong", null, title), h("br", null), h("span", { class: "muted" }, summary))),
+      isOpen && h("div", { class: "plan-body" },
+        h("div", { class: "plan-fields" }, fields),
+        hours.length === 0 && h("p", { class: "muted" }, t("hours.all_day", { state: this.#otherwise(ctx) })),
+        h("ul", { class: "stack-2" }, hours.map((hour, index) => this.#hour(ctx, join(join(path, "hours"), index), hour))),
+        !ctx.isReadOnly && h("div", { class: "row" },
+          h("button", { type: "button", onclick: () => insert(ctx, join(path, "hours"), nextHours(hours)) }, icon("plus"), t("hours.add_hours")),
+          h("button", { type: "button", class: "plain", onclick: () => ctx.send([{ document: ctx.docs[0].document, path, change: { do: "remove" } }]) }, icon("trash"), t("hours.remove_entry")))));
+  }
+
+  /** @param {Context} ctx */
+  #otherwise(ctx) {
+    const state = valueAt(ctx.docs[0].effective, "schedule.otherwise") ?? "closed";
+    return known("state", state) ?? state;
+  }
+
+  /** @param {Context} ctx @param {string} path @param {any} hour */
+  #hour(ctx, path, hour) {
+    const time = (/** @type {"from" | "to"} */ key) => h("input", {
+      type: "text", inputmode: "numeric", class: "time", value: hour[key] ?? "", maxlength: 5, placeholder: "00:00", disabled: ctx.isReadOnly, "aria-label": t(`hours.${key}`),
+      onchange: (/** @type {any} */ e) => set(ctx, join(path, key), tidyTime(e.target.value)),
+    });
+    const scenes = documentsOf("scene").map((doc) => doc.document.name ?? "").sort();
+    return h("li", { class: "hour", key: path },
+      h("div", { class: "row tight" }, time("from"), h("span", { "aria-hidden": "true" }, "–"), time("to")),
+      h("select", { value: hour.state ?? "open", disabled: ctx.isReadOnly, "aria-label": t("hours.state"), onchange: (/** @type {any} */ e) => set(ctx, join(path, "state"), e.target.value) },
+        STATES.map((state) => h("option", { key: state, value: state }, known("state", state) ?? state))),
+      h("select", { value: hour.scene ?? "", disabled: ctx.isReadOnly, "aria-label": t("hours.scene"), onchange: (/** @type {any} */ e) => (e.target.value ? set(ctx, join(path, "scene"), e.target.value) : removeValue(ctx, join(path, "scene"))) },
+        h("option", { value: "" }, t("hours.same_scene")), scenes.map((name) => h("option", { key: name, value: name }, sceneTitle(name)))),
+      !ctx.isReadOnly && h("button", { class: "plain square", type: "button", "aria-label": t("edit.remove", { name: `${hour.from}–${hour.to}` }), onclick: () => removeValue(ctx, path) }, icon("trash")),
+      nightText(hour) && h("small", { class: "muted" }, nightText(hour)));
+  }
+
+  /** @param {Context} ctx @param {string} path @param {string} label @param {string | undefined} value @param {boolean} isRequired */
+  #dateField(ctx, path, label, value, isRequired) {
+    const id = `d-${path.replace(/\W+/g, "-")}`;
+    return h("div", { class: "field", key: path }, h("label", { for: id }, label),
+      h("input", { id, type: "date", lang: language(), value: value ?? "", disabled: ctx.isReadOnly, onchange: (/** @type {any} */ e) => (e.target.value ? set(ctx, path, e.target.value) : !isRequired && removeValue(ctx, path)) }));
+  }
+
+  /** A day of every year: month and day, without a year. @param {Context} ctx @param {string} path @param {string} label @param {string | undefined} value @param {boolean} isRequired */
+  #monthDay(ctx, path, label, value, isRequired) {
+    const id = `d-${path.replace(/\W+/g, "-")}`;
+    const [month, day] = (value ?? "").split("-");
+    const pad = (/** @type {number} */ n) => String(n).padStart(2, "0");
+    const change = (/** @type {string} */ m, /** @type {string} */ d) => (m ? set(ctx, path, `${m}-${d || "01"}`) : !isRequired && removeValue(ctx, path));
+    return h("div", { class: "field", key: path }, h("label", { for: id }, label),
+      h("div", { class: "row tight" },
+        h("select", { id, value: day ?? "", disabled: ctx.isReadOnly || !month, "aria-label": t("hours.day_of_month", { label }), onchange: (/** @type {any} */ e) => change(month, e.target.value) },
+          h("option", { value: "" }, "–"), Array.from({ length: 31 }, (_, i) => h("option", { key: i, value: pad(i + 1) }, i + 1))),
+        h("select", { value: month ?? "", disabled: ctx.isReadOnly, "aria-label": t("hours.month", { label }), onchange: (/** @type {any} */ e) => change(e.target.value, day) },
+          !isRequired && h("option", { value: "" }, "–"),
+          Array.from({ length: 12 }, (_, i) => h("option", { key: i, value: pad(i + 1) }, date(new Date(Date.UTC(2024, i, 1, 12)), { month: "long", timeZone: "UTC" }))))));
+  }
+
+  /** @param {Context} ctx @param {string} path @param {string | undefined} name */
+  #nameField(ctx, path, name) {
+    const id = `n-${path.replace(/\W+/g, "-")}`;
+    return h("div", { class: "field", key: "name" }, h("label", { for: id }, t("hours.name")),
+      h("input", { id, value: name ?? "", disabled: ctx.isReadOnly, onchange: (/** @type {any} */ e) => set(ctx, join(path, "name"), e.target.value) }));
+  }
+
+  /** Projector power, time zone, and what holds outside of all hours. @param {Context} ctx */
+  #more(ctx) {
+    const plan = schema.site.properties.schedule;
+    return h("section", { class: "card stack", key: "more" },
+      h("h2", null, t("hours.more")),
+      editor({ ...ctx, isReadOnly: !may("operate") }, plan, "schedule", "schedule", { isBare: true, skip: ["weekly", "dates", "yearly"] }));
+  }
+
+  /** The next days as bars of 24 hours. */
+  #next() {
+    return h("section", { class: "card", key: "next" },
+      h("h2", null, t("hours.next")),
+      h("p", { class: "muted" }, t("hours.next_help")),
+      this.#preview === null ? h("p", { class: "muted" }, t("hours.no_preview")) :
+        h("ol", { class: "preview" }, this.#preview.map((day) => h("li", { key: day.date },
+          h("div", { class: "row spread" }, h("strong", null, dateText(day.date)), h("span", { class: "pill" }, known("hours.source", day.source) ?? day.source, day.name && ` · ${day.name}`)),
+          h("div", { class: "day-bar", "aria-hidden": "true" }, day.periods.map((period, index) => h("span", { key: index, class: `part state-${period.state}`, style: { "flex-grow": Math.max(1, (Date.parse(period.to) - Date.parse(period.from)) / 60_000) } }))),
+          h("p", { class: "small" }, periodText(day.periods)),
+          day.note && h("p", { class: "small muted", lang: "en" }, day.note)))));
+  }
+}
+
+/** Returns the local date and time of this device. */
+function localIso() {
+  const now = new Date();
+  return new Date(now.getTime() - now.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
+}
+
+/** @param {Period[]} periods */
+function periodText(periods) {
+  const active = periods.filter((period) => period.state !== "closed");
+  if (active.length === 0) return known("state", "closed");
+  return active.map((period) => `${timeIn(period.from)}–${timeIn(period.to)} ${known("state", period.state) ?? period.state}${period.scene ? ` (${sceneTitle(period.scene)})` : ""}`).join(", ");
+}
+
+/** Says that hours end on the next day. @param {any} hour */
+function nightText(hour) {
+  return hour.to && hour.from && hour.to !== "24:00" && hour.to <= hour.from ? t("hours.next_day") : "";
+}
+
+/** Accepts 9, 930, 9:30 and 09.30. @param {string} text */
+function tidyTime(text) {
+  const [, hour, minute = "00"] = /^\s*(\d{1,2})(?:\D?(\d{2}))?\s*$/.exec(text) ?? [];
+  return hour === undefined ? text : `${hour.padStart(2, "0")}:${minute}`;
+}
+
+/** Returns hours that follow the last ones. @param {any[]} hours */
+function nextHours(hours) {
+  const last = hours.at(-1)?.to;
+  if (!last || last >= "22:00" || last < "06:00") return { from: "10:00", to: "18:00", state: "open" };
+  return { from: last, to: "23:00", state: "open" };
+}
+
+/** @param {Context} ctx @param {string} path @param {any} value */
+function set(ctx, path, value) {
+  ctx.send([{ document: ctx.docs[0].document, path, change: { do: "set", value } }]);
+}
+
+/** @param {Context} ctx @param {string} path @param {any} value */
+function insert(ctx, path, value) {
+  const list = valueAt(ctx.docs[0].effective, path) ?? [];
+  ctx.open.add(join(path, list.length));
+  ctx.send([{ document: ctx.docs[0].document, path, change: { do: "insert", value } }]);
+}
+
+/** @param {Context} ctx @param {string} path */
+function removeValue(ctx, path) {
+  ctx.send([{ document: ctx.docs[0].document, path, change: { do: "remove" } }]);
+}
+
+customElements.define("shoal-hours", Hours);

@@ -1,0 +1,200 @@
+// The page for everybody: is all well, who is there, and six large buttons.
+
+import { get, may, pictureUrl } from "../core/api.js";
+import { h, View } from "../core/dom.js";
+import { clock, known, number, t, when } from "../core/i18n.js";
+import { documents, documentsOf, send, status, useDocuments } from "../core/store.js";
+import { on } from "../core/topics.js";
+import { health, troubles } from "../parts/health.js";
+import { icon } from "../parts/icons.js";
+import { confirmed, openDialog } from "../parts/dialog.js";
+
+/** Pause between two thumbnails. */
+const PICTURE_MS = 4000;
+
+class Now extends View {
+  /** Addresses of the newest thumbnails, by output. @type {string[]} */
+  #pictures = [];
+  /** Visitors of today, by hour; `null` if Shoal does not count them. @type {number[] | null} */
+  #byHour = null;
+
+  start() {
+    this.until(useDocuments(), ...["status", "language", "documents", "session"].map((topic) => on(topic, this.update)));
+    const first = on("status", () => {
+      first();
+      this.#refresh();
+    });
+    this.until(first);
+    if (status !== null) this.#refresh();
+    const timer = setInterval(() => this.#refresh(), PICTURE_MS);
+    this.#readHours();
+    const hours = setInterval(() => this.#readHours(), 60_000);
+    this.until(() => clearInterval(timer), () => clearInterval(hours));
+  }
+
+  stop() {
+    for (const url of this.#pictures) URL.revokeObjectURL(url);
+    this.#pictures = [];
+  }
+
+  async #refresh() {
+    const count = status?.outputs.length ?? 0;
+    for (let index = 0; index < count; index++) {
+      const answer = await fetch(pictureUrl(`/output/${index}.jpg`)).catch(() => null);
+      const old = this.#pictures[index];
+      this.#pictures[index] = answer?.ok ? URL.createObjectURL(await answer.blob()) : "";
+      if (old) setTimeout(() => URL.revokeObjectURL(old), 500);
+    }
+    this.update();
+  }
+
+  async #readHours() {
+    const midnight = new Date();
+    midnight.setHours(0, 0, 0, 0);
+    const answer = await get(`/analytics?from=${midnight.toISOString()}&to=${new Date().toISOString()}`).catch(() => null);
+    this.#byHour = Array.isArray(answer?.hours) ? answer.hours.map((/** @type {any} */ hour) => hour.visitors ?? 0) : null;
+    this.update();
+  }
+
+  view() {
+    if (status === null) return h("p", { class: "muted" }, t("connecting"));
+    return [
+      h("h1", { class: "unseen" }, t("page.now")),
+      this.#health(),
+      this.#byHand(),
+      may("operate") && this.#buttons(),
+      h("div", { class: "grid two" }, this.#outputs(), this.#visitors()),
+    ];
+  }
+
+  #health() {
+    const state = health(status);
+    const others = troubles(status).slice(1);
+    return h("section", { class: `health ${state.kind}`, "aria-live": "polite", key: "health" },
+      h("div", { class: "health-icon" }, icon(state.icon)),
+      h("div", { class: "grow" },
+        h("p", { class: "health-sentence" }, state.sentence),
+        h("p", null, state.kind === "good" ? this.#wellSince() : state.since),
+        state.remedy && h("p", { class: "health-remedy" }, h("strong", null, t("health.todo")), " ", state.remedy),
+        state.detail && h("details", { class: "fold small" }, h("summary", null, t("health.detail")), h("p", { lang: "en" }, state.detail),
+          others.map((other) => h("p", { key: other.name }, h("strong", null, other.title), " ", other.since, ". ", other.remedy)))));
+  }
+
+  #wellSince() {
+    const scene = sceneTitle(status.scene);
+    return t("now.showing", { scene, time: when(new Date(Date.now() - status.uptime_secs * 1000)) });
+  }
+
+  /** Says that the plan is overridden, and how to return to it. */
+  #byHand() {
+    const plan = status.schedule;
+    if (!plan) return null;
+    if (!plan.by_hand) {
+      const until = plan.until && plan.next ? t("now.until", { state: known("state", plan.state) ?? plan.state, time: when(plan.until), next: known("state", plan.next) ?? plan.next }) : null;
+      return until && h("p", { class: "hint plain-hint", key: "plan" }, icon("hours"), h("span", null, until));
+    }
+    const state = known("state", plan.by_hand.state) ?? plan.by_hand.state;
+    return h("div", { class: "hint warn", key: "plan" }, icon("hand"),
+      h("p", { class: "grow" }, plan.by_hand.until ? t("now.by_hand_until", { state, time: when(plan.by_hand.until) }) : t("now.by_hand", { state })),
+      may("operate") && h("button", { type: "button", onclick: () => this.#schedule("resume") }, t("now.resume")));
+  }
+
+  /** @param {string} state a state of the schedule, or `resume` */
+  #schedule(state) {
+    const step = state === "resume" ? { do: "resume" } : { do: "by_hand", state };
+    return send({ command: "schedule", step }, t(`now.done.${state}`));
+  }
+
+  #buttons() {
+    const hasPlan = status.schedule !== undefined;
+    const hand = status.schedule?.by_hand?.state;
+    /** @type {[string, string, () => void, boolean, boolean][]} */
+    const list = [
+      ["scene", "scenes", () => this.#chooseScene(), true, false],
+      ["event", "hand", () => this.#chooseEvent(), status.director.length > 0, false],
+      ["calm", "calm", () => send({ command: "director", event: { event: "calm" } }, t("now.done.calm")), true, false],
+      ["attract", "play", () => this.#schedule(hand === "attract" ? "resume" : "attract"), hasPlan, hand === "attract"],
+      ["dark", "dim", () => this.#schedule(hand === "dark" ? "resume" : "dark"), hasPlan, hand === "dark"],
+      ["end", "power", () => this.#endOfDay(), hasPlan, hand === "closed"],
+    ];
+    return h("section", { class: "big-buttons", "aria-label": t("now.buttons"), key: "buttons" }, list.map(([name, drawing, action, isOn, isPressed]) =>
+      h("button", { key: name, type: "button", disabled: !isOn, "aria-pressed": ["attract", "dark", "end"].includes(name) ? String(isPressed) : null, onclick: action },
+        icon(drawing), h("strong", null, t(`now.button.${name}`)), h("span", { class: "small muted" }, t(`now.button.${name}_what`)))));
+  }
+
+  async #endOfDay() {
+    if (await confirmed({ title: t("now.end_title"), text: t("now.end_text"), yes: t("now.end_yes") })) this.#schedule("closed");
+  }
+
+  #chooseScene() {
+    const scenes = documentsOf("scene").sort((a, b) => sceneTitle(a.document.name).localeCompare(sceneTitle(b.document.name)));
+    openDialog(t("now.button.scene"), (close) => [
+      h("p", { class: "muted" }, t("now.scene_help")),
+      h("div", { class: "choices" }, scenes.map((doc) => {
+        const name = doc.document.name ?? "";
+        const isShown = name === status.scene;
+        return h("button", { key: name, type: "button", "aria-pressed": String(isShown), onclick: async () => { close(); if (!isShown) await send({ command: "switch_scene", name }, t("now.done.scene", { scene: sceneTitle(name) })); } },
+          h("span", { class: "grow" }, sceneTitle(name)), isShown && h("span", { class: "small" }, t("now.shown")));
+      })),
+    ]);
+  }
+
+  #chooseEvent() {
+    openDialog(t("now.button.event"), (close) => [
+      h("p", { class: "muted" }, t("now.event_help")),
+      h("div", { class: "choices" }, status.director.map((/** @type {any} */ rule) =>
+        h("button", { key: rule.name, type: "button", onclick: () => { close(); send({ command: "director", event: { event: "start", rule: rule.name } }, t("now.done.event", { name: rule.name })); } },
+          h("span", { class: "grow" }, ruleTitle(rule.name)), rule.is_active && h("span", { class: "pill accent" }, t("now.active"))))),
+    ]);
+  }
+
+  #outputs() {
+    const outputs = status.outputs;
+    return h("section", { class: "card", key: "outputs" },
+      h("h2", null, t("now.picture")),
+      outputs.length === 0 ? h("p", { class: "muted" }, t("now.no_output")) :
+        h("div", { class: outputs.length > 1 ? "grid two" : "" }, outputs.map((/** @type {any} */ output, /** @type {number} */ index) =>
+          h("figure", { key: index },
+            h("div", { class: "picture" },
+              this.#pictures[index] ? h("img", { src: this.#pictures[index], alt: t("now.output_alt", { n: index + 1 }) }) : h("p", null, t("now.no_picture")),
+              h("figcaption", { class: "caption" }, output.monitor || t("now.output", { n: index + 1 }), " · ", t("unit.fps", { n: Math.round(output.fps) })))))));
+  }
+
+  #visitors() {
+    const { now, today } = status.visitors;
+    return h("section", { class: "card stack", key: "visitors" },
+      h("h2", null, t("now.visitors")),
+      h("div", { class: "figures" },
+        h("div", null, h("strong", null, number(now)), h("span", null, t("now.visitors_now"))),
+        h("div", null, h("strong", null, number(today)), h("span", null, t("now.visitors_today"))),
+        h("div", null, h("strong", null, number(fishCount())), h("span", null, t("now.fish", { n: fishCount() })))),
+      this.#byHour && this.#hourBars(this.#byHour));
+  }
+
+  /** @param {number[]} hours */
+  #hourBars(hours) {
+    const most = Math.max(1, ...hours);
+    const label = t("now.by_hour", { text: hours.map((n, hour) => `${hour}: ${n}`).join(", ") });
+    return h("div", null,
+      h("div", { class: "bars", role: "img", "aria-label": label }, hours.map((n, hour) =>
+        h("span", { key: hour, class: n > 0 ? "bar" : "bar off", title: `${hour}: ${n}`, style: { height: `${Math.max(3, (n / most) * 100)}%` } }))),
+      h("div", { class: "bars-scale" }, h("span", null, clock(new Date(new Date().setHours(0, 0)))), h("span", null, clock(new Date()))));
+  }
+}
+
+function fishCount() {
+  return Object.values(status.species).reduce((sum, species) => sum + /** @type {any} */ (species).count, 0);
+}
+
+/** Returns the title of a scene; its name if it has none. @param {string | undefined} name */
+export function sceneTitle(name) {
+  const title = documents.get(`scene/${name}`)?.effective?.title;
+  return title || (name ?? "");
+}
+
+/** @param {string} name */
+function ruleTitle(name) {
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}
+
+customElements.define("shoal-now", Now);
