@@ -22,6 +22,10 @@ fn full_target(@builtin(vertex_index) index: u32) -> Ground {
 
 @fragment
 fn caustics_light(pixel: Ground) -> @location(0) vec4<f32> {
+    if FINE_WATER {
+        // The output pass reads the sunlight itself, because this texture is too coarse for its thin lines.
+        return vec4<f32>(0.5, 1.0, 0.0, 1.0);
+    }
     let depth = scene.ground_depth_m;
     let at = pixel.place - scene.sun_shift * depth;
     let light = textureSampleLevel(caustics, smooth_sampler, at / scene.water_half_m * 0.5 + 0.5, 0.0).r;

@@ -10,6 +10,8 @@
 // invisible because glints are short.
 @group(1) @binding(5) var ripple_noise: texture_2d<f32>;
 @group(1) @binding(6) var tiling_sampler: sampler;
+// Sunlight that the water focuses on the ground; see `caustics.wgsl`. Read only if the GPU computes the water.
+@group(1) @binding(7) var sunlight: texture_2d<f32>;
 
 // Values of one output; same layout as `OutputUniforms` in `src/render/uniforms.rs`.
 struct OutputUniforms {
@@ -112,8 +114,28 @@ fn with_bodies(seen: vec2<f32>, behind: vec3<f32>) -> vec3<f32> {
     return mix(behind, 4.0 * root * root, body.a);
 }
 
-// Returns the slope of the water for a texel of `slopes`. `src/render/caustics.rs` encodes the slope.
+// Strength of the colored fringes of sunlight: difference of the refraction of red and blue light, relative to refraction. Water
+// has 0.02; the larger value makes the fringes visible.
+const DISPERSION = 0.035;
+
+// Returns the focused sunlight at a position on the ground texture, relative to even light.
+fn ground_sunlight(ground: vec2<f32>) -> vec3<f32> {
+    let depth = scene.ground_depth_m;
+    let place = (ground * 2.0 - 1.0) * scene.ground_half_m;
+    let uv = (place - scene.sun_shift * depth) / scene.water_half_m * 0.5 + 0.5;
+    let middle = textureSampleLevel(sunlight, smooth_sampler, uv, 0.0);
+    // Rays that were moved farther are split more.
+    let split = middle.gb / max(middle.r, 0.05) / scene.water_half_m * (0.5 * DISPERSION);
+    let red = textureSampleLevel(sunlight, smooth_sampler, uv + split, 0.0).r;
+    let blue = textureSampleLevel(sunlight, smooth_sampler, uv - split, 0.0).r;
+    return vec3<f32>(focused_sunlight(red, depth), focused_sunlight(middle.r, depth), focused_sunlight(blue, depth));
+}
+
+// Returns the slope of the water for a texel of `slopes`. `src/render/caustics.rs` encodes the slope in the quality `low`.
 fn slope_of(water: vec4<f32>) -> vec2<f32> {
+    if FINE_WATER {
+        return water.xy;
+    }
     return (water.xy - 128.0 / 255.0) * 0.5;
 }
 
@@ -127,7 +149,10 @@ fn floor_light(pixel: Pixel) -> vec3<f32> {
     let painted = textureSampleLevel(ground_picture, smooth_sampler, ground, 0.0);
     let roots = textureSampleLevel(ground_light, smooth_sampler, ground * scene.target_scale, 0.0).rg;
     let lit = roots * roots;
-    let sun = painted.a * 8.0 * lit.r;
+    var sun = vec3<f32>(painted.a * 8.0 * lit.r);
+    if FINE_WATER {
+        sun *= ground_sunlight(ground);
+    }
     let sand = painted.rgb * painted.rgb * (pixel.sun * sun + pixel.sky * (0.55 + 0.45 * lit.g)) + pixel.haze;
     var light = with_bodies(seen, sand);
 

@@ -89,6 +89,9 @@ const CEILING = 2u;
 
 override SURFACE_KIND: u32 = FLOOR;
 
+// Whether the GPU computes the water. This changes the formats of the textures of slopes and sunlight.
+override FINE_WATER: bool = false;
+
 // Returns the clip position of a world point in the body texture. The texture is larger than the picture by the factor
 // `overscan`.
 fn clip_from_world(world: vec3<f32>) -> vec4<f32> {
@@ -131,10 +134,15 @@ fn under_water(color: vec3<f32>, world: vec3<f32>, sun: f32, sky: f32) -> vec3<f
     return color * lit + scattered(way);
 }
 
-// Returns the sunlight at a depth, relative to even light, from a value of the caustics texture. The contrast is lower in
+// Returns the sunlight at a depth, relative to even light, from a texel of the texture of sunlight: the light itself if the GPU
+// computes the water, otherwise the square root of a quarter of it. The contrast is lower in
 // shallow water, where waves have not focused the light yet, and in deep water, where the light has spread again.
-fn focused_sunlight(root: f32, depth: f32) -> f32 {
-    let relative = 4.0 * root * root;
+fn focused_sunlight(texel: f32, depth: f32) -> f32 {
+    if FINE_WATER {
+        let share = smoothstep(0.0, 0.35, depth) * mix(1.0, 0.55, smoothstep(0.8, 2.5, depth));
+        return max(1.0 + (min(texel, 8.0) - 1.0) * share * scene.caustics, 0.10);
+    }
+    let relative = 4.0 * texel * texel;
     let share = smoothstep(0.0, 0.35, depth) * mix(1.0, 0.45, smoothstep(0.6, 2.0, depth));
     // Dark areas have less contrast than bright lines, because light also comes from the sides. Tuned by eye.
     let contrast = min(relative, 3.0) - 1.0;

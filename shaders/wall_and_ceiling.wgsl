@@ -37,7 +37,11 @@ fn wall_light(pixel: Pixel) -> vec3<f32> {
     let painted = textureSampleLevel(ground_picture, smooth_sampler, mirrored_uv(uv), 0.0);
     let net = textureSampleLevel(ground_light, smooth_sampler, mirrored_uv(uv) * scene.target_scale, 0.0).r;
     let under = vec3<f32>(0.0, -meets, half);
-    let sand = under_water(painted.rgb * painted.rgb, under, painted.a * 8.0 * net * net, 0.8);
+    var net_light = net * net;
+    if FINE_WATER {
+        net_light *= ground_sunlight(mirrored_uv(uv)).g;
+    }
+    let sand = under_water(painted.rgb * painted.rgb, under, painted.a * 8.0 * net_light, 0.8);
 
     // The water surface seen from below is a mirror with bright wavelets.
     let water = textureSampleLevel(slopes, smooth_sampler, mirrored_uv(vec2<f32>(at.x, at.y) / scene.water_half_m * 0.35 + 0.5), 0.0);

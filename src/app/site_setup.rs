@@ -180,7 +180,8 @@ pub(super) fn render_setup(site: Site) -> RenderSetup {
             .flat_map(|solid| StaticShape::all_of(&solid, kind))
             .collect(),
         terraces: site.scene.pool.terraces,
-        edges: site.file.picture.edges(),
+        quality: site.file.picture.quality,
+        edges: None,
         overlay_options: OverlayOptions::default(),
     }
 }

@@ -13,6 +13,7 @@ mod color;
 mod draw_list;
 mod dust;
 mod error;
+mod fine_water;
 mod flash;
 mod glyphs;
 mod governor;

@@ -33,7 +33,9 @@ pub struct RenderSetup {
     pub terraces: Vec<TerraceParams>,
     /// The parts of the overlay that are drawn in addition to the annotations of the snapshots.
     pub overlay_options: OverlayOptions,
-    /// Smoothing of the edges of bodies; `None` selects it by the graphics adapter. The finest meshes are drawn only with
+    /// Level of detail of water and edges.
+    pub quality: PictureQuality,
+    /// Smoothing of the edges of bodies; `None` selects it by `quality`. The finest meshes are drawn only with
     /// [`EdgeSmoothing::Multisampled`].
     pub edges: Option<EdgeSmoothing>,
 }
@@ -53,21 +55,10 @@ pub enum PictureQuality {
     /// `high` on a graphics card, `low` on a machine without one.
     #[default]
     Auto,
-    /// Fine meshes and four samples per pixel. Needs a graphics card for a live picture.
+    /// Waves and sunlight computed on the graphics card, fine meshes, four samples per pixel. Needs a graphics card for a live picture.
     High,
-    /// Coarser meshes and one sample per pixel, for machines without a graphics card.
+    /// Waves and sunlight computed on the CPU, coarser meshes, one sample per pixel, for machines without a graphics card.
     Low,
-}
-
-impl PictureParams {
-    /// Smoothing of edges for this quality; `None` if the graphics adapter decides.
-    pub fn edges(&self) -> Option<EdgeSmoothing> {
-        match self.quality {
-            PictureQuality::Auto => None,
-            PictureQuality::High => Some(EdgeSmoothing::Multisampled),
-            PictureQuality::Low => Some(EdgeSmoothing::Filtered),
-        }
-    }
 }
 
 /// The smoothing of the edges of bodies.

@@ -3,13 +3,15 @@
 use wgpu::BindingResource::{Sampler, TextureView};
 
 use super::pipelines::BindGroupLayouts;
-use super::targets::{FixedTextures, GrowingBuffer, Targets, view};
+use super::targets::{FixedTextures, GrowingBuffer, Targets};
+use super::water::Water;
 
 /// The buffers and textures from which all bind groups are created.
 pub(super) struct BindGroupInputs<'a> {
     pub(super) device: &'a wgpu::Device,
     pub(super) layouts: &'a BindGroupLayouts,
     pub(super) targets: &'a Targets,
+    pub(super) water: &'a Water,
     pub(super) samplers: &'a Samplers,
     pub(super) fixed: &'a FixedTextures,
     pub(super) uniforms: &'a wgpu::Buffer,
@@ -89,14 +91,14 @@ impl BindGroups {
             samplers,
             ..
         } = inputs;
-        let (slopes, caustics) = (view(&targets.slopes), view(&targets.caustics));
+        let [slopes, sunlight] = inputs.water.views();
         let ground_light = [
             TextureView(&inputs.fixed.shadow_masks),
             Sampler(&samplers.flat),
-            TextureView(&caustics),
+            TextureView(sunlight),
         ];
         let bodies = [
-            TextureView(&caustics),
+            TextureView(sunlight),
             Sampler(&samplers.smooth),
             TextureView(&inputs.fixed.skins),
             inputs.instances.buffer.as_entire_binding(),
@@ -106,12 +108,13 @@ impl BindGroups {
         ];
         let output = [
             TextureView(&targets.bodies),
-            TextureView(&slopes),
+            TextureView(slopes),
             TextureView(&targets.ground),
             TextureView(&targets.ground_light),
             Sampler(&samplers.flat),
             TextureView(&inputs.fixed.noise),
             Sampler(&samplers.tiling),
+            TextureView(sunlight),
         ];
         let overlay = [TextureView(&inputs.fixed.glyphs), Sampler(&samplers.flat)];
         Self {

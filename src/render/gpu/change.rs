@@ -29,9 +29,10 @@ impl Renderer {
         next.set_exposure(exposure);
         next.draw_list = std::mem::take(&mut self.draw_list);
         next.set_quality(quality);
-        let (from, to) = (self.scenery.grid, next.scenery.grid);
         next.pressure.continue_from(&self.pressure);
-        next.ripples.continue_from(&self.ripples, from, to);
+        let on = (&self.gpu.device, &self.gpu.queue);
+        next.water
+            .continue_from(on, &self.water, &self.scenery, &next.scenery);
         next.dust.continue_from(&self.dust);
         let states: Vec<_> = self.flash_states().cloned().collect();
         if self.outputs.len() == next.outputs.len() {

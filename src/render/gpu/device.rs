@@ -19,12 +19,28 @@ pub struct Gpu {
     pub(super) device: wgpu::Device,
     pub(super) queue: wgpu::Queue,
     adapter: wgpu::AdapterInfo,
+    can_compute_water: bool,
     first_error: Arc<Mutex<Option<String>>>,
 }
 
 /// Returns the number of bytes per row in a buffer to which a texture of this width is copied.
 pub(super) fn padded_row(width_px: u32) -> u32 {
     (width_px * 4).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT)
+}
+
+/// Returns whether an adapter has compute shaders, and can add up light in half floats with several samples.
+fn can_compute_water(adapter: &wgpu::Adapter) -> bool {
+    let light = adapter.get_texture_format_features(super::fine_water::FINE);
+    let needed = wgpu::TextureFormatFeatureFlags::MULTISAMPLE_X4
+        | wgpu::TextureFormatFeatureFlags::MULTISAMPLE_RESOLVE
+        | wgpu::TextureFormatFeatureFlags::BLENDABLE
+        | wgpu::TextureFormatFeatureFlags::FILTERABLE;
+    let downlevel = adapter.get_downlevel_capabilities().flags;
+    downlevel.contains(wgpu::DownlevelFlags::COMPUTE_SHADERS)
+        && light.flags.contains(needed)
+        && light
+            .allowed_usages
+            .contains(wgpu::TextureUsages::RENDER_ATTACHMENT)
 }
 
 impl Gpu {
@@ -86,6 +102,7 @@ impl Gpu {
             device,
             queue,
             adapter: about,
+            can_compute_water: can_compute_water(&adapter),
             first_error,
         };
         Ok((gpu, adapter))
@@ -107,6 +124,11 @@ impl Gpu {
     /// Whether the adapter is a software implementation on the CPU.
     pub fn is_software(&self) -> bool {
         self.adapter.device_type == wgpu::DeviceType::Cpu
+    }
+
+    /// Whether the adapter has what the water of the quality `high` needs.
+    pub(super) fn can_compute_water(&self) -> bool {
+        self.can_compute_water
     }
 
     /// Returns the names of adapter, driver and backend in one line.

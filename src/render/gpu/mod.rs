@@ -1,15 +1,18 @@
 //! The GPU: turns draw data into pixels. It handles triangles and light, but does not depend on fish or visitors.
 //!
 //! The passes of one picture:
-//! 1. Sunlight on the ground: the caustics (light focused by the waves), darkened by the shadows of bodies.
-//! 2. Bodies: static bodies and fish, over a transparent background.
-//! 3. Once for every output: the ground, its light and the bodies, seen through the moving water surface. The result is
+//! 1. Water, only in the quality `high` (`fine_water.rs`): four passes for a step of the height field, the slopes of the surface,
+//!    and the sunlight that it focuses. In the quality `low` the CPU computes them.
+//! 2. Light on the ground: sunlight and the shadows of bodies.
+//! 3. Bodies: static bodies and fish, over a transparent background.
+//! 4. Once for every output: the ground, its light and the bodies, seen through the moving water surface. The result is
 //!    tone-mapped and warped onto the output's pixels; the overlay is drawn on top. The ground texture itself is painted only
 //!    once per scene.
 
 mod bind_groups;
 mod change;
 mod device;
+mod fine_water;
 mod flash_readback;
 mod meshes;
 mod output;
@@ -19,6 +22,7 @@ mod present;
 mod renderer;
 mod targets;
 mod vertex_layouts;
+mod water;
 
 pub use device::Gpu;
 pub use present::{Acquired, GpuPresenter, Presenter, WindowTarget, WindowTargets};

@@ -6,7 +6,7 @@ use super::bind_groups::{BindGroups, bind_group};
 use super::device::{self, Gpu};
 use super::flash_readback::FlashReadback;
 use super::passes::begin;
-use super::pipelines::{self, BindGroupLayouts, Pipelines};
+use super::pipelines::{self, BindGroupLayouts, OutputFeatures, Pipelines};
 use super::targets::{self, FinishedTexture, GrowingBuffer, buffer};
 use crate::geometry::{Surface, polygon_triangles};
 use crate::render::error::RenderError;
@@ -98,7 +98,7 @@ impl OutputPass {
         sampler: &wgpu::Sampler,
         surface: &Surface,
         output: &OutputParams,
-        filters_edges: bool,
+        features: OutputFeatures,
     ) -> Result<Self, RenderError> {
         let size = [output.width_px, output.height_px];
         gpu.check_size(size)?;
@@ -116,19 +116,13 @@ impl OutputPass {
                 BufferUsages::MAP_READ | BufferUsages::COPY_DST,
                 u64::from(device::padded_row(size[0])) * u64::from(size[1]),
             ),
-            pipeline: pipelines::output(
-                device,
-                layouts,
-                surface.kind,
-                output,
-                [false, filters_edges],
-            ),
+            pipeline: pipelines::output(device, layouts, surface.kind, output, (false, features)),
             limited_pipeline: pipelines::output(
                 device,
                 layouts,
                 surface.kind,
                 output,
-                [true, filters_edges],
+                (true, features),
             ),
             uniforms: parts.uniforms,
             warp_vertices: parts.warp_vertices,

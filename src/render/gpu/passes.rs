@@ -6,7 +6,8 @@ use wgpu::{LoadOp, StoreOp, TextureView};
 use super::bind_groups::bind_group;
 use super::meshes::{STRIP_INDICES, draw_batch, strip_indices};
 use super::renderer::Renderer;
-use super::targets::{buffer, write};
+use super::targets::buffer;
+use super::water::WaterChange;
 use crate::geometry::SurfaceKind;
 use crate::render::draw_list::BodyInstance;
 use crate::render::ground_contact::{self, GroundContact, TerraceGround};
@@ -125,30 +126,17 @@ impl Renderer {
             .write_buffer(&self.speck_buffer.buffer, 0, specks);
     }
 
-    /// Advances the simulation of the water surface by `steps` steps, and uploads the new slopes and caustics.
-    pub(super) fn update_water(&mut self, steps: u32, time_secs: f64) {
-        let Self {
-            gpu,
-            ripples,
-            caustics,
-            pressure,
-            look,
-            targets,
-            ..
-        } = self;
-        ripples.advance(steps, &pressure.pressure, look.stir);
-        caustics.update(ripples, time_secs, look.swell);
-        let (slopes, brightness) = (&caustics.slopes, &caustics.brightness);
-        let size = self.scenery.grid.size;
-        let slopes = bytemuck::cast_slice(slopes.as_flattened());
-        write(&gpu.queue, &targets.slopes, (0, 0), size, slopes);
-        write(
-            &gpu.queue,
-            &targets.caustics,
-            (0, 0),
-            size,
-            brightness.as_flattened(),
-        );
+    /// Advances the water to the time of this picture.
+    pub(super) fn update_water(&mut self, steps: u32, since_secs: f32, time_secs: f64) {
+        let change = WaterChange {
+            pressure: &self.pressure.pressure,
+            agents: self.draw_list.agents(),
+            steps,
+            since_secs,
+            time_secs,
+            quality: self.quality,
+        };
+        self.water.update(&self.gpu.queue, &self.look, &change);
     }
 
     /// Draws the light on the ground: caustics and, if the surface shows the ground, the shadows of bodies.

@@ -22,8 +22,30 @@ pub(super) const GROUND: TextureFormat = TextureFormat::Rgba8Unorm;
 /// Format of the light on the ground. It also stores square roots.
 pub(super) const GROUND_LIGHT: TextureFormat = TextureFormat::Rgba8Unorm;
 
-/// Name and full source of every shader. The source is the shared definitions followed by the shader's own file.
-pub(super) const SHADERS: [(&str, &str); 7] = [
+/// Name and full source of every shader. The source is the shared definitions (`scene.wgsl`, or `water.wgsl` for the water of the
+/// quality `high`) followed by the shader's own file.
+pub(super) const SHADERS: [(&str, &str); 10] = [
+    (
+        "water_field",
+        concat!(
+            include_str!("../../../shaders/water.wgsl"),
+            include_str!("../../../shaders/water_field.wgsl")
+        ),
+    ),
+    (
+        "water_surface",
+        concat!(
+            include_str!("../../../shaders/water.wgsl"),
+            include_str!("../../../shaders/water_surface.wgsl")
+        ),
+    ),
+    (
+        "caustics",
+        concat!(
+            include_str!("../../../shaders/water.wgsl"),
+            include_str!("../../../shaders/caustics.wgsl")
+        ),
+    ),
     (
         "ground",
         concat!(
@@ -164,7 +186,7 @@ impl BindGroupLayouts {
             output: layout(
                 "output",
                 stages,
-                &[FLAT, FLAT, FLAT, FLAT, SAMPLER, FLAT, SAMPLER],
+                &[FLAT, FLAT, FLAT, FLAT, SAMPLER, FLAT, SAMPLER, FLAT],
             ),
             output_uniforms: layout("output uniforms", stages, &[UNIFORM]),
             overlay: layout("overlay", stages, &[FLAT, SAMPLER]),
@@ -192,6 +214,25 @@ struct PipelineDescription<'a> {
 
 /// Name of the overridable constant that contains the kind of the surface (floor, wall or ceiling).
 const SURFACE_KIND: &str = "SURFACE_KIND";
+/// Name of the overridable constant that is true if the GPU computes the water.
+const FINE_WATER: &str = "FINE_WATER";
+
+/// The properties of a scene for which its pipelines are compiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct PipelineKind {
+    pub(super) surface: SurfaceKind,
+    /// Samples per pixel.
+    pub(super) samples: u32,
+    /// Largest number of joints that move one vertex.
+    pub(super) influences: usize,
+    /// Whether the GPU computes the water.
+    pub(super) has_fine_water: bool,
+}
+
+/// Returns the number of a flag for a constant of a shader.
+fn flag(is_set: bool) -> f64 {
+    f64::from(u8::from(is_set))
+}
 
 /// Returns the number of a surface kind. The constants `FLOOR`, `WALL` and `CEILING` in `shaders/scene.wgsl` have the same
 /// values.
@@ -204,14 +245,15 @@ pub(super) fn kind_number(kind: SurfaceKind) -> u8 {
 }
 
 impl Pipelines {
-    /// Creates all pipelines. `influences` is the maximum number of joints that move one vertex.
-    pub(super) fn new(
-        device: &Device,
-        layouts: &BindGroupLayouts,
-        kind: SurfaceKind,
-        samples: u32,
-        influences: usize,
-    ) -> Self {
+    /// Creates all pipelines.
+    pub(super) fn new(device: &Device, layouts: &BindGroupLayouts, kind: PipelineKind) -> Self {
+        let PipelineKind {
+            surface,
+            samples,
+            influences,
+            has_fine_water,
+        } = kind;
+        let fine = [(FINE_WATER, flag(has_fine_water))];
         let make = |description: &PipelineDescription<'_>| pipeline(device, layouts, description);
         // Makes a pipeline that draws to the whole target, without vertices from a buffer.
         let full_target = |shader, fragment, format, bind_groups| {
@@ -222,7 +264,7 @@ impl Pipelines {
                 fragment: (fragment, format, None),
                 has_depth: false,
                 samples: 1,
-                constants: &[],
+                constants: &fine,
             })
         };
         // Makes a pipeline that draws triangles from a vertex buffer.
@@ -238,7 +280,8 @@ impl Pipelines {
             })
         };
         let constants = [
-            (SURFACE_KIND, f64::from(kind_number(kind))),
+            (SURFACE_KIND, f64::from(kind_number(surface))),
+            (FINE_WATER, flag(has_fine_water)),
             ("INFLUENCES", influences as f64),
         ];
         let over = Some(wgpu::BlendState::PREMULTIPLIED_ALPHA_BLENDING);
@@ -297,22 +340,31 @@ impl Pipelines {
     }
 }
 
+/// Features of all outputs of a scene.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct OutputFeatures {
+    /// Whether the output pass smooths the edges of bodies.
+    pub(super) filters_edges: bool,
+    /// Whether the GPU computes the water.
+    pub(super) has_fine_water: bool,
+}
+
 /// Creates the pipeline of an output. If `is_limited`, the new picture is blended over the previous picture; the blend constant
-/// is the weight of the new picture. If `filters_edges`, the pipeline smooths the edges of bodies.
+/// is the weight of the new picture.
 pub(super) fn output(
     device: &Device,
     layouts: &BindGroupLayouts,
     kind: SurfaceKind,
     output: &OutputParams,
-    [is_limited, filters_edges]: [bool; 2],
+    (is_limited, features): (bool, OutputFeatures),
 ) -> wgpu::RenderPipeline {
     let [has_blend, has_gamma] = output_features(output);
-    let flag = |is_set: bool| f64::from(u8::from(is_set));
     let constants = [
         (SURFACE_KIND, f64::from(kind_number(kind))),
         ("HAS_BLEND", flag(has_blend)),
         ("HAS_GAMMA", flag(has_gamma)),
-        ("FILTERS_EDGES", flag(filters_edges)),
+        ("FILTERS_EDGES", flag(features.filters_edges)),
+        (FINE_WATER, flag(features.has_fine_water)),
     ];
     let description = PipelineDescription {
         shader: "output",
@@ -371,7 +423,7 @@ fn multiply() -> wgpu::BlendState {
 }
 
 /// Compiles a shader and returns its module.
-fn module(device: &Device, name: &str) -> wgpu::ShaderModule {
+pub(super) fn module(device: &Device, name: &str) -> wgpu::ShaderModule {
     let text = SHADERS
         .iter()
         .find(|shader| shader.0 == name)

@@ -6,13 +6,14 @@ use wgpu::BufferUsages;
 
 use super::bind_groups::{BindGroupInputs, BindGroups, Samplers};
 use super::device::Gpu;
+use super::fine_water::FineWaterPipelines;
 use super::meshes::{MeshRange, upload};
 use super::output::OutputPass;
-use super::pipelines::{BindGroupLayouts, Pipelines};
+use super::pipelines::{BindGroupLayouts, OutputFeatures, PipelineKind, Pipelines};
 use super::targets::{FixedTextures, GrowingBuffer, Targets, buffer};
-use crate::geometry::{Surface, SurfaceKind};
+use super::water::Water;
+use crate::geometry::Surface;
 use crate::render::calibration_pattern::{CalibrationPattern, FloorNotice};
-use crate::render::caustics::Caustics;
 use crate::render::draw_list::DrawList;
 use crate::render::dust::Dust;
 use crate::render::error::RenderError;
@@ -23,9 +24,8 @@ use crate::render::look::{SceneLook, SpeciesLook};
 use crate::render::model::{LEVELS, Model, STATIC_MODEL_COUNT};
 use crate::render::overlay::{Overlay, OverlayOptions};
 use crate::render::pose::Body;
-use crate::render::ripples::Ripples;
 use crate::render::scenery::Scenery;
-use crate::render::setup::{EdgeSmoothing, RenderSetup};
+use crate::render::setup::{EdgeSmoothing, PictureQuality, RenderSetup};
 use crate::render::static_bodies::StaticBodies;
 use crate::render::static_shape::StaticShape;
 use crate::render::uniforms::SceneUniforms;
@@ -43,8 +43,8 @@ pub struct Renderer {
     pub(super) gpu: Gpu,
     pub(super) layouts: BindGroupLayouts,
     pub(super) pipelines: Pipelines,
-    /// Kind of surface, samples per pixel and influences per vertex for which the pipelines are compiled.
-    compiled_for: (SurfaceKind, u32, usize),
+    /// The properties for which the pipelines are compiled.
+    compiled_for: PipelineKind,
     pub(super) targets: Targets,
     samplers: Samplers,
     fixed: FixedTextures,
@@ -69,8 +69,7 @@ pub struct Renderer {
     pub(super) draw_list: DrawList,
     overlay: Overlay,
     pub(super) pressure: WaterPressure,
-    pub(super) ripples: Ripples,
-    pub(super) caustics: Caustics,
+    pub(super) water: Water,
     /// Waterfalls between terraces.
     waterfalls: Vec<StaticShape>,
     pub(super) static_bodies: StaticBodies,
@@ -119,31 +118,41 @@ impl Renderer {
             static_shapes,
             terraces,
             overlay_options,
+            quality,
             edges,
         } = setup;
         let device = &gpu.device;
-        let edges = edges.unwrap_or_else(|| default_edges(&gpu));
+        let has_fine_water = has_fine_water(&gpu, quality);
+        let edges = edges.unwrap_or_else(|| default_edges(&gpu, quality));
         let samples = samples_per_pixel(edges);
         let bodies = bodies(species, look.season);
         let models = || bodies.iter().map(|body| &body.model);
         let layouts = like.map_or_else(|| BindGroupLayouts::new(device), |l| l.layouts.clone());
         let all_models = static_models.iter().chain(models());
         let influences = all_models.map(Model::influences).max().unwrap_or(1);
-        let compiled_for = (surface.kind, samples, influences);
+        let compiled_for = PipelineKind {
+            surface: surface.kind,
+            samples,
+            influences,
+            has_fine_water,
+        };
         let pipelines = match like {
             Some(like) if like.compiled_for == compiled_for => like.pipelines.clone(),
-            _ => Pipelines::new(device, &layouts, surface.kind, samples, influences),
+            _ => Pipelines::new(device, &layouts, compiled_for),
         };
         let samplers = like.map_or_else(|| Samplers::new(device), |l| l.samplers.clone());
-        let filters_edges = edges == EdgeSmoothing::Filtered;
+        let features = OutputFeatures {
+            filters_edges: edges == EdgeSmoothing::Filtered,
+            has_fine_water,
+        };
         let flat = &samplers.flat;
         let outputs: Vec<_> = (outputs.iter())
-            .map(|output| OutputPass::new(&gpu, &layouts, flat, &surface, output, filters_edges))
+            .map(|output| OutputPass::new(&gpu, &layouts, flat, &surface, output, features))
             .collect::<Result<_, _>>()?;
         let size = picture_px(&gpu, outputs.iter().map(|output| &output.view));
         let scenery =
             Scenery::new(&look, &surface, size, depth_m).with_terraces(&terraces, &surface);
-        let targets = Targets::new(device, size, &scenery.grid, samples);
+        let targets = Targets::new(device, size, samples);
         let fixed = FixedTextures::new(device, &gpu.queue, models());
         let drawn = static_models.get(..STATIC_MODEL_COUNT).unwrap_or_default();
         let (meshes, vertex_buffer, index_buffer) = upload(&gpu, drawn.iter().chain(models()));
@@ -158,10 +167,20 @@ impl Renderer {
         let place = || StaticBodies::new(&shapes, &surface, &look, &scenery);
         let static_bodies = (!drawn.is_empty()).then(place).unwrap_or_default();
         let uniforms = SceneUniforms::new(&look, &surface, &scenery);
+        let water = if has_fine_water {
+            let compiled = like.and_then(|like| like.water.pipelines()).cloned();
+            let pipelines = compiled.unwrap_or_else(|| FineWaterPipelines::new(device));
+            let lengths_m = bodies.iter().map(|body| body.look.length_m).collect();
+            let on = (device, &gpu.queue);
+            Water::high(on, pipelines, &scenery, look.swell, &shapes, lengths_m)
+        } else {
+            Water::low(device, &scenery)
+        };
         let bind_groups = BindGroups::new(&BindGroupInputs {
             device,
             layouts: &layouts,
             targets: &targets,
+            water: &water,
             samplers: &samplers,
             fixed: &fixed,
             uniforms: &uniform_buffer,
@@ -172,8 +191,7 @@ impl Renderer {
             ground_shadow_indices: grow("ground shadow indices", BufferUsages::INDEX, 65536),
             ground_shadow_vertices: grow("ground shadow vertices", BufferUsages::VERTEX, 65536),
             pressure: WaterPressure::new(scenery.grid),
-            ripples: Ripples::new(scenery.grid),
-            caustics: Caustics::new(scenery.grid),
+            water,
             waterfalls,
             dust: Dust::new(&look, &surface, depth_m),
             speck_buffer: grow("specks", BufferUsages::VERTEX, 4096),
@@ -249,7 +267,7 @@ impl Renderer {
         self.dust.burst(&next.catches);
         self.build_overlay(next);
         self.uniforms.set_time(time_secs);
-        self.update_water(steps, time_secs);
+        self.update_water(steps, since_secs, time_secs);
         self.upload_draw_data();
         for output in &mut self.outputs {
             output.upload(&self.gpu, &self.overlay);
@@ -259,6 +277,7 @@ impl Renderer {
             .gpu
             .device
             .create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        self.water.encode(&mut encoder);
         self.light_ground(&mut encoder);
         self.draw_bodies(&mut encoder);
         for output in &self.outputs {
@@ -344,6 +363,7 @@ impl Renderer {
             device: &self.gpu.device,
             layouts: &self.layouts,
             targets: &self.targets,
+            water: &self.water,
             samplers: &self.samplers,
             fixed: &self.fixed,
             uniforms: &self.uniform_buffer,
@@ -375,12 +395,28 @@ fn finest_level(edges: EdgeSmoothing) -> usize {
     }
 }
 
-/// Returns the default edge smoothing for an adapter: multisampling on a graphics card, a cheaper method on a software adapter.
-fn default_edges(gpu: &Gpu) -> EdgeSmoothing {
-    if gpu.is_software() {
-        EdgeSmoothing::Filtered
-    } else {
-        EdgeSmoothing::Multisampled
+/// Returns whether the GPU computes the water at a quality.
+fn has_fine_water(gpu: &Gpu, quality: PictureQuality) -> bool {
+    let is_wanted = match quality {
+        PictureQuality::Auto => !gpu.is_software(),
+        PictureQuality::High => true,
+        PictureQuality::Low => false,
+    };
+    if quality == PictureQuality::High && !gpu.can_compute_water() {
+        let adapter = gpu.name();
+        tracing::warn!(
+            "picture.quality: {adapter} cannot compute the water (it has no compute shaders or no half floats); the CPU computes it, as with \"low\""
+        );
+    }
+    is_wanted && gpu.can_compute_water()
+}
+
+/// Returns the edge smoothing of a quality: multisampling on a graphics card, a cheaper method on a software adapter.
+fn default_edges(gpu: &Gpu, quality: PictureQuality) -> EdgeSmoothing {
+    match quality {
+        PictureQuality::High => EdgeSmoothing::Multisampled,
+        PictureQuality::Auto if !gpu.is_software() => EdgeSmoothing::Multisampled,
+        PictureQuality::Auto | PictureQuality::Low => EdgeSmoothing::Filtered,
     }
 }
 

@@ -4,13 +4,12 @@ use std::sync::LazyLock;
 
 use wgpu::{BufferUsages, Device, Queue, TextureFormat, TextureUsages, TextureView};
 
-use super::pipelines::{BODIES, CAUSTICS, DEPTH, FINISHED, GROUND, GROUND_LIGHT, SLOPES};
+use super::pipelines::{BODIES, DEPTH, FINISHED, GROUND, GROUND_LIGHT};
 use crate::render::color::linear_from_srgb;
 use crate::render::glyphs;
 use crate::render::model::Model;
 use crate::render::noise::unit_hash;
 use crate::render::shadow_mask::{self, MaskLevels};
-use crate::render::water::WaterGrid;
 
 /// Ratio of the side of the ground texture to the side of the picture, both in pixels. The texture covers a larger area than
 /// the picture, so this ratio gives about one texel per pixel. A larger texture is slower to read without a graphics card, and
@@ -55,19 +54,16 @@ pub(super) struct Targets {
     /// Texture with several samples per pixel, which are averaged into `bodies`; `None` with one sample per pixel.
     pub(super) body_samples: Option<TextureView>,
     pub(super) depth: TextureView,
-    pub(super) slopes: wgpu::Texture,
-    pub(super) caustics: wgpu::Texture,
     /// Size of `bodies` in pixels.
     pub(super) size_px: [u32; 2],
     pub(super) ground_light_px: [u32; 2],
 }
 
 impl Targets {
-    pub(super) fn new(device: &Device, size: [u32; 2], grid: &WaterGrid, samples: u32) -> Self {
+    pub(super) fn new(device: &Device, size: [u32; 2], samples: u32) -> Self {
         let most = device.limits().max_texture_dimension_2d;
         let only_drawn = TextureUsages::RENDER_ATTACHMENT;
         let drawn = only_drawn | TextureUsages::TEXTURE_BINDING;
-        let written = TextureUsages::COPY_DST | TextureUsages::TEXTURE_BINDING;
         let scaled = |factor: f32| size.map(|s| ((s as f32 * factor) as u32).clamp(16, most));
         let make = |label: &str, size, format, usage, samples| {
             view(&texture_2d(device, label, size, format, usage, samples))
@@ -82,8 +78,6 @@ impl Targets {
             body_samples: (samples > 1)
                 .then(|| make("body samples", size, BODIES, only_drawn, samples)),
             depth: make("depth", size, DEPTH, only_drawn, samples),
-            slopes: texture_2d(device, "slopes", grid.size, SLOPES, written, 1),
-            caustics: texture_2d(device, "caustics", grid.size, CAUSTICS, written, 1),
         }
     }
 }

@@ -10,6 +10,7 @@ use super::pipelines::{SHADERS, kind_number};
 use super::vertex_layouts::{self, VertexLayout};
 use crate::geometry::SurfaceKind;
 use crate::render::draw_list::BodyInstance;
+use crate::render::fine_water::{FieldUniforms, SWELL_WAVES};
 use crate::render::flash::CELLS;
 use crate::render::ground_contact::{GroundContact, TerraceGround};
 use crate::render::pose::AffineRows;
@@ -117,6 +118,24 @@ fn buffers_have_the_same_layout_in_rust_and_in_the_shaders() {
             ground_seed,
             gravel,
             canopy,
+        }
+    );
+    assert_same_layout!(
+        "water_field",
+        FieldUniforms {
+            half_m,
+            region,
+            cells,
+            log2_cells,
+            cell_m,
+            step_secs,
+            time_secs,
+            focus_m,
+            mesh_step,
+            padding,
+            target_px,
+            padding_2,
+            swell,
         }
     );
     assert_same_layout!(
@@ -256,6 +275,7 @@ fn constants_have_the_same_values_in_rust_and_in_the_shaders() {
         ("WOOD", Substance::Wood as u32),
         ("GROWN", Substance::Grown as u32),
         ("FOAM", Substance::Foam as u32),
+        ("SWELL_WAVES", SWELL_WAVES as u32),
         ("CELL_COLUMNS", CELLS[0]),
         ("CELL_ROWS", CELLS[1]),
     ];

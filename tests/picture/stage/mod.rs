@@ -11,8 +11,8 @@
 use glam::{Vec2, Vec3};
 use shoal::geometry::{Solid, Surface, SurfaceKind};
 use shoal::render::{
-    EdgeSmoothing, Gpu, Model, OutputParams, RenderError, RenderSetup, SceneLook, SpeciesLook,
-    StaticShape,
+    EdgeSmoothing, Gpu, Model, OutputParams, PictureQuality, RenderError, RenderSetup, SceneLook,
+    SpeciesLook, StaticShape,
 };
 use shoal::world::{AgentPose, Shadow, Snapshot};
 
@@ -99,6 +99,7 @@ pub(crate) fn setup(size: [u32; 2], edges: EdgeSmoothing) -> RenderSetup {
         static_shapes: static_shapes(),
         terraces: Vec::new(),
         overlay_options: shoal::render::OverlayOptions::default(),
+        quality: PictureQuality::Low,
         edges: Some(edges),
     }
 }
