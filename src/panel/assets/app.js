@@ -17,6 +17,8 @@ import "./pages/live.js";
 import "./pages/login.js";
 import "./pages/now.js";
 import "./pages/scenes.js";
+import "./pages/setup.js";
+import "./pages/system.js";
 
 /** @typedef {{ name: string, role: import("./core/api.js").Role, onPhone: boolean }} Page */
 
@@ -27,6 +29,8 @@ const PAGES = [
   { name: "life", role: "operate", onPhone: true },
   { name: "scenes", role: "admin", onPhone: false },
   { name: "hours", role: "operate", onPhone: true },
+  { name: "setup", role: "admin", onPhone: false },
+  { name: "system", role: "admin", onPhone: false },
 ];
 
 /** Returns the page that the address names. */

@@ -24,21 +24,22 @@ export function editor(ctx, schema, path, key, more = {}) {
   const inner = { needsRestart };
   switch (kindOf(schema)) {
     case "table": return more.isBare
-      ? rows(ctx, schema, path, { ...inner, skip: more.skip })
-      : group(ctx, schema, path, key, needsRestart, () => rows(ctx, schema, path, { ...inner, skip: more.skip }));
-    case "map": return group(ctx, schema, path, key, needsRestart, () => mapRows(ctx, schema, path, inner));
-    case "list": return group(ctx, schema, path, key, needsRestart, () => listRows(ctx, schema, path, key, inner));
-    case "choice": return more.isBare ? choiceRows(ctx, schema, path, inner) : group(ctx, schema, path, key, needsRestart, () => choiceRows(ctx, schema, path, inner));
-    default: return param(ctx, schema, path, key, inner);
+      ? [schema["x-restart"] && h("p", { key: `restart:${path}`, class: "small muted" }, h("span", { class: "pill warn" }, t("edit.restart")), " ", t("edit.restart_what")), rows(ctx, schema, path, { ...inner, skip: more.skip })]
+      : group(ctx, schema, path, key, () => rows(ctx, schema, path, { ...inner, skip: more.skip }));
+    case "map": return group(ctx, schema, path, key, () => mapRows(ctx, schema, path, inner));
+    case "list": return group(ctx, schema, path, key, () => listRows(ctx, schema, path, key, inner));
+    case "choice": return more.isBare ? choiceRows(ctx, schema, path, inner) : group(ctx, schema, path, key, () => choiceRows(ctx, schema, path, inner));
+    // The frame around a value says that it restarts a part; not every value again.
+    default: return param(ctx, schema, path, key);
   }
 }
 
 /**
  * A frame that opens and closes. What is inside is only built while it is open.
- * @param {Context} ctx @param {Schema} schema @param {string} path @param {string} key @param {boolean} needsRestart
+ * @param {Context} ctx @param {Schema} schema @param {string} path @param {string} key
  * @param {() => any} inside
  */
-function group(ctx, schema, path, key, needsRestart, inside) {
+function group(ctx, schema, path, key, inside) {
   const isOpen = ctx.open.has(path);
   const help = helpOf(schema);
   const value = valueAt(ctx.docs[0].effective, path);
@@ -46,7 +47,7 @@ function group(ctx, schema, path, key, needsRestart, inside) {
   return h("details", { class: "group", key: path, open: isOpen, id: `group-${path.replace(/[^\w]+/g, "-")}`,
     ontoggle: (/** @type {any} */ e) => { if (e.target.open !== ctx.open.has(path)) { toggle(ctx.open, path); ctx.update(); } } },
     h("summary", null, h("span", { class: "grow" }, titleOf(schema, key)),
-      needsRestart && h("span", { class: "pill warn" }, t("edit.restart")),
+      schema["x-restart"] && h("span", { class: "pill warn", title: t("edit.restart_what") }, t("edit.restart")),
       h("span", { class: "small" }, countText(schema, value))),
     isOpen && h("div", { class: "inside" },
       help && h("p", { class: "group-help", lang: "en" }, help),

@@ -1,0 +1,161 @@
+// The guided installation. Every step stands alone and can be repeated.
+
+import { ApiError, changeSession, session } from "../core/api.js";
+import { h, View } from "../core/dom.js";
+import { date, language, number, percent, setLanguage, t, when } from "../core/i18n.js";
+import { complain, documents, documentsOf, schema, send, setEdit, status, useDocuments } from "../core/store.js";
+import { on } from "../core/topics.js";
+import { context } from "../editor/context.js";
+import { editor } from "../editor/form.js";
+import { health, troubles } from "../parts/health.js";
+import { icon } from "../parts/icons.js";
+import { notify } from "../parts/notices.js";
+import "../setup/calibration_step.js";
+import "../setup/camera_step.js";
+import "../setup/lamp_step.js";
+import "../setup/output_step.js";
+import { sceneTitle } from "./now.js";
+
+/** The steps, and how to see that one is done. @type {[string, () => boolean | null][]} */
+const STEPS = [
+  ["language", () => true],
+  ["password", () => true],
+  ["camera", () => status.camera.fps > 0 && !status.faults.some((/** @type {any} */ fault) => fault.name.startsWith("camera"))],
+  ["surface", () => documents.get("site")?.values?.surface !== undefined],
+  ["output", () => status.outputs.length > 0 && status.outputs.every((/** @type {any} */ output) => output.monitor !== "")],
+  ["calibration", () => status.calibration.current !== null],
+  ["lamp", () => status.calibration.current?.knows_lamp ?? false],
+  ["scene", () => true],
+  ["hours", () => status.schedule === undefined ? null : status.schedule.is_planned],
+  ["report", () => null],
+];
+
+class Setup extends View {
+  #state = { open: new Set(), wrong: new Map() };
+  #passwords = { old: "", next: "", again: "" };
+
+  start() {
+    this.until(useDocuments(), ...["documents", "language", "status"].map((topic) => on(topic, this.update)));
+    const moved = () => this.update();
+    window.addEventListener("hashchange", moved);
+    this.until(() => window.removeEventListener("hashchange", moved));
+  }
+
+  #step() {
+    const name = location.hash.split("/")[2];
+    return Math.max(0, STEPS.findIndex(([step]) => step === name));
+  }
+
+  view() {
+    if (schema === null || status === null || documents.size === 0) return h("p", { class: "muted" }, t("connecting"));
+    const index = this.#step();
+    const [name] = STEPS[index];
+    return h("div", { class: "setup" },
+      h("nav", { class: "steps no-print", "aria-label": t("setup.steps") },
+        h("h1", null, t("page.setup")),
+        h("p", { class: "small muted steps-count" }, t("setup.step", { n: index + 1, total: STEPS.length })),
+        h("ol", null, STEPS.map(([step, isDone], i) => h("li", { key: step },
+          h("a", { href: `#/setup/${step}`, "aria-current": i === index ? "step" : null },
+            h("span", { class: isDone() ? "step-mark done" : "step-mark" }, isDone() ? icon("check", t("setup.done")) : i + 1), h("span", { class: "step-name" }, t(`setup.${step}`))))))),
+      h("div", { class: "setup-body", key: name },
+        h("h2", { class: "setup-title" }, t(`setup.${name}`)),
+        h("p", { class: "muted setup-help no-print" }, t(`setup.${name}_help`)),
+        this.#body(name),
+        h("div", { class: "row spread setup-foot no-print" },
+          index > 0 ? h("a", { class: "button", href: `#/setup/${STEPS[index - 1][0]}` }, icon("left"), t("setup.back")) : h("span", null),
+          index < STEPS.length - 1
+            ? h("a", { class: "button primary", href: `#/setup/${STEPS[index + 1][0]}` }, t("setup.next"), icon("right"))
+            : h("a", { class: "button primary", href: "#/now" }, t("setup.finish"), icon("check")))));
+  }
+
+  /** @param {string} name */
+  #body(name) {
+    const site = documents.get("site");
+    switch (name) {
+      case "language": return this.#language();
+      case "password": return this.#password();
+      case "camera": return h("shoal-camera-step", null);
+      case "surface": return h("section", { class: "card" }, site && editor(context([site], this.update, this.#state), schema.site.properties.surface, "surface", "surface", { isBare: true }));
+      case "output": return h("shoal-output-step", null);
+      case "calibration": return h("shoal-calibration-step", null);
+      case "lamp": return h("shoal-lamp-step", null);
+      case "scene": return this.#scene();
+      case "hours": return h("shoal-hours", null);
+      default: return this.#report();
+    }
+  }
+
+  #language() {
+    const choose = (/** @type {"en" | "de"} */ code) => {
+      setLanguage(code);
+      // The projection speaks the language of the site.
+      if ("language" in schema.site.properties) send({ command: "edit", edits: [setEdit({ kind: "site" }, "language", code)] });
+    };
+    return h("div", { class: "choices" }, /** @type {const} */ ([["en", "English"], ["de", "Deutsch"]]).map(([code, title]) =>
+      h("button", { key: code, type: "button", lang: code, "aria-pressed": String(language() === code), onclick: () => choose(code) }, h("span", { class: "grow" }, title), language() === code && icon("check"))));
+  }
+
+  #password() {
+    const field = (/** @type {"old" | "next" | "again"} */ name, /** @type {string} */ autocomplete) => h("div", { class: "field" }, h("label", { for: `password-${name}` }, t(`password.${name}`)),
+      h("input", { id: `password-${name}`, type: "password", autocomplete, value: this.#passwords[name], oninput: (/** @type {any} */ e) => { this.#passwords[name] = e.target.value; } }));
+    return h("section", { class: "card stack narrow-card" },
+      h("p", { class: "hint good" }, icon("check"), h("span", null, t("password.set", { name: session.user ?? "" }))),
+      h("details", { class: "fold" }, h("summary", null, t("password.change")),
+        h("form", { class: "stack", onsubmit: (/** @type {Event} */ e) => { e.preventDefault(); this.#changePassword(); } },
+          field("old", "current-password"), field("next", "new-password"), field("again", "new-password"),
+          h("button", { type: "submit", class: "primary" }, t("password.change")))));
+  }
+
+  async #changePassword() {
+    const { old, next, again } = this.#passwords;
+    if (next !== again) return notify("bad", t("first.differs"));
+    try {
+      await changeSession("password", { old, new: next });
+      this.#passwords = { old: "", next: "", again: "" };
+      notify("good", t("password.changed"));
+    } catch (error) {
+      complain(/** @type {ApiError} */ (error));
+    }
+    this.update();
+  }
+
+  #scene() {
+    const scenes = documentsOf("scene").sort((a, b) => sceneTitle(a.document.name).localeCompare(sceneTitle(b.document.name)));
+    return h("div", { class: "scene-cards" }, scenes.map((doc) => {
+      const name = doc.document.name ?? "";
+      const population = Object.entries(doc.effective.population ?? {}).map(([species, n]) => `${n} ${species}`).join(", ");
+      const kinds = doc.effective.surfaces;
+      return h("button", { key: name, type: "button", "aria-pressed": String(name === status.scene), onclick: () => name !== status.scene && send({ command: "switch_scene", name }, t("now.done.scene", { scene: sceneTitle(name) })) },
+        h("strong", null, sceneTitle(name)), h("span", { class: "small muted" }, population),
+        kinds?.length > 0 && h("span", { class: "small muted" }, t("setup.made_for", { kinds: kinds.map((/** @type {string} */ kind) => t(`surface.${kind}`)).join(", ") })),
+        name === status.scene && h("span", { class: "pill accent" }, t("now.shown")));
+    }));
+  }
+
+  #report() {
+    const site = documents.get("site")?.effective ?? {};
+    const calibration = status.calibration.current;
+    const state = health(status);
+    /** @type {[string, any][]} */
+    const rows = [
+      [t("report.date"), date(new Date(status.time), { dateStyle: "long", timeStyle: "short" })],
+      [t("report.version"), [status.versions.shoal, status.versions.kernel].filter(Boolean).join(" · ")],
+      [t("report.health"), state.sentence],
+      [t("live.camera"), `${status.camera.source} · ${t("unit.fps", { n: Number(status.camera.fps.toFixed(1)) })} · ${t("live.level")} ${percent(status.camera.mean_level)} · ${t("live.saturated")} ${percent(status.camera.saturated_share)}`],
+      [t("setup.surface"), `${t(`surface.${site.surface?.kind ?? "floor"}`)}, ${number(site.surface?.width_m ?? 0)} × ${number(site.surface?.height_m ?? 0)} m`],
+      ...status.outputs.map((/** @type {any} */ output, /** @type {number} */ i) => [t("now.output", { n: i + 1 }), `${output.monitor || "–"} · ${output.size_px.join(" × ")} · ${t("unit.fps", { n: Math.round(output.fps) })}`]),
+      [t("setup.calibration"), calibration ? t("calibration.current", { mean: number(calibration.predicted_rms_m * 1000, 0), worst: number(calibration.predicted_worst_m * 1000, 0), date: when(calibration.date) }) : t("calibration.none")],
+      [t("setup.lamp"), t(calibration?.knows_lamp ? "lamp.known" : "lamp.unknown")],
+      [t("setup.scene"), `${sceneTitle(status.scene)} · ${Object.entries(status.species).map(([name, s]) => `${/** @type {any} */ (s).count} ${name}`).join(", ")}`],
+      [t("report.speed"), t("report.speed_text", { tick: number(status.timing.tick.p99_ms, 1), draw: number(status.timing.draw.p99_ms, 1) })],
+      [t("report.user"), session.user ?? ""],
+    ];
+    return h("section", { class: "card report" },
+      h("dl", { class: "report-list" }, rows.map(([name, value]) => [h("dt", { key: `t${name}` }, name), h("dd", { key: `d${name}` }, value)])),
+      troubles(status).length > 0 && h("ul", null, troubles(status).map((trouble) => h("li", { key: trouble.name, class: "hint warn" }, icon("warn"), h("span", null, trouble.title, " ", trouble.since, ". ", trouble.remedy)))),
+      h("div", { class: "row no-print top" }, h("button", { type: "button", class: "primary", onclick: () => print() }, icon("print"), t("report.print")),
+        status.unsaved.length > 0 && h("button", { type: "button", onclick: () => send({ command: "save" }, t("changes.saved")) }, icon("save"), t("changes.save"))));
+  }
+}
+
+customElements.define("shoal-setup", Setup);

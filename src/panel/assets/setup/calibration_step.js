@@ -1,0 +1,124 @@
+// Step of the installation: where camera pixels lie on the floor. The result is an error in millimetres, or a rejection.
+
+import { h, View } from "../core/dom.js";
+import { number, t, when } from "../core/i18n.js";
+import { send, status } from "../core/store.js";
+import { on } from "../core/topics.js";
+import { icon } from "../parts/icons.js";
+import "./point_picker.js";
+
+/** @typedef {{ camera_px: [number, number], floor_m: [number, number] }} Marker */
+
+/** Fewest markers for a fit. */
+const MARKERS_MIN = 4;
+
+class CalibrationStep extends View {
+  #method = "touch";
+  #targets = { columns: 4, rows: 4, mark: "disc" };
+  /** @type {Marker[]} */
+  #markers = [];
+  #table = "";
+
+  start() {
+    for (const topic of ["language", "status"]) this.until(on(topic, this.update));
+  }
+
+  view() {
+    if (status === null) return null;
+    const calibration = status.calibration;
+    return [
+      this.#current(calibration),
+      calibration.is_running || calibration.is_proven ? this.#procedure(calibration) : this.#chooser(calibration),
+    ];
+  }
+
+  /** @param {any} calibration */
+  #current(calibration) {
+    const known = calibration.current;
+    if (!known) return h("p", { class: "hint warn" }, icon("warn"), h("span", null, t("calibration.none")));
+    const drift = calibration.drift;
+    return [
+      h("p", { class: "hint good" }, icon("check"), h("span", null, t("calibration.current", { mean: mm(known.predicted_rms_m), worst: mm(known.predicted_worst_m), date: when(known.date) }))),
+      drift?.is_alarm && h("p", { class: "hint bad" }, icon("warn"), h("span", null, t("calibration.drift", { mm: mm(drift.shift_m) }))),
+    ];
+  }
+
+  /** @param {any} step @param {string} [done] */
+  #send(step, done) {
+    return send({ command: "calibrate", step }, done);
+  }
+
+  /** @param {any} calibration */
+  #chooser(calibration) {
+    const methods = ["touch", "gray", "markers", "table"];
+    return h("section", { class: "card stack" },
+      calibration.sentence && h("div", { class: "hint" }, icon("info"), h("p", { lang: "en" }, calibration.sentence)),
+      h("h2", null, t("calibration.method")),
+      h("div", { class: "choices methods", role: "group", "aria-label": t("calibration.method") }, methods.map((name) =>
+        h("button", { key: name, type: "button", "aria-pressed": String(name === this.#method), onclick: () => { this.#method = name; this.update(); } },
+          h("span", { class: "grow" }, h("strong", null, t(`calibration.${name}`)), h("br", null), h("span", { class: "small muted" }, t(`calibration.${name}_what`)))))),
+      this.#form());
+  }
+
+  #form() {
+    switch (this.#method) {
+      case "touch": return this.#touchForm();
+      case "gray": return h("button", { type: "button", class: "primary", onclick: () => this.#send({ do: "gray_code" }) }, icon("play"), t("calibration.start"));
+      case "markers": return this.#markerForm();
+      default: return [
+        h("div", { class: "field" }, h("label", { for: "table" }, t("calibration.table")), h("textarea", { id: "table", value: this.#table, spellcheck: "false", "aria-describedby": "table-help", oninput: (/** @type {any} */ e) => { this.#table = e.target.value; this.update(); } }), h("p", { class: "help", id: "table-help" }, t("calibration.table_help"))),
+        h("button", { type: "button", class: "primary", disabled: this.#table.trim() === "", onclick: () => this.#send({ do: "table", text: this.#table }) }, t("calibration.compute")),
+      ];
+    }
+  }
+
+  #touchForm() {
+    const choose = (/** @type {"columns" | "rows"} */ key) => h("div", { class: "field" }, h("label", { for: `targets-${key}` }, t(`calibration.${key}`)),
+      h("select", { id: `targets-${key}`, value: String(this.#targets[key]), onchange: (/** @type {any} */ e) => { this.#targets[key] = Number(e.target.value); this.update(); } }, [3, 4, 5].map((n) => h("option", { key: n, value: String(n) }, n))));
+    return [
+      h("div", { class: "plan-fields" }, choose("columns"), choose("rows"),
+        h("div", { class: "field" }, h("label", { for: "mark" }, t("calibration.mark")), h("select", { id: "mark", value: this.#targets.mark, onchange: (/** @type {any} */ e) => { this.#targets.mark = e.target.value; this.update(); } }, ["disc", "pole"].map((mark) => h("option", { key: mark, value: mark }, t(`calibration.mark_${mark}`)))))),
+      h("p", { class: "muted" }, t("calibration.touch_help", { n: this.#targets.columns * this.#targets.rows })),
+      h("button", { type: "button", class: "primary", onclick: () => this.#send({ do: "start", ...this.#targets }) }, icon("play"), t("calibration.start")),
+    ];
+  }
+
+  #markerForm() {
+    return [
+      h("p", { class: "muted" }, t("calibration.markers_help")),
+      h("shoal-points", { marks: this.#markers.map((marker, index) => ({ px: marker.camera_px, label: String(index + 1) })), onpoint: (/** @type {any} */ e) => { this.#markers.push({ camera_px: e.detail, floor_m: [0, 0] }); this.update(); } }),
+      h("ol", { class: "items" }, this.#markers.map((marker, index) => h("li", { key: index, class: "row marker" },
+        h("strong", { class: "number" }, index + 1),
+        ["x", "z"].map((axis, i) => h("label", { key: axis, class: "row tight" }, axis, h("input", { type: "number", step: 0.01, value: String(marker.floor_m[i]), "aria-label": t("calibration.marker_place", { n: index + 1, axis }), onchange: (/** @type {any} */ e) => { marker.floor_m[i] = Number(e.target.value); this.update(); } }), "m")),
+        h("button", { type: "button", class: "plain square", "aria-label": t("edit.remove", { name: String(index + 1) }), onclick: () => { this.#markers.splice(index, 1); this.update(); } }, icon("trash"))))),
+      h("button", { type: "button", class: "primary", disabled: this.#markers.length < MARKERS_MIN, onclick: () => this.#send({ do: "markers", points: this.#markers }) }, t("calibration.compute")),
+    ];
+  }
+
+  /** The running procedure: what it waits for, and what can be done. @param {any} calibration */
+  #procedure(calibration) {
+    const isTouch = calibration.target !== null;
+    const title = calibration.is_proven && !isTouch ? t("calibration.proven") : isTouch ? t("calibration.put", { n: calibration.target, total: calibration.targets }) : t("calibration.keep_off");
+    return h("section", { class: "card stack procedure", "aria-live": "polite" },
+      h("p", { class: "procedure-title" }, title),
+      calibration.targets > 0 && h("div", null,
+        h("progress", { max: calibration.targets, value: calibration.taken, "aria-label": t("calibration.progress") }),
+        h("p", { class: "small muted" }, t("calibration.taken", { n: calibration.taken, total: calibration.targets }))),
+      calibration.sentence && h("p", { class: "muted", lang: "en" }, calibration.sentence),
+      calibration.is_proven && h("button", { type: "button", class: "primary", onclick: () => this.#send({ do: "accept" }, t("calibration.accepted")) }, icon("check"), t("calibration.accept")),
+      h("div", { class: "row" },
+        isTouch && h("button", { type: "button", onclick: () => this.#send({ do: "back" }) }, icon("left"), t("calibration.back")),
+        isTouch && h("button", { type: "button", onclick: () => this.#send({ do: "repeat" }) }, icon("revert"), t("calibration.repeat")),
+        isTouch && h("button", { type: "button", onclick: () => this.#send({ do: "skip" }) }, t("calibration.skip"), icon("right")),
+        h("button", { type: "button", class: "danger", onclick: () => this.#send({ do: "cancel" }) }, icon("close"), t("calibration.cancel"))),
+      calibration.targets > 0 && isTouch && h("details", { class: "fold" }, h("summary", null, t("calibration.single")),
+        h("div", { class: "chips" }, Array.from({ length: calibration.targets }, (_, index) => h("button", { key: index, type: "button", "aria-label": t("calibration.repeat_one", { n: index + 1 }), "aria-pressed": String(calibration.target === index + 1), onclick: () => this.#send({ do: "repeat", target: index + 1 }) }, index + 1)))));
+  }
+}
+
+/** @param {number} meters */
+function mm(meters) {
+  return number(meters * 1000, 0);
+}
+
+customElements.define("shoal-calibration-step", CalibrationStep);

@@ -1,0 +1,131 @@
+// Step of the installation: the camera, its exposure, and the proof that it does not see the projection.
+
+import { get } from "../core/api.js";
+import { h, View } from "../core/dom.js";
+import { number, percent, t } from "../core/i18n.js";
+import { documents, schema, send, setEdit, status } from "../core/store.js";
+import { on } from "../core/topics.js";
+import { context } from "../editor/context.js";
+import { editor } from "../editor/form.js";
+import { icon } from "../parts/icons.js";
+import "../parts/picture.js";
+import { advice, measure } from "./picture_stats.js";
+
+/** @typedef {import("./picture_stats.js").Stats} Stats */
+
+/** Shortest time between two measurements of the picture. */
+const MEASURE_MS = 400;
+/** Time that the projection gets to become dark, or light again. */
+const DARK_MS = 3500;
+/** Change of brightness above which the camera sees the projection, as a share of full scale. */
+const SEEN = 0.012;
+
+class CameraStep extends View {
+  /** @type {Stats | null} */
+  #stats = null;
+  #measuredAt = 0;
+  /** Cameras that are connected; `null` if Shoal does not list them. @type {{ source: string, name: string }[] | null} */
+  #cameras = null;
+  #state = { open: new Set(["camera.controls"]), wrong: new Map() };
+  /** @type {{ step: "" | "dark" | "light" | "done", change: number }} */
+  #test = { step: "", change: 0 };
+
+  start() {
+    for (const topic of ["documents", "language", "status"]) this.until(on(topic, this.update));
+    this.#readCameras();
+  }
+
+  async #readCameras() {
+    const answer = await get("/cameras").catch(() => null);
+    this.#cameras = Array.isArray(answer?.cameras) ? answer.cameras : null;
+    this.update();
+  }
+
+  view() {
+    const site = documents.get("site");
+    if (!site || schema === null || status === null) return null;
+    const ctx = context([site], this.update, this.#state);
+    return h("div", { class: "grid two" },
+      h("div", { class: "column" },
+        h("shoal-picture", { source: { topic: "camera" }, onpicture: (/** @type {any} */ e) => this.#measure(e.detail) }),
+        this.#exposure(),
+        this.#projectionTest()),
+      h("div", { class: "column" },
+        this.#chooser(),
+        h("section", { class: "card" }, h("h2", null, t("camera.settings")), editor(ctx, schema.site.properties.camera, "camera", "camera", { isBare: true, skip: this.#cameras ? ["source"] : [] }))));
+  }
+
+  #chooser() {
+    if (this.#cameras === null) return null;
+    const current = documents.get("site")?.effective?.camera?.source;
+    const choose = (/** @type {string} */ source) => send({ command: "edit", edits: [setEdit({ kind: "site" }, "camera.source", source)] });
+    return h("section", { class: "card" },
+      h("div", { class: "card-head" }, h("h2", null, t("camera.which")), h("button", { class: "square plain", type: "button", "aria-label": t("camera.again"), onclick: () => this.#readCameras() }, icon("revert"))),
+      this.#cameras.length === 0 && h("p", { class: "hint warn" }, icon("warn"), h("span", null, t("camera.none"))),
+      h("div", { class: "choices" }, this.#cameras.map((camera) => h("button", { key: camera.source, type: "button", "aria-pressed": String(camera.source === current), onclick: () => choose(camera.source) }, h("span", { class: "grow" }, camera.name), h("span", { class: "small muted" }, camera.source)))),
+      h("p", { class: "small muted top" }, t("camera.current", { source: current ?? "" })));
+  }
+
+  /** @param {Blob | null} blob */
+  async #measure(blob) {
+    if (blob === null || Date.now() - this.#measuredAt < MEASURE_MS) return;
+    this.#measuredAt = Date.now();
+    this.#stats = await measure(blob);
+    this.update();
+  }
+
+  #exposure() {
+    const stats = this.#stats;
+    if (stats === null) return h("p", { class: "hint warn" }, icon("warn"), h("span", null, t("camera.no_picture")));
+    const what = advice(stats);
+    const most = Math.max(...stats.bins, 0.01);
+    return h("section", { class: "card stack" },
+      h("h2", null, t("camera.exposure")),
+      h("p", { class: `hint ${what === "good" ? "good" : "warn"}`, "aria-live": "polite" }, icon(what === "good" ? "check" : "warn"), h("span", null, t(`camera.advice.${what}`))),
+      h("div", null,
+        h("div", { class: "bars", role: "img", "aria-label": t("camera.histogram", { mean: percent(stats.mean), saturated: percent(stats.saturated), dark: percent(stats.dark) }) },
+          stats.bins.map((share, index) => h("span", { key: index, class: "bar", style: { height: `${Math.max(1, Math.sqrt(share / most) * 100)}%` } }))),
+        h("div", { class: "bars-scale" }, h("span", null, t("camera.black")), h("span", null, t("camera.white")))),
+      h("dl", { class: "facts" },
+        h("dt", null, t("live.level")), h("dd", null, percent(stats.mean)),
+        h("dt", null, t("live.saturated")), h("dd", null, percent(stats.saturated)),
+        h("dt", null, t("camera.dark")), h("dd", null, percent(stats.dark)),
+        h("dt", null, t("live.rate")), h("dd", null, t("unit.fps", { n: Number(status.camera.fps.toFixed(1)) })),
+        h("dt", null, t("camera.size")), h("dd", null, `${number(stats.width)} × ${number(stats.height)}`)));
+  }
+
+  /** Compares the camera's picture with a dark and a light projection. */
+  #projectionTest() {
+    const isPossible = status.schedule !== undefined && status.outputs.length > 0;
+    const { step, change } = this.#test;
+    const seen = Math.abs(change) > SEEN;
+    return h("section", { class: "card stack" },
+      h("h2", null, t("camera.unseen")),
+      h("p", { class: "muted" }, t("camera.unseen_help")),
+      !isPossible && h("p", { class: "small muted" }, t("camera.unseen_impossible")),
+      step === "done" && h("p", { class: `hint ${seen ? "bad" : "good"}`, role: "status" }, icon(seen ? "warn" : "check"), h("span", null, t(seen ? "camera.seen" : "camera.not_seen", { change: percent(Math.abs(change)) }))),
+      (step === "dark" || step === "light") && h("p", { class: "hint", role: "status" }, icon("dim"), h("span", null, t(`camera.test_${step}`))),
+      h("button", { type: "button", disabled: !isPossible || step === "dark" || step === "light", onclick: () => this.#compare() }, icon("dim"), t("camera.test")));
+  }
+
+  async #compare() {
+    const pause = () => new Promise((resolve) => setTimeout(resolve, DARK_MS));
+    const step = (/** @type {"dark" | "light" | "done"} */ name) => {
+      this.#test = { ...this.#test, step: name };
+      this.update();
+    };
+    const before = status.schedule?.by_hand?.state;
+    step("dark");
+    if (!(await send({ command: "schedule", step: { do: "by_hand", state: "dark" } }))) return step("done");
+    await pause();
+    const dark = this.#stats?.mean ?? 0;
+    step("light");
+    await send({ command: "schedule", step: { do: "by_hand", state: "open" } });
+    await pause();
+    this.#test.change = (this.#stats?.mean ?? 0) - dark;
+    await send({ command: "schedule", step: before ? { do: "by_hand", state: before } : { do: "resume" } });
+    step("done");
+  }
+}
+
+customElements.define("shoal-camera-step", CameraStep);

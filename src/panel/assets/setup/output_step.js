@@ -1,0 +1,83 @@
+// Step of the installation: the outputs, their monitors and their corners.
+
+import { get } from "../core/api.js";
+import { h, View } from "../core/dom.js";
+import { t } from "../core/i18n.js";
+import { documents, schema, send, setEdit, status } from "../core/store.js";
+import { on } from "../core/topics.js";
+import { context } from "../editor/context.js";
+import { editor } from "../editor/form.js";
+import { join } from "../editor/schema.js";
+import { confirmed } from "../parts/dialog.js";
+import { icon } from "../parts/icons.js";
+import "./corner_editor.js";
+
+class OutputStep extends View {
+  #index = 0;
+  /** Monitors that are connected; `null` if Shoal does not list them. @type {{ name: string, size_px: number[] }[] | null} */
+  #monitors = null;
+  #state = { open: new Set(), wrong: new Map() };
+
+  start() {
+    for (const topic of ["documents", "language", "status"]) this.until(on(topic, this.update));
+    get("/monitors").then((answer) => {
+      this.#monitors = answer.monitors ?? null;
+      this.update();
+    }).catch(() => {});
+  }
+
+  view() {
+    const site = documents.get("site");
+    if (!site || schema === null || status === null) return null;
+    const outputs = site.effective.outputs ?? [];
+    const ctx = context([site], this.update, this.#state);
+    const add = () => ctx.send([{ document: site.document, path: "outputs", change: { do: "insert", value: { width_px: 1920, height_px: 1080 } } }]);
+    if (outputs.length === 0) return h("div", { class: "empty column" }, h("p", null, t("output.none")), h("div", { class: "center" }, h("button", { type: "button", class: "primary", onclick: add }, icon("plus"), t("output.add"))));
+    this.#index = Math.min(this.#index, outputs.length - 1);
+    const path = join("outputs", this.#index);
+    const output = outputs[this.#index];
+    const shown = status.outputs[this.#index];
+    const size = shown?.size_px?.[0] > 0 ? shown.size_px : [output.width_px, output.height_px];
+    const item = schema.site.properties.outputs.items;
+    return [
+      h("div", { class: "row spread" },
+        h("div", { class: "segments", role: "group", "aria-label": t("output.which") }, outputs.map((/** @type {any} */ _, /** @type {number} */ index) =>
+          h("button", { key: index, type: "button", "aria-pressed": String(index === this.#index), onclick: () => { this.#index = index; this.update(); } }, t("now.output", { n: index + 1 })))),
+        h("div", { class: "row" },
+          h("button", { type: "button", onclick: add }, icon("plus"), t("output.add")),
+          outputs.length > 1 && h("button", { type: "button", class: "plain square", "aria-label": t("output.remove"), onclick: () => this.#remove(ctx, path) }, icon("trash")))),
+      h("div", { class: "grid two top" },
+        h("section", { class: "card" },
+          h("h2", null, t("corners.title")),
+          h("p", { class: "muted" }, t("corners.help")),
+          h("shoal-corners", { key: this.#index, output: { corners: output.corners, size_px: size }, oncorner: (/** @type {any} */ e) => send({ command: "edit", edits: [setEdit(site.document, join(join(path, "corners"), e.detail.name), e.detail.value)] }) })),
+        h("div", { class: "column" },
+          h("section", { class: "card" }, h("h2", null, t("output.monitor")), this.#monitor(site.document, path, output, shown)),
+          h("section", { class: "card" }, h("h2", null, t("output.more")), h("p", { class: "muted" }, t("output.more_help")), editor(ctx, item, path, "", { isBare: true, skip: ["corners", "monitor"] })))),
+    ];
+  }
+
+  /** @param {import("../core/store.js").DocumentName} document @param {string} path @param {any} output @param {any} shown */
+  #monitor(document, path, output, shown) {
+    const choose = (/** @type {string} */ name) => send({ command: "edit", edits: [setEdit(document, join(path, "monitor"), name)] });
+    const state = shown?.monitor ? t("output.shown_on", { monitor: shown.monitor, width: String(shown.size_px[0]), height: String(shown.size_px[1]) }) : t("output.not_shown");
+    return [
+      h("p", { class: `hint ${shown?.monitor ? "good" : "warn"}` }, icon(shown?.monitor ? "check" : "warn"), h("span", null, state)),
+      h("div", { class: "field top" }, h("label", { for: "monitor" }, t("output.monitor_name")),
+        this.#monitors
+          ? h("select", { id: "monitor", value: output.monitor ?? "", onchange: (/** @type {any} */ e) => choose(e.target.value) },
+            h("option", { value: "" }, t("output.any_monitor")),
+            this.#monitors.map((monitor) => h("option", { key: monitor.name, value: monitor.name }, monitor.name)))
+          : h("input", { id: "monitor", value: output.monitor ?? "", placeholder: t("output.any_monitor"), onchange: (/** @type {any} */ e) => choose(e.target.value) })),
+    ];
+  }
+
+  /** @param {import("../editor/fields.js").Context} ctx @param {string} path */
+  async #remove(ctx, path) {
+    if (await confirmed({ title: t("output.remove"), text: t("output.remove_text"), yes: t("output.remove"), isDanger: true })) {
+      ctx.send([{ document: ctx.docs[0].document, path, change: { do: "remove" } }]);
+    }
+  }
+}
+
+customElements.define("shoal-output-step", OutputStep);
