@@ -2,10 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use qrcode::{Color, EcLevel, QrCode};
+
 use super::live::{HangPolicy, LivePool};
 use super::print_message;
+use super::terminal::LOG;
 use crate::calibration::Language;
-use crate::panel::{LiveViews, PanelLinks, PanelOptions, PanelParams, PanelServer, SetupNotice};
+use crate::panel::{Listen, PanelLinks, PanelOptions, PanelParams, PanelServer, SetupNotice};
+use crate::render::{FloorNotice, QrModules};
 use crate::site;
 
 /// Folder beside the site file for what Shoal keeps itself. Under systemd, `StateDirectory=` replaces it.
@@ -47,11 +51,23 @@ fn state_folder(site_folder: &Path) -> PathBuf {
 /// When the thread cannot be started.
 pub(super) fn start_panel(live: &mut LivePool, options: &PanelOptions) -> anyhow::Result<()> {
     let notices = live.notices.clone();
+    let is_remote = Listen::parse(&options.params.listen).is_ok_and(Listen::is_remote);
+    // A trial of the built-in site on a desk is not disturbed by a text in the picture.
+    let floor = (is_remote || options.state_folder.is_some()).then(|| live.notices.clone());
     let links = PanelLinks {
         client: live.client.clone(),
-        views: LiveViews::default(),
+        views: live.views.clone(),
         schema: Box::new(|| site::schemas().to_string()),
-        on_setup: Box::new(show_setup),
+        on_setup: Box::new(move |notice| {
+            if let Some(notice) = notice {
+                print_message(&format!("setup code: {}", notice.code));
+            }
+            if let Some(floor) = &floor {
+                let language = floor.language();
+                floor.show_setup(notice.map(|notice| floor_notice(notice, is_remote, language)));
+            }
+        }),
+        log: &LOG,
         language: Box::new(move || match notices.language() {
             Language::En => "en",
             Language::De => "de",
@@ -76,9 +92,45 @@ pub(super) fn start_panel(live: &mut LivePool, options: &PanelOptions) -> anyhow
         })
 }
 
-/// Shows the setup code until a password is set.
-fn show_setup(notice: Option<&SetupNotice>) {
-    if let Some(notice) = notice {
-        print_message(&format!("setup code: {}", notice.code));
+/// Returns what the floor shows until a password is set. Only a panel that a phone can reach has a QR code.
+fn floor_notice(notice: &SetupNotice, is_remote: bool, language: Language) -> FloorNotice {
+    let open = language.choose("Set up Shoal:", "Shoal einrichten:");
+    FloorNotice {
+        text: format!("{open} {} Code: {}", notice.url, notice.code),
+        code: is_remote.then(|| qr_modules(&notice.link())).flatten(),
+        ..FloorNotice::default()
+    }
+}
+
+fn qr_modules(text: &str) -> Option<QrModules> {
+    let code = QrCode::with_error_correction_level(text, EcLevel::M).ok()?;
+    Some(QrModules {
+        width: code.width(),
+        dark: code
+            .to_colors()
+            .iter()
+            .map(|color| *color == Color::Dark)
+            .collect(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_panel_that_a_phone_can_reach_has_a_qr_code() {
+        let notice = SetupNotice {
+            url: "https://192.168.1.20:8017".to_owned(),
+            code: "K7QM-2XHB".to_owned(),
+        };
+        let shown = floor_notice(&notice, true, Language::De);
+        assert!(shown.text.contains(&notice.url) && shown.text.contains(&notice.code));
+        let code = shown.code.unwrap();
+        assert_eq!(code.dark.len(), code.width * code.width);
+        // The corner of a finder pattern: a dark ring, a bright one, a dark square.
+        let row: Vec<bool> = code.dark[3 * code.width..3 * code.width + 8].to_vec();
+        assert_eq!(row, [true, false, true, true, true, false, true, false]);
+        assert_eq!(floor_notice(&notice, false, Language::En).code, None);
     }
 }

@@ -1,10 +1,18 @@
 //! Standard error: messages for the user, and the log.
 
-use std::io::{IsTerminal, Write};
+use std::fmt::Write as _;
+use std::io::{IsTerminal, Write as _};
 
+use tracing_subscriber::Layer;
 use tracing_subscriber::filter::{LevelFilter, Targets};
-use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::layer::{Context, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
+
+use super::date::now_iso;
+use crate::panel::{LogLevel, LogRing};
+
+/// The newest lines of the log, for the operator's panel.
+pub(super) static LOG: LogRing = LogRing::new();
 
 /// Prints a message to standard error. Does not fail if the terminal is closed.
 pub(super) fn print_message(text: &str) {
@@ -22,13 +30,53 @@ pub(super) fn init_logging(level: tracing::Level) {
     let levels = Targets::new()
         .with_target("shoal", level)
         .with_default(libraries);
-    tracing_subscriber::fmt()
-        .with_max_level(tracing::Level::TRACE)
+    let written = tracing_subscriber::fmt::layer()
         .with_writer(std::io::stderr)
         .with_ansi(std::io::stderr().is_terminal())
-        .finish()
-        .with(levels)
+        .with_filter(levels);
+    let kept = Targets::new()
+        .with_target("shoal", LevelFilter::INFO)
+        .with_default(LevelFilter::OFF);
+    tracing_subscriber::registry()
+        .with(written)
+        .with(KeepLines.with_filter(kept))
         .init();
+}
+
+/// Keeps the newest lines of the log, whatever is written to standard error.
+struct KeepLines;
+
+impl<S: tracing::Subscriber> Layer<S> for KeepLines {
+    fn on_event(&self, event: &tracing::Event<'_>, _: Context<'_, S>) {
+        let metadata = event.metadata();
+        let level = match *metadata.level() {
+            tracing::Level::ERROR => LogLevel::Error,
+            tracing::Level::WARN => LogLevel::Warn,
+            _ => LogLevel::Info,
+        };
+        let mut text = MessageText::default();
+        event.record(&mut text);
+        LOG.push(level, metadata.target(), &text.0, now_iso());
+    }
+}
+
+/// Message and values of an event as text.
+#[derive(Default)]
+struct MessageText(String);
+
+impl tracing::field::Visit for MessageText {
+    fn record_debug(&mut self, field: &tracing::field::Field, value: &dyn std::fmt::Debug) {
+        // Writing to a String cannot fail.
+        let _ = match (field.name(), self.0.is_empty()) {
+            ("message", true) => write!(self.0, "{value:?}"),
+            ("message", false) => {
+                let values = std::mem::take(&mut self.0);
+                write!(self.0, "{value:?} {values}")
+            }
+            (name, true) => write!(self.0, "{name}={value:?}"),
+            (name, false) => write!(self.0, " {name}={value:?}"),
+        };
+    }
 }
 
 /// Whether an error means that the program that reads the output has ended, as in `shoal schema | head`.

@@ -4,8 +4,8 @@
 //! A queue of requests is bounded and rejects when it is full. Nothing here makes the desk or a stage wait for a client: a reply
 //! goes through a function that must not block, and status and events are copied out. Must not: decide about a command.
 
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
@@ -32,10 +32,44 @@ pub enum Undelivered {
     Late,
 }
 
-/// What all clients read: the newest status and the events.
+/// All documents at one revision, as JSON. The JSON is made when a client first reads it, and once for all clients.
+pub struct DocumentsPage {
+    make: Box<dyn Fn() -> String + Send + Sync>,
+    json: OnceLock<String>,
+}
+
+impl DocumentsPage {
+    /// Returns a page whose JSON `make` returns. It is called at most once, on the thread of a client.
+    pub fn new(make: impl Fn() -> String + Send + Sync + 'static) -> Self {
+        Self {
+            make: Box::new(make),
+            json: OnceLock::new(),
+        }
+    }
+
+    /// Returns the JSON. The first call takes some milliseconds.
+    pub fn json(&self) -> &str {
+        self.json.get_or_init(&self.make)
+    }
+}
+
+impl Default for DocumentsPage {
+    fn default() -> Self {
+        Self::new(|| r#"{"revision":0,"documents":[]}"#.to_owned())
+    }
+}
+
+impl std::fmt::Debug for DocumentsPage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("DocumentsPage")
+    }
+}
+
+/// What all clients read: the newest status, the documents and the events.
 #[derive(Debug, Default)]
 pub struct Board {
     status: Mutex<Arc<Status>>,
+    documents: Mutex<Arc<DocumentsPage>>,
     /// The events of all stages.
     pub events: EventLog,
 }
@@ -44,6 +78,11 @@ impl Board {
     /// Returns the newest status.
     pub fn status(&self) -> Arc<Status> {
         Arc::clone(&self.status.lock())
+    }
+
+    /// Replaces the documents.
+    pub fn publish_documents(&self, documents: DocumentsPage) {
+        *self.documents.lock() = Arc::new(documents);
     }
 
     /// Replaces the status.
@@ -103,6 +142,11 @@ impl DeskClient {
     /// Returns the newest status.
     pub fn status(&self) -> Arc<Status> {
         self.board.status()
+    }
+
+    /// Returns the documents. After the reply to a command they contain its effect.
+    pub fn documents(&self) -> Arc<DocumentsPage> {
+        Arc::clone(&self.board.documents.lock())
     }
 
     /// Returns the events after a number. If there is none, waits at most `wait` for one.

@@ -6,6 +6,7 @@
 //! The command `edit` changes values of documents (the site file, a scene, a species) at a path, so that no parameter
 //! needs a command of its own. The effect of a command that changes no document is temporary.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -15,13 +16,20 @@ const SUMMARY_CHARS_MAX: usize = 200;
 const SUMMARY_ITEMS: usize = 3;
 
 /// A command for a running pool. It is applied completely, or rejected with all reasons.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "command", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Command {
     /// Changes values of documents. If one change is invalid, none is applied.
     Edit {
         /// The changes, applied in this order.
         edits: Vec<Edit>,
+    },
+    /// Replaces the whole text of a document, or adds a scene or a species with this text.
+    ReplaceText {
+        /// The document.
+        document: DocumentName,
+        /// Its new text, as TOML.
+        text: String,
     },
     /// Adds a species to the library and to the current scene.
     AddSpecies {
@@ -106,6 +114,7 @@ impl Command {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Edit { .. } => "edit",
+            Self::ReplaceText { .. } => "replace_text",
             Self::AddSpecies { .. } => "add_species",
             Self::RemoveSpecies { .. } => "remove_species",
             Self::SwitchScene { .. } => "switch_scene",
@@ -130,6 +139,7 @@ impl Command {
                 let edit = |e: &Edit| format!("{}: {}", e.document, e.path);
                 listed(edits.iter().map(edit))
             }
+            Self::ReplaceText { document, .. } => document.to_string(),
             Self::AddSpecies { name, count, .. } => format!("{count} {name}"),
             Self::RemoveSpecies { name } | Self::SwitchScene { name } => name.clone(),
             Self::AddIndividual { species, .. } => species.clone(),
@@ -158,6 +168,11 @@ impl Command {
     }
 }
 
+/// Returns the JSON Schema of a command.
+pub fn command_schema() -> Value {
+    schemars::schema_for!(Command).to_value()
+}
+
 /// Joins the first items of a list, and says how many are left out.
 fn listed(items: impl ExactSizeIterator<Item = String>) -> String {
     let left_out = items.len().saturating_sub(SUMMARY_ITEMS);
@@ -170,7 +185,7 @@ fn listed(items: impl ExactSizeIterator<Item = String>) -> String {
 
 /// A step of the camera calibration. Lengths are in meters, with the origin in the center of the surface. In pixel
 /// coordinates, whole numbers are the centers of pixels.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
 pub enum CalibrationStep {
     /// Starts a calibration with touch targets: crosses are shown one by one, and the mark on each cross is measured.
@@ -231,7 +246,7 @@ fn default_targets() -> u8 {
 }
 
 /// The object that the technician puts on each touch target.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TouchMark {
     /// A flat dark disc.
@@ -242,7 +257,7 @@ pub enum TouchMark {
 }
 
 /// A point that is known both in the camera's picture and on the floor.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MarkerPoint {
     /// Position in the picture, `[x, y]`.
@@ -252,7 +267,7 @@ pub struct MarkerPoint {
 }
 
 /// A pole and its shadow in the camera's picture.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PoleShadow {
     /// Foot of the pole, `[x, y]`.
@@ -262,7 +277,7 @@ pub struct PoleShadow {
 }
 
 /// One change of one value in a document.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Edit {
     /// The document.
@@ -274,7 +289,7 @@ pub struct Edit {
 }
 
 /// A change of a value.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
 pub enum EditChange {
     /// Sets the value, or adds it if it is missing.
@@ -300,7 +315,7 @@ pub enum EditChange {
 }
 
 /// Name of a document.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum DocumentName {
     /// The site file.
@@ -328,7 +343,7 @@ impl std::fmt::Display for DocumentName {
 }
 
 /// The content of a document on the disk.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DocumentText {
     /// Name of the document.
@@ -339,7 +354,7 @@ pub struct DocumentText {
 }
 
 /// A temporary instruction to the fish.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "snake_case", deny_unknown_fields)]
 pub enum DirectorEvent {
     /// Sets the variable of a `limit_based` need once, for all individuals of a species. Afterwards the variable
@@ -386,7 +401,7 @@ fn gather_weight() -> f32 {
 }
 
 /// A temporary mind.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "of", rename_all = "snake_case", deny_unknown_fields)]
 pub enum MindChoice {
     /// The mind of another species.
@@ -402,7 +417,7 @@ pub enum MindChoice {
 }
 
 /// One line of a command log: an applied command and its tick. The lines are sorted by tick.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CommandLine {
     /// Number of ticks completed before the command was applied.

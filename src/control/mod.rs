@@ -9,11 +9,13 @@ mod lines;
 mod request;
 mod status;
 
-pub use client::{Board, CommandSender, DeskClient, Incoming, Undelivered, desk_queue};
+pub use client::{
+    Board, CommandSender, DeskClient, DocumentsPage, Incoming, Undelivered, desk_queue,
+};
 
 pub use command::{
     CalibrationStep, Command, CommandLine, DirectorEvent, DocumentName, DocumentText, Edit,
-    EditChange, MarkerPoint, MindChoice, PoleShadow, TouchMark,
+    EditChange, MarkerPoint, MindChoice, PoleShadow, TouchMark, command_schema,
 };
 pub use event::{Event, EventKind, EventLog, EventPage};
 pub use lines::{AgentLine, AgentsLine, ShadowLine, TrackLine};

@@ -16,7 +16,7 @@ pub(crate) struct ApiError {
     status: StatusCode,
     /// Name of the error for programs.
     code: &'static str,
-    /// What is wrong and what to do, for people.
+    /// The problem and its remedy, for people.
     message: String,
     problems: Vec<Reason>,
     /// Time after which it is worth to try again.
@@ -98,7 +98,7 @@ impl ApiError {
         }
     }
 
-    /// What is asked for does not exist at present.
+    /// The requested value does not exist at present.
     pub(crate) fn unavailable(message: impl Into<String>) -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", message)
     }

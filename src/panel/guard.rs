@@ -36,7 +36,7 @@ const SECURITY_HEADERS: [(&str, &str); 7] = [
     ),
 ];
 
-/// Who may use a route.
+/// The permission that a route needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Need {
     /// Everybody, also before a password is set.

@@ -1,6 +1,6 @@
 //! The newest values for all clients of the stream, each encoded once.
 //!
-//! A task looks for new values some times a second, and only for those that somebody watches. Clients read through channels in
+//! A task looks for new values some times a second, and only for watched ones. Clients read through channels in
 //! which the newest value wins, so a slow client misses values and costs no memory.
 
 use std::sync::Arc;
@@ -48,7 +48,7 @@ pub(crate) enum StreamText<'a> {
     },
     /// A message of the client was not understood.
     Error {
-        /// What is wrong.
+        /// Description of the problem.
         message: &'a str,
     },
 }
@@ -169,7 +169,7 @@ pub(crate) async fn fill_channels(panel: Arc<Panel>) {
     }
 }
 
-/// Sends the newest value of a slot if somebody watches it and it is new.
+/// Sends the newest value of a slot if a client watches it and it is new.
 fn send_newest<T: Serialize>(
     slot: &LiveSlot<T>,
     channel: &watch::Sender<Utf8Bytes>,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::live_slot::LiveSlot;
+use super::log_ring::LogRing;
 use crate::control::{AgentsLine, DeskClient, TrackLine};
 
 /// What the floor shows until a password is set.
@@ -32,7 +33,7 @@ pub struct RawPicture {
     pub pixels: Vec<u8>,
 }
 
-/// Newest values of the stages. A stage fills a slot only while somebody watches.
+/// Newest values of the stages. A stage fills a slot only while a client watches it.
 #[derive(Clone, Default)]
 pub struct LiveViews {
     /// The picture of the camera.
@@ -58,6 +59,8 @@ pub struct PanelLinks {
     pub schema: Box<dyn Fn() -> String + Send + Sync>,
     /// Shows address and setup code until a password is set.
     pub on_setup: ShowSetup,
+    /// The newest lines of the log.
+    pub log: &'static LogRing,
     /// Language of the site, such as `en`.
     pub language: Box<dyn Fn() -> &'static str + Send + Sync>,
 }

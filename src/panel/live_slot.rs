@@ -1,6 +1,6 @@
 //! A slot through which a stage shows its newest value to the panel: a camera picture, an output, the agents.
 //!
-//! The stage pays only while somebody watches, and at most once per interval: [`LiveSlot::is_due`] is one atomic read
+//! The stage pays only while a client watches, and at most once per interval: [`LiveSlot::is_due`] is one atomic read
 //! otherwise. It never waits: if the panel is reading, the value of this moment is left out.
 
 use std::sync::atomic::{AtomicU64, Ordering};

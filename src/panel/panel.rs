@@ -26,7 +26,7 @@ const HASHES_WAITING: usize = 16;
 
 /// The state of the server.
 pub(crate) struct Panel {
-    /// Who may do what.
+    /// Users, sessions and their permissions.
     pub(crate) access: Mutex<Access>,
     /// The file of accounts.
     store: Store,

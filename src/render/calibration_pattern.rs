@@ -27,6 +27,17 @@ pub struct FloorNotice {
     pub text: String,
     /// A place on the floor, such as the shown target. The text is at the edge that is farther from it.
     pub free_of_m: Option<Vec2>,
+    /// A QR code in the middle of the surface.
+    pub code: Option<QrModules>,
+}
+
+/// The modules (dots) of a QR code.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct QrModules {
+    /// Number of modules along each side.
+    pub width: usize,
+    /// Whether each module is dark, row by row from the top.
+    pub dark: Vec<bool>,
 }
 
 /// Bright and dark stripes that cover the surface.

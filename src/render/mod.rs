@@ -45,7 +45,7 @@ mod waterside;
 mod writer;
 
 pub use calibration_pattern::{
-    CalibrationPattern, FloorNotice, FloorStripes, FloorTarget, StripeAxis,
+    CalibrationPattern, FloorNotice, FloorStripes, FloorTarget, QrModules, StripeAxis,
 };
 pub use caustics::Caustics;
 pub use color::Tint;
@@ -53,7 +53,9 @@ pub use draw_list::DrawList;
 pub use error::RenderError;
 pub use flash::FlashState;
 pub use governor::{Governor, Quality};
-pub use gpu::{Acquired, Gpu, GpuPresenter, Presenter, Renderer, WindowTarget, WindowTargets};
+pub use gpu::{
+    Acquired, Gpu, GpuPresenter, Presenter, Renderer, ThumbnailPixels, WindowTarget, WindowTargets,
+};
 pub use light::{Light, Season};
 pub use look::{SceneLook, SpeciesLook};
 pub use model::{

@@ -6,7 +6,7 @@
 use bytemuck::{Pod, Zeroable};
 use glam::{Vec2, Vec3};
 
-use super::calibration_pattern::{FloorNotice, FloorStripes, FloorTarget, StripeAxis};
+use super::calibration_pattern::{FloorNotice, FloorStripes, FloorTarget, QrModules, StripeAxis};
 use super::glyphs;
 use super::labels::LabelLayout;
 use super::noise::unit_hash;
@@ -24,6 +24,11 @@ const NOTICE_SHARE: f32 = 0.05;
 const NOTICE_MARGIN: f32 = 0.04;
 /// Largest number of lines of a notice.
 const NOTICE_LINES: usize = 5;
+/// Width of a QR code with its bright margin, as a share of the surface's smaller side. A phone reads it from anywhere on the
+/// floor, and the text at the edge stays free.
+const QR_SHARE: f32 = 0.5;
+/// Width of the bright margin of a QR code in modules, as its standard demands.
+const QR_MARGIN: usize = 4;
 /// Glyph position that marks a triangle without a glyph.
 pub(super) const PLAIN: [f32; 2] = [-1.0, -1.0];
 
@@ -253,6 +258,38 @@ impl Overlay {
         for (number, line) in lines().enumerate() {
             let at = Vec2::new(-half_m.x + margin_m.x, top_m + number as f32 * step_m);
             self.text_line(at, height_m, line, [1.0, 0.95, 0.7, 1.0]);
+        }
+        if let Some(code) = &notice.code {
+            self.qr_code(code);
+        }
+    }
+
+    /// Adds a QR code in the middle of the surface: dark modules on a bright square.
+    fn qr_code(&mut self, code: &QrModules) {
+        const DARK: [f32; 4] = [0.0, 0.0, 0.0, 1.0];
+        let side_m = QR_SHARE * 2.0 * self.surface.half_extent_m().min_element();
+        let module_m = side_m / (code.width + 2 * QR_MARGIN).max(1) as f32;
+        let half_m = Vec2::splat(side_m / 2.0);
+        self.area(-half_m, half_m, [1.0; 4]);
+        let at = |column: usize, row: usize| {
+            let place = Vec2::new((column + QR_MARGIN) as f32, (row + QR_MARGIN) as f32);
+            place * module_m - half_m
+        };
+        for (row, modules) in code.dark.chunks(code.width.max(1)).enumerate() {
+            let mut first = 0;
+            for run in modules.chunk_by(|a, b| a == b) {
+                let end = first + run.len();
+                if run.first() == Some(&true) {
+                    let corners = [
+                        at(first, row),
+                        at(end, row),
+                        at(end, row + 1),
+                        at(first, row + 1),
+                    ];
+                    self.quad(corners, DARK);
+                }
+                first = end;
+            }
         }
     }
 

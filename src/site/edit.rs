@@ -58,6 +58,14 @@ pub(super) fn draft(
     let mut draft = Draft::default();
     match command {
         Command::Edit { edits } => draft.edit(editor, edits)?,
+        Command::ReplaceText { document, text } => {
+            if is_blank(text) {
+                let message =
+                    "the text is empty; write a comment into it if all defaults are wanted";
+                return Err(rejected(&document.to_string(), message));
+            }
+            draft.texts.insert(document.clone(), Some(text.clone()));
+        }
         Command::AddSpecies {
             name,
             text,

@@ -4,7 +4,7 @@
 //! In: commands. Out: the current [`Site`], and the changes for the running pool. Must not: run anything, ask a clock,
 //! start a thread. The same commands in the same order give the same result, so a log of commands can be replayed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::mem::take;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
@@ -12,6 +12,7 @@ use std::sync::{Arc, LazyLock};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::documents::{BrokenFile, DocumentsView};
 use super::edit::{self, Draft};
 use super::files::SiteFile;
 use super::library::Library;
@@ -48,6 +49,10 @@ pub struct Editor {
     started: Arc<Site>,
     undo: Vec<UndoStep>,
     redo: Vec<UndoStep>,
+    /// Files whose content on the disk was rejected.
+    broken: BTreeMap<DocumentName, BrokenFile>,
+    /// Broken files whose text a command has replaced. They have to be saved, even if the text is the last valid one.
+    repaired: BTreeSet<DocumentName>,
     /// Whether `save` leaves the files unchanged.
     is_replay: bool,
 }
@@ -162,6 +167,8 @@ impl Editor {
             director: DirectorState::default(),
             undo: Vec::new(),
             redo: Vec::new(),
+            broken: BTreeMap::new(),
+            repaired: BTreeSet::new(),
             is_replay: false,
         })
     }
@@ -234,13 +241,25 @@ impl Editor {
         self.library.names()
     }
 
+    /// Returns a copy of all documents, from which their JSON can be made.
+    pub fn documents_view(&self) -> DocumentsView {
+        DocumentsView {
+            library: self.library.clone(),
+            unsaved: self.unsaved(),
+            broken: self.broken.clone(),
+        }
+    }
+
     /// Returns the names of the documents that differ from the disk.
     pub fn unsaved(&self) -> Vec<DocumentName> {
         let mut names = self.library.names();
         names.extend(self.disk.keys().cloned());
         names.sort();
         names.dedup();
-        names.retain(|name| self.library.own_text(name) != self.disk.get(name).map(String::as_str));
+        names.retain(|name| {
+            let known = self.disk.get(name).map(String::as_str);
+            self.library.own_text(name) != known || self.repaired.contains(name)
+        });
         names
     }
 
@@ -277,12 +296,49 @@ impl Editor {
                 };
                 self.commit(draft, command)
             }
-            Command::TakeOver { documents } => self.apply_disk_texts(documents),
+            Command::TakeOver { documents } => {
+                let applied = self.apply_disk_texts(documents);
+                self.note_broken_files(documents, applied.as_ref().err());
+                applied
+            }
             Command::Batch { commands } => self.apply_batch(commands, species_of),
+            Command::ReplaceText { document, .. } => {
+                let draft = edit::draft(self, command, species_of)?;
+                let applied = self.commit(draft, command)?;
+                if self.broken.contains_key(document) {
+                    self.repaired.insert(document.clone());
+                }
+                Ok(applied)
+            }
             _ => {
                 let draft = edit::draft(self, command, species_of)?;
                 self.commit(draft, command)
             }
+        }
+    }
+
+    /// Remembers which files on the disk have a content that was rejected.
+    fn note_broken_files(&mut self, documents: &[DocumentText], rejected: Option<&Problems>) {
+        for DocumentText { document, text } in documents {
+            let file = self.library.file_of(document);
+            let file = file.map_or_else(String::new, |file| file.display().to_string());
+            let own: Vec<Problem> = rejected.map_or_else(Vec::new, |problems| {
+                let is_own = |problem: &&Problem| problem.file == file;
+                problems.0.iter().filter(is_own).cloned().collect()
+            });
+            match text {
+                Some(text) if !own.is_empty() => {
+                    let broken = BrokenFile {
+                        text: text.clone(),
+                        problems: own,
+                    };
+                    self.broken.insert(document.clone(), broken);
+                }
+                _ => {
+                    self.broken.remove(document);
+                }
+            }
+            self.repaired.remove(document);
         }
     }
 
@@ -306,6 +362,7 @@ impl Editor {
         for (index, command) in commands.iter().enumerate() {
             let applied = match command {
                 Command::Edit { .. }
+                | Command::ReplaceText { .. }
                 | Command::AddSpecies { .. }
                 | Command::RemoveSpecies { .. }
                 | Command::SwitchScene { .. }
@@ -620,6 +677,8 @@ impl Editor {
         }
         let has_saved = !names.is_empty();
         for name in names {
+            self.broken.remove(&name);
+            self.repaired.remove(&name);
             match self.library.own_text(&name).map(str::to_owned) {
                 Some(text) => self.disk.insert(name, text),
                 None => self.disk.remove(&name),

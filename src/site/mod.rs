@@ -8,6 +8,7 @@
 mod builtin;
 mod check;
 mod dead_configuration;
+mod documents;
 mod edit;
 mod editor;
 mod file_watcher;
@@ -20,6 +21,7 @@ mod models;
 mod report;
 mod restart;
 
+pub use documents::DocumentsView;
 pub use editor::{Applied, Editor, EditorState, SpeciesLookup};
 pub use file_watcher::{FileWatcher, POLL_SECS};
 pub use files::{IndividualParams, SceneFile, SiteFile, SpeciesFile};

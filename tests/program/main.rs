@@ -22,6 +22,8 @@ mod control_socket;
 mod desk;
 #[cfg(unix)]
 mod outputs;
+#[cfg(unix)]
+mod panel;
 mod recorded;
 mod save;
 mod sources;

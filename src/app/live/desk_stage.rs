@@ -16,8 +16,8 @@ use crate::app::session::{SessionEntry, SessionLog};
 use crate::calibration::Calibration;
 use crate::config::save_file;
 use crate::control::{
-    Board, CalibrationStatus, CalibrationStep, Command, DocumentName, Edit, EditChange, EventKind,
-    Incoming, Outcome, Source, SourceKind, Status,
+    Board, CalibrationStatus, CalibrationStep, Command, DocumentName, DocumentsPage, Edit,
+    EditChange, EventKind, Incoming, Outcome, Source, SourceKind, Status,
 };
 use crate::site::Site;
 
@@ -111,6 +111,7 @@ impl DeskStage {
     /// Applies commands until the program ends.
     pub(crate) fn run(&mut self, heartbeat: &Heartbeat) {
         let mut status_due = Instant::now();
+        self.publish_documents();
         while heartbeat.keep_running() {
             while let Ok(calibration) = self.links.accepted.try_recv() {
                 self.save_calibration(&calibration);
@@ -132,6 +133,13 @@ impl DeskStage {
         }
     }
 
+    /// Publishes the documents. Clients make their JSON on their own threads.
+    fn publish_documents(&self) {
+        let (documents, revision) = (self.desk.editor().documents_view(), self.revision);
+        let page = DocumentsPage::new(move || documents.json(revision));
+        self.links.board.publish_documents(page);
+    }
+
     fn publish_status(&mut self) {
         self.update_living();
         let documents: Status = self.desk.document_status();
@@ -150,7 +158,14 @@ impl DeskStage {
     fn apply(&mut self, source: &Source, command: &Command, sent: Instant) -> Outcome {
         let outcome = match command {
             Command::Calibrate { step } => self.calibrate(step),
-            _ => self.edit(command, sent),
+            _ => {
+                let outcome = self.edit(command, sent);
+                // A rejected file is shown with its problems.
+                if outcome.is_applied() || matches!(command, Command::TakeOver { .. }) {
+                    self.publish_documents();
+                }
+                outcome
+            }
         };
         let (name, summary) = (command.name().to_owned(), command.summary());
         let event = match &outcome {

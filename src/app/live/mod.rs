@@ -23,6 +23,7 @@ mod live_calibration;
 mod machine;
 mod monitors;
 mod notice;
+mod panel_views;
 mod picture_faults;
 mod pool_queue;
 mod pool_report;
@@ -68,6 +69,7 @@ use crate::calibration::Calibration;
 use crate::camera::{AtEnd, CameraParams, FrameTap, Recording, SourceSpec};
 use crate::control::{Board, CalibrationStatus, DeskClient, Incoming, PictureStatus, desk_queue};
 use crate::geometry::Surface;
+use crate::panel::LiveViews;
 use crate::render::CalibrationPattern;
 use crate::simulation::{SceneDescription, SimulationParams};
 use crate::site::Editor;
@@ -77,6 +79,7 @@ use crate::world::OverlayLayers;
 use camera_link::{CameraLink, TapMaker};
 use desk_stage::{DeskLinks, DeskStage};
 use latest_slot::LatestSlot;
+use panel_views::live_views;
 use pool_queue::PoolQueue;
 use pool_report::{Living, PoolSummary};
 use recorder::recorder;
@@ -196,6 +199,8 @@ pub struct LivePool {
     pub journal: Journal,
     /// Texts on the floor.
     pub notices: NoticeBoard,
+    /// What the stages show to the operator's panel.
+    pub views: LiveViews,
     /// The screen, for the status.
     pub screen: Arc<ScreenBoard>,
     meters: Meters,
@@ -249,6 +254,7 @@ impl LivePool {
         let (client, requests, board) = desk_queue();
         let journal = Journal::new(Arc::clone(&board));
         let notices = NoticeBoard::default();
+        let views = live_views();
 
         let make_tap: TapMaker = match &config.record {
             Some(record) => {
@@ -271,6 +277,7 @@ impl LivePool {
             meters: meters.clone(),
             session: tick_log,
             journal: journal.clone(),
+            views: views.clone(),
         };
         supervisor.start("simulation", HangPolicy::EndProgram, move |heartbeat| {
             simulation.run(heartbeat)
@@ -304,6 +311,7 @@ impl LivePool {
             pattern: Arc::clone(&pattern),
             observation_latency: Arc::clone(&meters.frame_to_observation),
             journal: journal.clone(),
+            views: views.clone(),
         };
         supervisor.start("vision", HangPolicy::EndProgram, move |heartbeat| {
             vision.run(heartbeat);
@@ -320,6 +328,7 @@ impl LivePool {
             client,
             journal,
             notices,
+            views,
             screen: Arc::default(),
             meters,
             desk: Some(DeskEnds {
@@ -415,6 +424,7 @@ impl LivePool {
             shown_version: Arc::clone(&self.shown_version),
             picture_interval: Arc::clone(&self.meters.picture_interval),
             journal: self.journal.clone(),
+            views: self.views.clone(),
         };
         self.supervisor
             .start("render", HangPolicy::EndProgram, move |heartbeat| {

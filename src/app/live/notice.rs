@@ -1,6 +1,7 @@
-//! The text on the floor: what the calibration waits for, its result, and the question before the program ends.
+//! The text on the floor: what the calibration waits for, its result, the question before the program ends, and how to open the
+//! operator's panel until a password is set.
 //!
-//! In: texts from the vision stage and from the keys. Out: the text to draw now. The render stage copies a reference, so a text
+//! In: texts from the vision stage, from the keys and from the panel. Out: the text to draw now. The render stage copies a reference, so a text
 //! costs the picture nothing but its letters.
 
 use std::sync::Arc;
@@ -25,6 +26,8 @@ struct Notices {
     calibration: Option<(Arc<FloorNotice>, Option<Instant>)>,
     /// Question before the end of the program, and the time until which it can be answered.
     end: Option<(Arc<FloorNotice>, Instant)>,
+    /// How to open the panel.
+    setup: Option<Arc<FloorNotice>>,
 }
 
 impl NoticeBoard {
@@ -49,6 +52,11 @@ impl NoticeBoard {
         };
     }
 
+    /// Shows how to open the panel, while no other text is shown; `None` removes it.
+    pub(crate) fn show_setup(&self, notice: Option<FloorNotice>) {
+        self.0.lock().setup = notice.map(Arc::new);
+    }
+
     /// Asks for the second key that ends the program.
     pub(crate) fn ask_for_end(&self, now: Instant) {
         let mut notices = self.0.lock();
@@ -58,7 +66,7 @@ impl NoticeBoard {
         );
         let notice = FloorNotice {
             text: text.to_owned(),
-            free_of_m: None,
+            ..FloorNotice::default()
         };
         notices.end = Some((Arc::new(notice), now + END_TIME));
     }
@@ -77,10 +85,12 @@ impl NoticeBoard {
         {
             return Some(Arc::clone(notice));
         }
-        let (notice, until) = notices.calibration.as_ref()?;
-        until
-            .is_none_or(|until| now < until)
-            .then(|| Arc::clone(notice))
+        if let Some((notice, until)) = &notices.calibration
+            && until.is_none_or(|until| now < until)
+        {
+            return Some(Arc::clone(notice));
+        }
+        notices.setup.clone()
     }
 }
 
@@ -100,7 +110,7 @@ mod tests {
         let now = Instant::now();
         let notice = FloorNotice {
             text: "Target 1".to_owned(),
-            free_of_m: None,
+            ..FloorNotice::default()
         };
         board.show(notice.clone(), None);
         board.set_language(Language::De);
@@ -110,7 +120,15 @@ mod tests {
         let later = now + END_TIME;
         assert!(!board.is_end_asked(later));
         assert_eq!(text(&board, later), "Target 1");
+        let setup = FloorNotice {
+            text: "Open the panel".to_owned(),
+            ..FloorNotice::default()
+        };
+        board.show_setup(Some(setup));
+        assert_eq!(text(&board, later), "Target 1");
         board.show(notice, Some(Duration::ZERO));
+        assert_eq!(text(&board, later), "Open the panel");
+        board.show_setup(None);
         assert_eq!(text(&board, later), "");
     }
 }

@@ -8,12 +8,14 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 
 use crate::control::PictureStatus;
+use crate::panel::LiveViews;
 use crate::render::CalibrationPattern;
 
 use super::duration_meter::DurationMeter;
 use super::journal::Journal;
 use super::latest_slot::LatestSlot;
 use super::notice::NoticeBoard;
+use super::panel_views::show_outputs;
 use super::screen_supervisor::{Readiness, ScreenOpener, ScreenSupervisor, UNSEEN_PAUSE};
 use super::setup_handoff::{NumberedSetup, SetupHandoff};
 use super::simulation_stage::SnapshotPair;
@@ -48,6 +50,8 @@ pub(crate) struct RenderStage {
     pub(crate) picture_interval: Arc<DurationMeter>,
     /// Faults of this stage.
     pub(crate) journal: Journal,
+    /// Small copies of the outputs, for the operator's panel.
+    pub(crate) views: LiveViews,
 }
 
 impl RenderStage {
@@ -130,6 +134,7 @@ impl RenderStage {
             let interval = (self.min_interval)();
             if supervisor.finish(Instant::now())? {
                 supervisor.adapt_quality(begun.elapsed(), interval);
+                show_outputs(&self.views, &mut supervisor, Instant::now());
             }
             let new_status = supervisor.status();
             if new_status.dimmed > status.dimmed {

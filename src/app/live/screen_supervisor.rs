@@ -11,6 +11,7 @@ use anyhow::bail;
 use crate::control::PictureStatus;
 use crate::render::{
     Acquired, CalibrationPattern, FlashState, FloorNotice, Governor, Presenter, RenderSetup,
+    ThumbnailPixels,
 };
 
 use super::fault_reporter::FaultReporter;
@@ -226,6 +227,17 @@ impl<'a> ScreenSupervisor<'a> {
         );
         if let Some(screen) = &mut self.screen {
             screen.set_quality(quality);
+        }
+    }
+
+    /// Makes small copies of pictures without waiting for them, see [`Presenter::copy_thumbnails`].
+    pub(crate) fn copy_thumbnails(
+        &mut self,
+        is_wanted: &mut dyn FnMut(usize) -> bool,
+        put: &mut dyn FnMut(usize, ThumbnailPixels<'_>),
+    ) {
+        if let Some(screen) = &mut self.screen {
+            screen.copy_thumbnails(is_wanted, put);
         }
     }
 

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::panel::LiveViews;
 use crate::simulation::{Simulation, SimulationParams};
 use crate::world::Snapshot;
 use crate::world::{OverlayLayer, OverlayLayers};
@@ -12,6 +13,7 @@ use super::super::session::{SessionEntry, TickLog, pool_hash};
 use super::fault_reporter::FaultReporter;
 use super::journal::Journal;
 use super::latest_slot::LatestSlot;
+use super::panel_views::show_agents;
 use super::pool_queue::{PoolQueue, PoolStart};
 use super::pool_report::{Living, PoolSummary};
 use super::status_builder::Meters;
@@ -88,6 +90,8 @@ pub(crate) struct SimulationStage {
     pub(crate) session: Option<TickLog>,
     /// Faults of this stage.
     pub(crate) journal: Journal,
+    /// The agents, for the operator's panel.
+    pub(crate) views: LiveViews,
 }
 
 impl SimulationStage {
@@ -161,6 +165,7 @@ impl SimulationStage {
             simulation.fill_overlay(self.layers, &mut pair.after.overlay);
             (pair.due, pair.tick, pair.frame_at) = (due, tick, latest.frame_at);
             pair.setup_version = setup_version;
+            show_agents(&self.views, &simulation, &pair.after, begun);
             self.snapshots.put(&mut pair);
             if let Some(sent) = oldest_sent {
                 self.meters.command_to_snapshot.record(sent.elapsed());

@@ -7,6 +7,7 @@ use parking_lot::Mutex;
 
 use crate::camera::{CameraParams, Frame, ReadOutcome};
 use crate::geometry::Surface;
+use crate::panel::LiveViews;
 use crate::render::CalibrationPattern;
 use crate::vision::{Vision, VisionParams};
 use crate::world::Observation;
@@ -19,6 +20,7 @@ use super::fault_reporter::FaultReporter;
 use super::journal::Journal;
 use super::latest_slot::LatestSlot;
 use super::live_calibration::LiveCalibration;
+use super::panel_views::{show_frame, show_tracks};
 use super::picture_faults::PictureFaults;
 use super::supervisor::Heartbeat;
 
@@ -72,6 +74,8 @@ pub(crate) struct VisionStage {
     pub(crate) observation_latency: Arc<DurationMeter>,
     /// Faults of this stage.
     pub(crate) journal: Journal,
+    /// Camera picture and tracks, for the operator's panel.
+    pub(crate) views: LiveViews,
 }
 
 impl VisionStage {
@@ -148,6 +152,7 @@ impl VisionStage {
             let age = feed.taken_age().min(LONGEST_AGE);
             let taken_at = now.checked_sub(age).unwrap_or(now);
             let frame = &frame;
+            show_frame(&self.views.camera, frame, now);
             let size = (frame.width_px, frame.height_px);
             if !matches!(&vision, Some((width, height, _)) if (*width, *height) == size) {
                 // This is the first frame, or the camera has returned with another picture size.
@@ -171,6 +176,7 @@ impl VisionStage {
                 continue;
             };
             let tracks = vision.observe(frame);
+            show_tracks(&self.views, frame, tracks, now);
             update_observation(frame.time_secs, tracks, &mut latest.observation);
             extrapolate(&mut latest.observation, self.latency_secs);
             latest.frame_at = Some(taken_at);

@@ -92,7 +92,7 @@ pub(crate) struct UserChange {
 }
 
 impl Accounts {
-    /// Returns the accounts of a site on which nobody has set a password yet.
+    /// Returns the accounts of a site without a password.
     ///
     /// # Errors
     /// When the machine has no randomness.
@@ -109,7 +109,7 @@ impl Accounts {
     /// Reads the content of the file.
     ///
     /// # Errors
-    /// What is wrong with the text.
+    /// A description of the damage.
     pub(crate) fn read(text: &[u8]) -> Result<Self, String> {
         let accounts: Self = serde_json::from_slice(text).map_err(|error| error.to_string())?;
         if accounts.version != VERSION {
@@ -219,7 +219,7 @@ impl Accounts {
         user.role = change.role.unwrap_or(user.role);
         if change.password.is_some() {
             user.password = change.password;
-            // Whoever knew the old password may have remembered a device.
+            // A person who knew the old password may have remembered a device.
             self.devices
                 .retain(|device| account_key(&device.user) != key);
         }

@@ -1,4 +1,4 @@
-//! Who may do what: users, roles, sessions, remembered devices, tokens, the setup code, and limits of wrong attempts.
+//! Permissions: users, roles, sessions, remembered devices, tokens, the setup code, and limits of wrong attempts.
 //!
 //! In: what a request says about its sender, and the time. Out: an identity with a role, or none. Must not: know HTTP, read a
 //! clock, compute a slow hash while others wait.

@@ -4,7 +4,7 @@ use argon2::{Algorithm, Argon2, Params, Version};
 
 /// Memory of a password hash in KiB, number of passes and of lanes. These are the values that OWASP recommends for Argon2id.
 const PASSWORD_COST: (u32, u32, u32) = (19 * 1024, 2, 1);
-/// Cost of the hash of a random secret. Nobody can guess 256 random bits, so this hash needs no more than to be one-way.
+/// Cost of the hash of a random secret. 256 random bits cannot be guessed, so this hash only has to be one-way.
 const RANDOM_COST: (u32, u32, u32) = (8, 1, 1);
 /// Salt of the hash of a random secret. Random secrets need none of their own.
 const RANDOM_SALT: &[u8] = b"shoal panel secret";

@@ -1,4 +1,4 @@
-//! The sessions of logged-in users. They are in memory only: after a restart of the program everybody logs in again.
+//! The sessions of logged-in users. They are in memory only: after a restart of the program, all users log in again.
 //! Must not: read a clock.
 
 use std::collections::HashMap;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::secrets::{NoSecret, is_equal, random_code};
 
-/// Time after which another code replaces a code that nobody used.
+/// Time after which an unused code is replaced by another one.
 pub(crate) const CODE_VALID: Duration = Duration::from_secs(30 * 60);
 
 /// The current code.

@@ -26,7 +26,7 @@ impl Store {
     /// Opens the file, and returns the accounts in it.
     ///
     /// # Errors
-    /// When there is a file that cannot be read or is damaged. Then nobody must get access, not even with a new password.
+    /// When there is a file that cannot be read or is damaged. Then no access is possible, not even with a new password.
     pub(crate) fn open(folder: Option<PathBuf>) -> Result<(Self, Accounts), String> {
         let new = || Accounts::new().map_err(|error| error.to_string());
         let path = folder.as_ref().map(|folder| folder.join(ACCOUNTS_FILE));

@@ -133,7 +133,7 @@ pub(super) async fn setup(
     let time = panel.time();
     let device = {
         let mut access = panel.access.lock();
-        // Somebody else may have been faster while the hash was computed.
+        // Another client may have been faster while the hash was computed.
         if !access.accounts.needs_setup() {
             return Err(already());
         }

@@ -13,36 +13,58 @@ use super::super::access::Role;
 use super::super::error::ApiError;
 use super::super::guard::Caller;
 use super::super::panel::{Panel, read_json};
-use crate::control::{Command, Outcome, Request, Source, SourceKind, Undelivered};
+use crate::control::{Command, Outcome, Request, Source, SourceKind, Undelivered, command_schema};
 
 /// Longest wait for the reply of the desk.
 const REPLY_TIMEOUT: Duration = Duration::from_secs(20);
 
+/// The lowest role that may send each command. A command that is missing here cannot be sent: `take_over` belongs to the
+/// watcher of the files, which alone knows the disk.
+const ROLES: [(&str, Role); 15] = [
+    ("switch_scene", Role::Operate),
+    ("director", Role::Operate),
+    // Each command in it also needs its own role.
+    ("batch", Role::Operate),
+    ("edit", Role::Admin),
+    ("replace_text", Role::Admin),
+    ("add_species", Role::Admin),
+    ("remove_species", Role::Admin),
+    ("add_individual", Role::Admin),
+    ("remove_individual", Role::Admin),
+    ("override_mind", Role::Admin),
+    ("calibrate", Role::Admin),
+    ("undo", Role::Admin),
+    ("redo", Role::Admin),
+    ("save", Role::Admin),
+    ("revert", Role::Admin),
+];
+
+fn role_of_name(name: &str) -> Option<Role> {
+    let found = ROLES.iter().find(|(own, _)| *own == name);
+    found.map(|(_, role)| *role)
+}
+
 /// Returns the lowest role that may send a command; `None` if the panel cannot send it.
-pub(crate) fn role_of(command: &Command) -> Option<Role> {
+fn role_of(command: &Command) -> Option<Role> {
+    let own = role_of_name(command.name())?;
     match command {
-        Command::SwitchScene { .. } | Command::Director { .. } => Some(Role::Operate),
-        Command::Batch { commands } => {
-            let mut highest = Role::Operate;
-            for command in commands {
-                highest = highest.max(role_of(command)?);
-            }
-            Some(highest)
-        }
-        Command::Edit { .. }
-        | Command::AddSpecies { .. }
-        | Command::RemoveSpecies { .. }
-        | Command::AddIndividual { .. }
-        | Command::RemoveIndividual { .. }
-        | Command::OverrideMind { .. }
-        | Command::Calibrate { .. }
-        | Command::Undo
-        | Command::Redo
-        | Command::Save
-        | Command::Revert => Some(Role::Admin),
-        // The watcher of the files says what is on the disk, and nobody else.
-        Command::TakeOver { .. } => None,
+        Command::Batch { commands } => commands
+            .iter()
+            .try_fold(own, |highest, command| Some(highest.max(role_of(command)?))),
+        _ => Some(own),
     }
+}
+
+/// `GET /api/v1/commands/schema`: the JSON Schema of a command. `x-role` is the role that each needs.
+pub(super) async fn commands_schema() -> Json<Value> {
+    let mut schema = command_schema();
+    let variants = schema.get_mut("oneOf").and_then(Value::as_array_mut);
+    for variant in variants.into_iter().flatten() {
+        let name = variant["properties"]["command"]["const"].as_str();
+        let role = name.and_then(role_of_name);
+        variant["x-role"] = json!(role);
+    }
+    Json(schema)
 }
 
 /// `POST /api/v1/commands`.

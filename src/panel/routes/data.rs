@@ -12,6 +12,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::super::error::ApiError;
+use super::super::log_ring::LogLevel;
 use super::super::panel::Panel;
 use crate::control::EventPage;
 
@@ -51,6 +52,46 @@ pub(super) async fn schema(State(panel): State<Arc<Panel>>) -> Result<Response, 
     let panel = Arc::clone(&panel);
     let text = tokio::task::spawn_blocking(move || (panel.links.schema)()).await;
     let text = text.map_err(|_| ApiError::unavailable("the schema cannot be made"))?;
+    Ok(json_text(text))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LogQuery {
+    #[serde(default)]
+    after: u64,
+    #[serde(default)]
+    level: Option<LogLevel>,
+}
+
+/// `GET /api/v1/log`.
+pub(super) async fn log(
+    State(panel): State<Arc<Panel>>,
+    query: Result<Query<LogQuery>, QueryRejection>,
+) -> Result<Response, ApiError> {
+    let Query(query) = query.map_err(|error| ApiError::bad_request(error.body_text()))?;
+    let level = query.level.unwrap_or(LogLevel::Info);
+    let page = panel.links.log.after(query.after, level);
+    Ok(Json(page).into_response())
+}
+
+/// `GET /api/v1/log.txt`.
+pub(super) async fn log_text(State(panel): State<Arc<Panel>>) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, "text/plain; charset=utf-8"),
+        (
+            header::CONTENT_DISPOSITION,
+            "attachment; filename=\"shoal-log.txt\"",
+        ),
+    ];
+    (headers, panel.links.log.text()).into_response()
+}
+
+/// `GET /api/v1/documents`.
+pub(super) async fn documents(State(panel): State<Arc<Panel>>) -> Result<Response, ApiError> {
+    let page = panel.links.client.documents();
+    let text = tokio::task::spawn_blocking(move || page.json().to_owned()).await;
+    let text = text.map_err(|_| ApiError::unavailable("the documents cannot be shown"))?;
     Ok(json_text(text))
 }
 

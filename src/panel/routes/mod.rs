@@ -4,6 +4,7 @@
 mod access;
 mod commands;
 mod data;
+mod metrics;
 mod page;
 mod pictures;
 
@@ -24,7 +25,7 @@ use super::stream::stream;
 pub(crate) struct Route {
     /// Method and path. A part in braces stands for any text.
     pub(crate) name: &'static str,
-    /// Who may use it. Commands also need the role of the command.
+    /// The permission that it needs. Commands also need the role of the command.
     pub(crate) need: Need,
     handler: fn() -> MethodRouter<Arc<Panel>>,
 }
@@ -60,6 +61,10 @@ pub(crate) const ROUTES: &[Route] = &[
     role(Role::View, "GET /api/v1/status", || get(data::status)),
     role(Role::View, "GET /api/v1/events", || get(data::events)),
     role(Role::View, "GET /api/v1/schema", || get(data::schema)),
+    role(Role::View, "GET /api/v1/commands/schema", || {
+        get(commands::commands_schema)
+    }),
+    role(Role::View, "GET /api/v1/documents", || get(data::documents)),
     role(Role::View, "GET /api/v1/stream", || get(stream)),
     role(Role::View, "GET /api/v1/camera.jpg", || {
         get(pictures::camera)
@@ -70,6 +75,9 @@ pub(crate) const ROUTES: &[Route] = &[
     role(Role::Operate, "POST /api/v1/commands", || {
         post(commands::commands)
     }),
+    role(Role::View, "GET /metrics", || get(metrics::metrics)),
+    role(Role::Admin, "GET /api/v1/log", || get(data::log)),
+    role(Role::Admin, "GET /api/v1/log.txt", || get(data::log_text)),
     role(Role::Admin, "GET /api/v1/users", || get(access::users)),
     role(Role::Admin, "POST /api/v1/users", || {
         post(access::change_users)

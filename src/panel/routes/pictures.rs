@@ -29,6 +29,8 @@ pub(super) async fn output(
     let number = file
         .strip_suffix(".jpg")
         .and_then(|n| n.parse::<usize>().ok());
+    let outputs = panel.links.client.status().outputs.len();
+    let number = number.filter(|number| *number < outputs);
     let channel = number.and_then(|number| panel.hub.outputs.get(number));
     newest(channel.ok_or_else(ApiError::not_found)?).await
 }

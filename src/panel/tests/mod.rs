@@ -15,8 +15,10 @@ use parking_lot::Mutex;
 use serde_json::json;
 
 use super::{LiveViews, PanelLinks, PanelOptions, PanelParams, PanelServer, SetupNotice};
-use crate::control::{Board, Command, EventKind, Incoming, Outcome, Status, desk_queue};
-use client::{Answer, Client};
+use crate::control::{
+    Board, Command, DocumentsPage, EventKind, Incoming, Outcome, OutputStatus, Status, desk_queue,
+};
+use client::Client;
 
 /// Password of the administrator.
 const PASSWORD: &str = "four easy words";
@@ -41,6 +43,7 @@ impl TestServer {
 
     fn start_with(params: PanelParams, folder: tempfile::TempDir) -> Self {
         let (client, requests, board) = desk_queue();
+        board.publish(status());
         let views = LiveViews {
             outputs: vec![Arc::default()],
             ..LiveViews::default()
@@ -52,6 +55,7 @@ impl TestServer {
             views: views.clone(),
             schema: Box::new(|| json!({"site": {}}).to_string()),
             on_setup: Box::new(move |notice| *shown.lock() = notice.cloned()),
+            log: Box::leak(Box::default()),
             language: Box::new(|| "en"),
         };
         let options = PanelOptions {
@@ -149,6 +153,14 @@ impl Drop for TestServer {
     }
 }
 
+/// Status of a pool with one output.
+fn status() -> Status {
+    Status {
+        outputs: vec![OutputStatus::default()],
+        ..Status::default()
+    }
+}
+
 /// Answers a command as the desk does: a species named "none" is unknown, everything else is applied.
 fn decide(incoming: Incoming, board: &Board) {
     static REVISION: AtomicU64 = AtomicU64::new(0);
@@ -166,7 +178,7 @@ fn decide(incoming: Incoming, board: &Board) {
     board.events.push(kind, String::new(), 0.0);
     board.publish(Status {
         revision,
-        ..Status::default()
+        ..status()
     });
     let notes = Vec::new();
     incoming.answer(revision, Outcome::Applied { tick: 1, notes });
@@ -232,6 +244,26 @@ fn the_role_of_a_command_is_needed() {
 }
 
 #[test]
+fn documents_and_schemas_are_json() {
+    let server = TestServer::start();
+    let mut admin = server.admin();
+    let page = DocumentsPage::new(|| json!({"revision": 3, "documents": []}).to_string());
+    server.board.publish_documents(page);
+    assert_eq!(admin.get("/api/v1/documents").json["revision"], 3);
+    assert!(admin.get("/api/v1/schema").json["site"].is_object());
+    let schema = admin.get("/api/v1/commands/schema").json;
+    let variants = schema["oneOf"].as_array().unwrap();
+    let with_roles: Vec<&str> = variants
+        .iter()
+        .filter(|variant| variant["x-role"].is_string())
+        .filter_map(|variant| variant["properties"]["command"]["const"].as_str())
+        .collect();
+    assert!(with_roles.contains(&"director") && with_roles.contains(&"replace_text"));
+    // Every command has a role, except the one that belongs to the watcher of the files.
+    assert_eq!(with_roles.len() + 1, variants.len(), "{with_roles:?}");
+}
+
+#[test]
 fn the_page_is_served_with_strict_headers() {
     let server = TestServer::start();
     let mut client = server.client();
@@ -265,4 +297,44 @@ fn the_page_is_served_with_strict_headers() {
     }
     let health = client.get("/healthz");
     assert_eq!(health.body, br#"{"status":"degraded"}"#);
+}
+
+#[test]
+fn commands_of_eight_clients_at_once_are_answered_once_each() {
+    let server = TestServer::start();
+    let admin = server.admin();
+    let mut clients = Vec::new();
+    for n in 0..8 {
+        let mut admin = admin.clone();
+        clients.push(std::thread::spawn(move || -> Vec<u64> {
+            let one = json!({"command": "switch_scene", "name": format!("scene{n}")});
+            let many = json!([one, {"command": "director", "event": {"event": "calm"}}]);
+            let commands = (0..40).map(|i| {
+                if i % 3 == 0 {
+                    many.clone()
+                } else {
+                    one.clone()
+                }
+            });
+            commands
+                .map(|command| {
+                    let answer = admin.post("/api/v1/commands", command);
+                    assert_eq!(answer.status, 200, "{answer:?}");
+                    answer.json["revision"].as_u64().unwrap()
+                })
+                .collect()
+        }));
+    }
+    let mut all = Vec::new();
+    for client in clients {
+        let revisions = client.join().unwrap();
+        assert!(revisions.is_sorted_by(|a, b| a < b), "{revisions:?}");
+        all.extend(revisions);
+    }
+    all.sort_unstable();
+    all.dedup();
+    assert_eq!(all.len(), 8 * 40, "a revision was given twice");
+    let events = admin.clone().get("/api/v1/events?after=0").json;
+    let newest = events["newest"].as_u64().unwrap();
+    assert_eq!(newest, 8 * 40, "a command was applied twice or not at all");
 }

@@ -21,12 +21,14 @@ mod pipelines;
 mod present;
 mod renderer;
 mod targets;
+mod thumbnail;
 mod vertex_layouts;
 mod water;
 
 pub use device::Gpu;
 pub use present::{Acquired, GpuPresenter, Presenter, WindowTarget, WindowTargets};
 pub use renderer::Renderer;
+pub use thumbnail::ThumbnailPixels;
 
 #[cfg(test)]
 mod tests;

@@ -12,6 +12,7 @@ use wgpu::{CurrentSurfaceTexture, SurfaceConfiguration, TextureFormat, TextureUs
 
 use super::device::Gpu;
 use super::renderer::Renderer;
+use super::thumbnail::{Thumbnail, ThumbnailPixels};
 use crate::render::calibration_pattern::{CalibrationPattern, FloorNotice};
 use crate::render::error::RenderError;
 use crate::render::flash::FlashState;
@@ -83,6 +84,14 @@ pub trait Presenter {
     /// # Errors
     /// [`RenderError::Device`] if the device failed.
     fn finish(&mut self) -> Result<(), RenderError>;
+
+    /// Makes small copies of pictures without waiting for them. Passes the copies that have arrived to `put`, with the index of
+    /// their output. Begins a copy of each output for which `is_wanted` returns true.
+    fn copy_thumbnails(
+        &mut self,
+        is_wanted: &mut dyn FnMut(usize) -> bool,
+        put: &mut dyn FnMut(usize, ThumbnailPixels<'_>),
+    );
 
     /// Sets the quality of all following pictures.
     fn set_quality(&mut self, quality: Quality);
@@ -279,6 +288,8 @@ fn within(gpu: &Gpu, size_px: [u32; 2]) -> [u32; 2] {
 pub struct GpuPresenter {
     // Fields are dropped in this order: the surfaces before their device.
     windows: Vec<OutputWindow>,
+    /// Small copies of the outputs in `outputs`, made when a client first watches.
+    thumbnails: Vec<Option<Thumbnail>>,
     renderer: Renderer,
     /// Indices of the outputs that are drawn. If there are windows, these are the outputs of the windows, in the same order.
     outputs: Vec<usize>,
@@ -321,6 +332,7 @@ impl GpuPresenter {
         Ok(Self {
             outputs: windows.iter().map(|window| window.output).collect(),
             windows,
+            thumbnails: Vec::new(),
             renderer: Renderer::new(gpu, setup)?,
             have_changed: targets.have_changed,
         })
@@ -333,6 +345,7 @@ impl GpuPresenter {
     pub fn offscreen(setup: RenderSetup) -> Result<Self, RenderError> {
         Ok(Self {
             windows: Vec::new(),
+            thumbnails: Vec::new(),
             outputs: (0..setup.outputs.len()).collect(),
             renderer: Renderer::new(Gpu::headless()?, setup)?,
             have_changed: Box::new(|| false),
@@ -433,6 +446,31 @@ impl Presenter for GpuPresenter {
 
     fn finish(&mut self) -> Result<(), RenderError> {
         self.renderer.gpu.wait()
+    }
+
+    fn copy_thumbnails(
+        &mut self,
+        is_wanted: &mut dyn FnMut(usize) -> bool,
+        put: &mut dyn FnMut(usize, ThumbnailPixels<'_>),
+    ) {
+        let gpu = &self.renderer.gpu;
+        self.thumbnails.resize_with(self.outputs.len(), || None);
+        let passes = self.outputs.iter().zip(&self.renderer.outputs);
+        for ((&output, pass), thumbnail) in passes.zip(&mut self.thumbnails) {
+            if let Some(thumbnail) = thumbnail {
+                thumbnail.take(|pixels| put(output, pixels));
+            }
+            if !is_wanted(output) || thumbnail.as_ref().is_some_and(Thumbnail::is_requested) {
+                continue;
+            }
+            let drawn_px = pass.view.size_px;
+            if !thumbnail.as_ref().is_some_and(|own| own.is_of(drawn_px)) {
+                *thumbnail = None;
+            }
+            thumbnail
+                .get_or_insert_with(|| Thumbnail::new(gpu, drawn_px))
+                .request(gpu, &pass.finished.view);
+        }
     }
 
     fn set_quality(&mut self, quality: Quality) {

@@ -81,6 +81,7 @@ fn a_notice_is_broken_between_words_and_keeps_clear_of_the_target() {
         overlay.notice(&FloorNotice {
             text: "Put the disc on the cross and step away. ".repeat(9),
             free_of_m: Some(Vec2::new(1.8, z)),
+            code: None,
         });
         assert!(!overlay.vertices.is_empty());
         for vertex in &overlay.vertices {
@@ -89,4 +90,47 @@ fn a_notice_is_broken_between_words_and_keeps_clear_of_the_target() {
             assert!(at.y * z < 0.0, "{at} is on the side of the target");
         }
     }
+}
+
+#[test]
+fn a_qr_code_has_its_modules_on_a_bright_square() {
+    let surface = Surface::default();
+    let mut overlay = Overlay::default();
+    overlay.clear(&surface);
+    let dark = [true, true, false, false, false, true, true, false, true];
+    overlay.notice(&FloorNotice {
+        code: Some(QrModules {
+            width: 3,
+            dark: dark.to_vec(),
+        }),
+        ..FloorNotice::default()
+    });
+    let side_m = QR_SHARE * surface.height_m.min(surface.width_m);
+    let module_m = side_m / 11.0;
+    // The color of a place is that of the last triangle that covers it.
+    let is_dark = |place: Vec2| {
+        let corner = |vertex: &OverlayVertex| Vec2::from(vertex.position);
+        let covers = |triangle: &&&[OverlayVertex]| {
+            let [a, b, c] = [&triangle[0], &triangle[1], &triangle[2]].map(corner);
+            let side = |from: Vec2, to: Vec2| (to - from).perp_dot(place - from);
+            let sides = [side(a, b), side(b, c), side(c, a)];
+            sides.iter().all(|s| *s >= 0.0) || sides.iter().all(|s| *s <= 0.0)
+        };
+        let triangles: Vec<&[OverlayVertex]> = overlay.vertices.chunks_exact(3).collect();
+        let top = triangles.iter().rev().find(covers);
+        top.map(|triangle| triangle[0].color[0] == 0.0)
+    };
+    for row in 0..11_u8 {
+        for column in 0..11_u8 {
+            let place =
+                (Vec2::new(f32::from(column), f32::from(row)) + 0.4) * module_m - side_m / 2.0;
+            let inner = |n: u8| usize::from(n).checked_sub(4).filter(|n| *n < 3);
+            let wanted = match (inner(column), inner(row)) {
+                (Some(column), Some(row)) => dark[3 * row + column],
+                _ => false,
+            };
+            assert_eq!(is_dark(place), Some(wanted), "module {column}, {row}");
+        }
+    }
+    assert_eq!(is_dark(Vec2::splat(0.6 * side_m)), None, "beside the code");
 }

@@ -9,6 +9,7 @@
     reason = "tests may"
 )]
 
+mod batch;
 mod director;
 mod minds;
 mod population;

@@ -67,6 +67,7 @@ impl LiveCalibration {
         let notice = FloorNotice {
             text: format!("{text} {keys}").trim().to_owned(),
             free_of_m: target.map(|target| target.floor_m.as_vec2()),
+            code: None,
         };
         let time = (!status.is_running).then_some(RESULT_TIME);
         self.notices.show(notice, time);

@@ -72,6 +72,13 @@ impl Presenter for FakeScreen {
         Ok(())
     }
 
+    fn copy_thumbnails(
+        &mut self,
+        _: &mut dyn FnMut(usize) -> bool,
+        _: &mut dyn FnMut(usize, ThumbnailPixels<'_>),
+    ) {
+    }
+
     fn set_quality(&mut self, quality: Quality) {
         if quality != Quality::FULL {
             self.log.lock().unwrap().push("coarser");

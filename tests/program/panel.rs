@@ -1,0 +1,167 @@
+//! The operator's panel of the real program.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, ChildStderr, Command, Stdio};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+/// A running program without a picture.
+struct Running {
+    child: Child,
+    lines: BufReader<ChildStderr>,
+    folder: tempfile::TempDir,
+}
+
+impl Running {
+    fn start(folder: tempfile::TempDir) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_shoal"))
+            .arg("run")
+            .arg(folder.path().join("site.toml"))
+            .args(["--headless", "--panel", "127.0.0.1:0", "--control-socket"])
+            .arg(folder.path().join("pool.sock"))
+            .env_remove("STATE_DIRECTORY")
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stderr.take().unwrap());
+        Self {
+            child,
+            lines,
+            folder,
+        }
+    }
+
+    /// Returns the rest of the next line that begins with `start`.
+    fn line(&mut self, start: &str) -> String {
+        loop {
+            let mut line = String::new();
+            let length = self.lines.read_line(&mut line).unwrap();
+            assert!(length > 0, "the program ended before it printed {start}");
+            if let Some(rest) = line.strip_prefix(start) {
+                return rest.trim().to_owned();
+            }
+        }
+    }
+
+    /// Ends the program, and returns its folder.
+    fn end(mut self) -> tempfile::TempDir {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+        self.folder
+    }
+}
+
+/// Sends a request. Returns the status, the cookie of the session, and the body.
+fn ask(url: &str, request: &str, headers: &str, body: &Value) -> (u16, String, Value) {
+    let host = url.strip_prefix("http://").unwrap();
+    let mut stream = TcpStream::connect(host).unwrap();
+    stream
+        .set_read_timeout(Some(Duration::from_secs(60)))
+        .unwrap();
+    let body = if body.is_null() {
+        String::new()
+    } else {
+        body.to_string()
+    };
+    let text = format!(
+        "{request} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\
+         {headers}\r\n{body}",
+        body.len()
+    );
+    stream.write_all(text.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+    let cookie = head
+        .split_once("shoal_session=")
+        .and_then(|(_, rest)| rest.split(';').next());
+    let cookie = cookie.unwrap_or_default().to_owned();
+    (
+        status,
+        cookie,
+        serde_json::from_str(body).unwrap_or_default(),
+    )
+}
+
+fn files_below(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let name = |entry: std::io::Result<std::fs::DirEntry>| entry.unwrap().file_name();
+    let mut names: Vec<String> = entries.map(|e| name(e).into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_scene_is_edited_saved_and_kept_through_the_panel() {
+    let folder = tempfile::tempdir().unwrap();
+    let site = "# My pool.\nscene = \"pool\"\n\n[camera]\nsource = \"synthetic:1\"\n";
+    std::fs::write(folder.path().join("site.toml"), site).unwrap();
+    let mut running = Running::start(folder);
+    let url = running.line("panel: ");
+    let code = running.line("setup code: ");
+    assert_eq!(ask(&url, "GET /healthz", "", &Value::Null).0, 200);
+    assert_eq!(ask(&url, "GET /api/v1/status", "", &Value::Null).0, 403);
+    let setup = json!({"code": code, "password": "four easy words"});
+    let (status, cookie, session) = ask(&url, "POST /api/v1/setup", "", &setup);
+    assert_eq!(status, 200, "{session}");
+    let headers = format!(
+        "Cookie: shoal_session={cookie}\r\nX-CSRF-Token: {}\r\n",
+        session["csrf"].as_str().unwrap()
+    );
+    let get = |path: &str| ask(&url, &format!("GET {path}"), &headers, &Value::Null).2;
+    assert_eq!(get("/api/v1/status")["scene"], "pool");
+    assert_eq!(get("/api/v1/schema")["site"]["type"], "object");
+    let edit = json!({"command": "edit", "edits": [
+        {"document": {"kind": "site"}, "path": "camera.latency_ms", "change": {"do": "set", "value": 30.1}}]});
+    let save = json!({"command": "save"});
+    for command in [
+        json!([edit, {"command": "switch_scene", "name": "reef"}]),
+        save,
+    ] {
+        let (status, _, reply) = ask(&url, "POST /api/v1/commands", &headers, &command);
+        assert_eq!(status, 200, "{reply}");
+        // The documents contain the effect of every command that was answered.
+        assert_eq!(get("/api/v1/documents")["revision"], reply["revision"]);
+    }
+    let documents = get("/api/v1/documents");
+    let site = &documents["documents"][0];
+    assert_eq!(
+        site["effective"]["camera"]["latency_ms"], 30.1,
+        "as short as it was sent"
+    );
+    let text = site["text"].as_str().unwrap().to_owned();
+    assert!(
+        text.starts_with("# My pool.") && text.contains("scene = \"reef\""),
+        "{text}"
+    );
+    let (status, _, picture) = ask(&url, "GET /api/v1/output/0.jpg", &headers, &Value::Null);
+    assert_eq!(
+        (status, picture["error"]["code"].as_str()),
+        (404, Some("not_found")),
+        "headless"
+    );
+
+    let folder = running.end();
+    assert_eq!(
+        std::fs::read_to_string(folder.path().join("site.toml")).unwrap(),
+        text
+    );
+    assert_eq!(
+        files_below(&folder.path().join(".shoal")),
+        ["accounts.json"]
+    );
+    let mut running = Running::start(folder);
+    let url = running.line("panel: ");
+    let login = json!({"user": "admin", "password": "four easy words"});
+    let (status, _, session) = ask(&url, "POST /api/v1/login", "", &login);
+    assert_eq!(
+        (status, &session["role"]),
+        (200, &json!("admin")),
+        "{session}"
+    );
+    running.end();
+}
