@@ -29,6 +29,7 @@ mod replay;
 mod run_pool;
 mod session;
 mod simulate;
+mod site_archive;
 mod site_setup;
 mod stoppable_input;
 mod terminal;

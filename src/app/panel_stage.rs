@@ -6,9 +6,12 @@ use qrcode::{Color, EcLevel, QrCode};
 
 use super::live::{HangPolicy, LivePool};
 use super::print_message;
+use super::site_archive::{read_site_files, restore_site_files};
 use super::terminal::LOG;
 use crate::calibration::Language;
-use crate::panel::{Listen, PanelLinks, PanelOptions, PanelParams, PanelServer, SetupNotice};
+use crate::panel::{
+    Listen, PanelLinks, PanelOptions, PanelParams, PanelServer, SetupNotice, SiteArchive,
+};
 use crate::render::{FloorNotice, QrModules};
 use crate::site;
 
@@ -26,6 +29,7 @@ pub(super) fn panel_options(
     let site_folder = site.and_then(Path::parent).map(Path::to_path_buf);
     PanelOptions {
         params,
+        site: site.map(Path::to_path_buf),
         state_folder: site_folder.as_deref().map(state_folder),
         site_folder: site_folder.unwrap_or_default(),
     }
@@ -58,6 +62,7 @@ pub(super) fn start_panel(live: &mut LivePool, options: &PanelOptions) -> anyhow
         client: live.client.clone(),
         views: live.views.clone(),
         schema: Box::new(|| site::schemas().to_string()),
+        archive: options.site.clone().map(|site| site_archive(site, options)),
         on_setup: Box::new(move |notice| {
             if let Some(notice) = notice {
                 print_message(&format!("setup code: {}", notice.code));
@@ -90,6 +95,15 @@ pub(super) fn start_panel(live: &mut LivePool, options: &PanelOptions) -> anyhow
             let served = server.run(|| heartbeat.keep_running());
             served.map_err(anyhow::Error::msg)
         })
+}
+
+fn site_archive(site: PathBuf, options: &PanelOptions) -> SiteArchive {
+    let scratch = options.state_folder.clone().unwrap_or_default();
+    let restored = site.clone();
+    SiteArchive {
+        read: Box::new(move || read_site_files(&site)),
+        restore: Box::new(move |files| restore_site_files(&restored, &scratch, files)),
+    }
 }
 
 /// Returns what the floor shows until a password is set. Only a panel that a phone can reach has a QR code.

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use super::archive::SiteFileContent;
 use super::live_slot::LiveSlot;
 use super::log_ring::LogRing;
-use crate::control::{AgentsLine, DeskClient, TrackLine};
+use crate::control::{AgentsLine, DeskClient, Reason, TrackLine};
 
 /// What the floor shows until a password is set.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,6 +50,14 @@ pub struct LiveViews {
 /// Shows a setup notice; `None` removes it.
 pub type ShowSetup = Box<dyn Fn(Option<&SetupNotice>) + Send + Sync>;
 
+/// Reads all files of the site for a backup, and replaces them by those of a backup.
+pub struct SiteArchive {
+    /// Returns the files, or why they cannot be read.
+    pub read: Box<dyn Fn() -> Result<Vec<SiteFileContent>, String> + Send + Sync>,
+    /// Checks the files as a site, and replaces the files of the site by them; or returns all reasons why not.
+    pub restore: Box<dyn Fn(&[SiteFileContent]) -> Result<(), Vec<Reason>> + Send + Sync>,
+}
+
 /// What the rest of the program gives to the panel.
 pub struct PanelLinks {
     /// The client of the desk.
@@ -57,6 +66,8 @@ pub struct PanelLinks {
     pub views: LiveViews,
     /// Returns the JSON Schema of the configuration files, as JSON.
     pub schema: Box<dyn Fn() -> String + Send + Sync>,
+    /// Backup of the site; `None` for the built-in site, which has no files.
+    pub archive: Option<SiteArchive>,
     /// Shows address and setup code until a password is set.
     pub on_setup: ShowSetup,
     /// The newest lines of the log.

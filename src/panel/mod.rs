@@ -9,6 +9,7 @@
 //! runtime, bounded connections, sizes and times. Hashes, JPEG pictures and writes to the disk run on helper threads.
 
 mod access;
+mod archive;
 mod assets;
 mod certificate;
 mod connection;
@@ -29,7 +30,8 @@ mod stream;
 mod tests;
 
 pub use access::Role;
-pub use links::{LiveViews, PanelLinks, RawPicture, SetupNotice, ShowSetup};
+pub use archive::{SiteFileContent, is_archive_name};
+pub use links::{LiveViews, PanelLinks, RawPicture, SetupNotice, ShowSetup, SiteArchive};
 pub use live_slot::LiveSlot;
 pub use log_ring::{LogLevel, LogLine, LogRing};
 pub use params::{DEFAULT_PORT, Listen, PanelParams};

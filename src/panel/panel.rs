@@ -7,7 +7,7 @@ use axum::body::Body;
 use axum::http::{HeaderMap, header};
 use parking_lot::Mutex;
 use serde::de::DeserializeOwned;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::access::{Access, NoSecret, Store};
 use super::error::ApiError;
@@ -19,6 +19,8 @@ use super::links::{PanelLinks, SetupNotice};
 pub(crate) const JSON_BYTES_MAX: usize = 1 << 20;
 /// Longest time in which a client sends the body of a request.
 const BODY_TIMEOUT: Duration = Duration::from_secs(20);
+/// Longest time in which a client sends a file.
+const UPLOAD_TIMEOUT: Duration = Duration::from_secs(180);
 /// Number of password hashes at the same time. Each needs 19 MiB and a core for some 30 ms.
 const HASHES_AT_ONCE: usize = 1;
 /// Number of requests that may wait for a password hash. Further ones are refused.
@@ -44,6 +46,7 @@ pub(crate) struct Panel {
     pub(crate) hub: Hub,
     hashing: Semaphore,
     hash_places: Semaphore,
+    uploads: Semaphore,
 }
 
 /// What [`Panel::new`] needs.
@@ -71,6 +74,7 @@ impl Panel {
             hub,
             hashing: Semaphore::new(HASHES_AT_ONCE),
             hash_places: Semaphore::new(HASHES_AT_ONCE + HASHES_WAITING),
+            uploads: Semaphore::new(1),
         }
     }
 
@@ -87,6 +91,16 @@ impl Panel {
         let _turn = self.hashing.acquire().await.map_err(|_| busy())?;
         let computed = tokio::task::spawn_blocking(compute).await;
         Ok(computed.map_err(|_| NoSecret)??)
+    }
+
+    /// Takes the place of the only upload or backup that may run, because each needs much memory.
+    ///
+    /// # Errors
+    /// When another one is running.
+    pub(crate) fn one_upload(&self) -> Result<SemaphorePermit<'_>, ApiError> {
+        self.uploads.try_acquire().map_err(|_| {
+            ApiError::busy("another backup or restore is running; try again in a moment")
+        })
     }
 
     /// Writes the accounts to their file, beside the other requests.
@@ -135,18 +149,19 @@ impl Panel {
 /// Reads the body of a request.
 ///
 /// # Errors
-/// When it is larger than `bytes_max`, or does not come in time.
-pub(crate) async fn read_body(
+/// When it is larger than `bytes_max`, or does not come within `time`.
+async fn read_body(
     body: Body,
     headers: &HeaderMap,
     bytes_max: usize,
+    time: Duration,
 ) -> Result<axum::body::Bytes, ApiError> {
     let announced = headers.get(header::CONTENT_LENGTH);
     let announced = announced.and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
     if announced.is_some_and(|bytes| bytes > bytes_max as u64) {
         return Err(ApiError::too_large(bytes_max));
     }
-    let read = tokio::time::timeout(BODY_TIMEOUT, axum::body::to_bytes(body, bytes_max)).await;
+    let read = tokio::time::timeout(time, axum::body::to_bytes(body, bytes_max)).await;
     match read {
         Ok(Ok(bytes)) => Ok(bytes),
         Ok(Err(_)) => Err(ApiError::too_large(bytes_max)),
@@ -162,17 +177,36 @@ pub(crate) async fn read_json<T: DeserializeOwned>(
     body: Body,
     headers: &HeaderMap,
 ) -> Result<T, ApiError> {
+    need_media_type(headers, "application/json")?;
+    let bytes = read_body(body, headers, JSON_BYTES_MAX, BODY_TIMEOUT).await?;
+    serde_json::from_slice(&bytes)
+        .map_err(|error| ApiError::bad_request(format!("this is not what is expected: {error}")))
+}
+
+/// Reads a file. Only the media type `kind` is accepted, which no form of another site can send.
+///
+/// # Errors
+/// As [`read_body`].
+pub(crate) async fn read_upload(
+    body: Body,
+    headers: &HeaderMap,
+    kind: &str,
+    bytes_max: usize,
+) -> Result<axum::body::Bytes, ApiError> {
+    need_media_type(headers, kind)?;
+    read_body(body, headers, bytes_max, UPLOAD_TIMEOUT).await
+}
+
+fn need_media_type(headers: &HeaderMap, wanted: &str) -> Result<(), ApiError> {
     let kind = headers.get(header::CONTENT_TYPE);
     let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();
-    if !kind.eq_ignore_ascii_case("application/json") {
-        return Err(ApiError::new(
-            axum::http::StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            "unsupported_media",
-            "send JSON with the header Content-Type: application/json",
-        ));
+    if kind.eq_ignore_ascii_case(wanted) {
+        return Ok(());
     }
-    let bytes = read_body(body, headers, JSON_BYTES_MAX).await?;
-    serde_json::from_slice(&bytes)
-        .map_err(|error| ApiError::bad_request(format!("this is not what is expected: {error}")))
+    Err(ApiError::new(
+        axum::http::StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        "unsupported_media",
+        format!("send this with the header Content-Type: {wanted}"),
+    ))
 }

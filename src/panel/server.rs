@@ -44,6 +44,8 @@ const HELPERS: usize = 3;
 pub struct PanelOptions {
     /// The table `[panel]` of the site.
     pub params: PanelParams,
+    /// The site file; `None` for the built-in site.
+    pub site: Option<PathBuf>,
     /// Folder of the site file, to which the paths of certificates are relative.
     pub site_folder: PathBuf,
     /// Folder of the users and of the own certificate; `None` keeps them until the program ends.

@@ -2,6 +2,7 @@
 //! error, and every route in it names the role that it needs.
 
 mod access;
+mod backup;
 mod commands;
 mod data;
 mod metrics;
@@ -76,6 +77,10 @@ pub(crate) const ROUTES: &[Route] = &[
         post(commands::commands)
     }),
     role(Role::View, "GET /metrics", || get(metrics::metrics)),
+    role(Role::Admin, "GET /api/v1/backup", || get(backup::backup)),
+    role(Role::Admin, "POST /api/v1/restore", || {
+        post(backup::restore)
+    }),
     role(Role::Admin, "GET /api/v1/log", || get(data::log)),
     role(Role::Admin, "GET /api/v1/log.txt", || get(data::log_text)),
     role(Role::Admin, "GET /api/v1/users", || get(access::users)),

@@ -6,6 +6,7 @@ mod login;
 mod route_walk;
 mod streams;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
@@ -14,9 +15,13 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use serde_json::json;
 
-use super::{LiveViews, PanelLinks, PanelOptions, PanelParams, PanelServer, SetupNotice};
+use super::{
+    LiveViews, PanelLinks, PanelOptions, PanelParams, PanelServer, SetupNotice, SiteArchive,
+    SiteFileContent,
+};
 use crate::control::{
-    Board, Command, DocumentsPage, EventKind, Incoming, Outcome, OutputStatus, Status, desk_queue,
+    Board, Command, DocumentsPage, EventKind, Incoming, Outcome, OutputStatus, Reason, Status,
+    desk_queue,
 };
 use client::Client;
 
@@ -54,6 +59,7 @@ impl TestServer {
             client,
             views: views.clone(),
             schema: Box::new(|| json!({"site": {}}).to_string()),
+            archive: Some(archive(folder.path())),
             on_setup: Box::new(move |notice| *shown.lock() = notice.cloned()),
             log: Box::leak(Box::default()),
             language: Box::new(|| "en"),
@@ -63,6 +69,7 @@ impl TestServer {
                 listen: "127.0.0.1:0".to_owned(),
                 ..params
             },
+            site: None,
             site_folder: folder.path().to_path_buf(),
             state_folder: Some(folder.path().to_path_buf()),
         };
@@ -150,6 +157,27 @@ impl TestServer {
 impl Drop for TestServer {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Backup of a site that is one file.
+fn archive(folder: &Path) -> SiteArchive {
+    let (read, written) = (folder.join("site.toml"), folder.join("site.toml"));
+    std::fs::write(&read, "scene = \"pool\"\n").unwrap();
+    SiteArchive {
+        read: Box::new(move || {
+            Ok(vec![SiteFileContent {
+                name: "site.toml".to_owned(),
+                content: std::fs::read(&read).unwrap(),
+            }])
+        }),
+        restore: Box::new(move |files| match files {
+            [file] if file.content.starts_with(b"scene") => {
+                std::fs::write(&written, &file.content).unwrap();
+                Ok(())
+            }
+            _ => Err(vec![Reason::default()]),
+        }),
     }
 }
 
@@ -261,6 +289,28 @@ fn documents_and_schemas_are_json() {
     assert!(with_roles.contains(&"director") && with_roles.contains(&"replace_text"));
     // Every command has a role, except the one that belongs to the watcher of the files.
     assert_eq!(with_roles.len() + 1, variants.len(), "{with_roles:?}");
+}
+
+#[test]
+fn a_site_is_backed_up_and_restored_by_an_administrator() {
+    let server = TestServer::start();
+    let mut admin = server.admin();
+    let backup = admin.get("/api/v1/backup");
+    assert_eq!(
+        (backup.status, backup.header("content-type")),
+        (200, Some("application/x-tar"))
+    );
+    let path = server.folder.path().join("site.toml");
+    std::fs::write(&path, "scene = \"reef\"\n").unwrap();
+    let tar = [("Content-Type", "application/x-tar")];
+    let mut restore = |body: &[u8]| admin.send("POST", "/api/v1/restore", &tar, body).status;
+    assert_eq!(restore(b"no archive"), 422);
+    assert_eq!(restore(&backup.body[..700]), 422);
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert_eq!(text, "scene = \"reef\"\n");
+    assert_eq!(restore(&backup.body), 200);
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert_eq!(text, "scene = \"pool\"\n");
 }
 
 #[test]

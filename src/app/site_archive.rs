@@ -1,0 +1,249 @@
+//! Backup of a site: reads all of its files, and replaces them by the files of a backup if those are a valid site.
+
+use std::path::{Path, PathBuf};
+
+use crate::config::{read_file, save_file};
+use crate::control::Reason;
+use crate::panel::{SiteFileContent, is_archive_name};
+use crate::site;
+
+use super::desk::reasons;
+
+/// Name of the site file in a backup, whatever its name on the disk.
+const SITE_NAME: &str = "site.toml";
+/// Largest file that is part of a backup, in bytes.
+const FILE_BYTES_MAX: u64 = 32 << 20;
+/// Largest backup, in bytes.
+const ALL_BYTES_MAX: usize = 256 << 20;
+/// Depth of folders below the site's folder.
+const DEPTH_MAX: usize = 2;
+
+/// Returns the files of a site: the site file, and all files below its folder that may belong to it.
+///
+/// # Errors
+/// When a file cannot be read, or the files are too large.
+pub(super) fn read_site_files(site: &Path) -> Result<Vec<SiteFileContent>, String> {
+    let folder = site.parent().unwrap_or(Path::new(""));
+    let mut names = Vec::new();
+    list(&here(folder), "", DEPTH_MAX, &mut names);
+    names.sort();
+    let own_name = site
+        .file_name()
+        .and_then(|name| name.to_str())
+        .unwrap_or(SITE_NAME);
+    names.retain(|name| name != own_name && name != SITE_NAME);
+    let mut files = vec![read(site, SITE_NAME)?];
+    let mut size = 0;
+    for name in names {
+        let file = read(&folder.join(&name), &name)?;
+        size += file.content.len();
+        if size > ALL_BYTES_MAX {
+            return Err(format!(
+                "the site has more than {} MiB of files",
+                ALL_BYTES_MAX >> 20
+            ));
+        }
+        files.push(file);
+    }
+    Ok(files)
+}
+
+/// Returns the folder, which has no name if it is the working folder.
+fn here(folder: &Path) -> PathBuf {
+    if folder.as_os_str().is_empty() {
+        PathBuf::from(".")
+    } else {
+        folder.to_path_buf()
+    }
+}
+
+fn read(path: &Path, name: &str) -> Result<SiteFileContent, String> {
+    let content = read_file(path, FILE_BYTES_MAX, "a file of a backup");
+    let content = content.map_err(|problem| format!("{}: {problem}", path.display()))?;
+    Ok(SiteFileContent {
+        name: name.to_owned(),
+        content,
+    })
+}
+
+/// Lists the files of a folder that may be part of a backup. Links are left out.
+fn list(folder: &Path, above: &str, depth: usize, names: &mut Vec<String>) {
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let Some(name) = entry
+            .file_name()
+            .to_str()
+            .map(|name| format!("{above}{name}"))
+        else {
+            continue;
+        };
+        let Ok(kind) = entry.file_type() else {
+            continue;
+        };
+        let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+        if kind.is_dir() && depth > 0 && !is_hidden {
+            list(&entry.path(), &format!("{name}/"), depth - 1, names);
+        } else if kind.is_file() && is_archive_name(&name) {
+            names.push(name);
+        }
+    }
+}
+
+/// Replaces the files of a site by those of a backup. The old contents stay as generations. The watcher of the files applies them.
+/// `scratch` is a folder in which the backup is checked first.
+///
+/// # Errors
+/// When the backup is no valid site. Then nothing is changed.
+pub(super) fn restore_site_files(
+    site: &Path,
+    scratch: &Path,
+    files: &[SiteFileContent],
+) -> Result<(), Vec<Reason>> {
+    let failed = |message: String| {
+        vec![Reason {
+            message,
+            ..Reason::default()
+        }]
+    };
+    if !files.iter().any(|file| file.name == SITE_NAME) {
+        return Err(failed(format!("the backup contains no {SITE_NAME}")));
+    }
+    let tried = scratch.join(format!("restore-{}", std::process::id()));
+    let checked = check(&tried, files);
+    // What is left there is replaced by the next restore.
+    let _leftover = std::fs::remove_dir_all(&tried);
+    checked?;
+    let folder = site.parent().unwrap_or(Path::new(""));
+    let (site_files, others): (Vec<_>, Vec<_>) =
+        files.iter().partition(|file| file.name == SITE_NAME);
+    // The site file comes last: it refers to the others.
+    for file in others.into_iter().chain(site_files) {
+        let path = match file.name.as_str() {
+            SITE_NAME => site.to_path_buf(),
+            name => folder.join(name),
+        };
+        write(&path, &file.content)
+            .map_err(|error| failed(format!("{}: cannot be restored: {error}", path.display())))?;
+    }
+    Ok(())
+}
+
+fn write(path: &Path, content: &[u8]) -> std::io::Result<()> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(here(folder))?;
+    }
+    save_file(path, content)
+}
+
+/// Writes the files into a folder and loads the site there.
+fn check(folder: &Path, files: &[SiteFileContent]) -> Result<(), Vec<Reason>> {
+    let _leftover = std::fs::remove_dir_all(folder);
+    for file in files {
+        let written = write(&folder.join(&file.name), &file.content);
+        written.map_err(|error| {
+            vec![Reason {
+                file: file.name.clone(),
+                message: format!("cannot be checked: {error}"),
+                ..Reason::default()
+            }]
+        })?;
+    }
+    let loaded = site::load(Some(&folder.join(SITE_NAME)), None);
+    let shown = format!("{}/", folder.display());
+    loaded.map(drop).map_err(|problems| {
+        let mut reasons = reasons(&problems);
+        for reason in &mut reasons {
+            reason.file = reason.file.replace(&shown, "");
+            reason.message = reason.message.replace(&shown, "");
+        }
+        reasons
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write_all(folder: &Path, files: &[(&str, &str)]) {
+        for (name, text) in files {
+            write(&folder.join(name), text.as_bytes()).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_backup_holds_the_site_without_secrets_and_can_be_restored() {
+        let folder = tempfile::tempdir().unwrap();
+        let site = folder.path().join("museum.toml");
+        let scene = "title = \"Own\"\n\n[population]\nherring = 3\n";
+        write_all(
+            folder.path(),
+            &[
+                ("museum.toml", "scene = \"own\"\n"),
+                ("scenes/own.toml", scene),
+                (".shoal/accounts.json", "{}"),
+                (".shoal/panel-key.pem", "secret"),
+                ("key.pem", "secret"),
+                ("notes.txt", "x"),
+            ],
+        );
+        let files = read_site_files(&site).unwrap();
+        let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
+        assert_eq!(names, ["site.toml", "scenes/own.toml"]);
+
+        write_all(
+            folder.path(),
+            &[
+                ("museum.toml", "scene = \"pool\"\n"),
+                ("scenes/own.toml", "title = \"Other\"\n"),
+            ],
+        );
+        let scratch = folder.path().join(".shoal");
+        restore_site_files(&site, &scratch, &files).unwrap();
+        let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+        assert_eq!(
+            (
+                read("museum.toml").as_str(),
+                read("scenes/own.toml").as_str()
+            ),
+            ("scene = \"own\"\n", scene)
+        );
+        assert_eq!(
+            std::fs::read_dir(&scratch).unwrap().count(),
+            2,
+            "nothing is left"
+        );
+    }
+
+    #[test]
+    fn a_backup_that_is_no_valid_site_changes_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let site = folder.path().join("site.toml");
+        write_all(folder.path(), &[("site.toml", "scene = \"pool\"\n")]);
+        let scratch = folder.path().join(".shoal");
+        let file = |name: &str, text: &str| SiteFileContent {
+            name: name.to_owned(),
+            content: text.as_bytes().to_vec(),
+        };
+        for files in [
+            vec![],
+            vec![file("scenes/own.toml", "title = \"x\"\n")],
+            vec![file("site.toml", "scene = \"own\"\n")],
+            vec![
+                file("site.toml", "scene = \"pool\"\n"),
+                file("scenes/own.toml", "title = 3\n"),
+            ],
+        ] {
+            let reasons = restore_site_files(&site, &scratch, &files).unwrap_err();
+            assert!(!reasons.is_empty());
+            let shown = reasons.iter().map(ToString::to_string).collect::<String>();
+            assert!(!shown.contains("restore-"), "{shown}");
+            assert_eq!(
+                std::fs::read_to_string(&site).unwrap(),
+                "scene = \"pool\"\n"
+            );
+            assert!(!folder.path().join("scenes").exists());
+        }
+    }
+}

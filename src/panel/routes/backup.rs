@@ -1,0 +1,71 @@
+//! Backup of the site as one archive.
+
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, header};
+use axum::response::{IntoResponse, Response};
+use serde_json::{Value, json};
+
+use super::super::archive::{read_archive, write_archive};
+use super::super::error::ApiError;
+use super::super::links::SiteArchive;
+use super::super::panel::{Panel, read_upload};
+
+/// Media type of an archive.
+const TAR: &str = "application/x-tar";
+/// Largest archive that is taken, in bytes.
+const ARCHIVE_BYTES_MAX: usize = 64 << 20;
+
+fn archive(panel: &Panel) -> Result<&SiteArchive, ApiError> {
+    panel.links.archive.as_ref().ok_or_else(|| {
+        ApiError::unavailable("the built-in site has no files; start Shoal with a site file")
+    })
+}
+
+/// `GET /api/v1/backup`.
+pub(super) async fn backup(State(panel): State<Arc<Panel>>) -> Result<Response, ApiError> {
+    let _one = panel.one_upload()?;
+    let reading = Arc::clone(&panel);
+    let made = tokio::task::spawn_blocking(move || -> Result<Vec<u8>, ApiError> {
+        let files = (archive(&reading)?.read)().map_err(ApiError::unavailable)?;
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        Ok(write_archive(&files, now.map_or(0, |now| now.as_secs())))
+    });
+    let made = made
+        .await
+        .map_err(|_| ApiError::unavailable("the backup failed"))??;
+    let headers = [
+        (header::CONTENT_TYPE, TAR),
+        (
+            header::CONTENT_DISPOSITION,
+            "attachment; filename=\"shoal-backup.tar\"",
+        ),
+    ];
+    Ok((headers, made).into_response())
+}
+
+/// `POST /api/v1/restore`.
+pub(super) async fn restore(
+    State(panel): State<Arc<Panel>>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json<Value>, ApiError> {
+    let _one = panel.one_upload()?;
+    let bytes = read_upload(body, &headers, TAR, ARCHIVE_BYTES_MAX).await?;
+    let restoring = Arc::clone(&panel);
+    let restored = tokio::task::spawn_blocking(move || -> Result<usize, ApiError> {
+        let files =
+            read_archive(&bytes).map_err(|message| ApiError::rejected(message, Vec::new()))?;
+        let rejected = |problems| ApiError::rejected("the backup is no valid site", problems);
+        (archive(&restoring)?.restore)(&files).map_err(rejected)?;
+        Ok(files.len())
+    });
+    let files = restored
+        .await
+        .map_err(|_| ApiError::unavailable("the restore failed"))??;
+    Ok(Json(json!({"files": files})))
+}
