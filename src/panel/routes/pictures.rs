@@ -11,8 +11,8 @@ use super::super::error::ApiError;
 use super::super::hub::PictureChannel;
 use super::super::panel::Panel;
 
-/// Longest wait for a picture. A camera of 5 frames per second is fast enough.
-const PICTURE_TIMEOUT: Duration = Duration::from_secs(2);
+/// Longest wait for a picture. A machine without a graphics card that is busy draws one every other second.
+const PICTURE_TIMEOUT: Duration = Duration::from_secs(4);
 /// Age up to which a picture counts as the newest one.
 const NEW_ENOUGH: Duration = Duration::from_millis(300);
 
