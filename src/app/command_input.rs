@@ -3,11 +3,15 @@
 //! In: lines. Out: commands, no faster than the desk accepts them. Must not: decide whether a command is valid; the desk
 //! decides that.
 
+use std::io::{Read, Stdin, stdin};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
+
+use anyhow::Context as _;
 
 use serde::Deserialize;
 
+use super::followed_file::FollowedFile;
 use super::json_lines::{JsonLinesReader, LineError, is_standard_stream};
 use super::live::Heartbeat;
 use super::print_message;
@@ -23,8 +27,30 @@ const GROWTH_CHECK_INTERVAL: Duration = Duration::from_millis(500);
 /// The thread that reads commands. If it panics and is restarted, it continues with the next line.
 pub(super) struct CommandInput {
     path: PathBuf,
-    lines: Option<JsonLinesReader>,
+    lines: Option<JsonLinesReader<Input>>,
     commands: CommandSender,
+}
+
+/// Where commands come from.
+enum Input {
+    Standard(Stdin),
+    File(FollowedFile),
+}
+
+impl Input {
+    /// Whether this is a file that was replaced since it was opened.
+    fn is_replaced(&self) -> bool {
+        matches!(self, Self::File(file) if file.is_replaced())
+    }
+}
+
+impl Read for Input {
+    fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
+        match self {
+            Self::Standard(input) => input.read(to),
+            Self::File(file) => file.read(to),
+        }
+    }
 }
 
 /// A line of a command log.
@@ -49,10 +75,10 @@ impl CommandInput {
 
     /// Opens the input. Waits for a file that does not exist yet. Returns `None` when the program ends, or standard input cannot
     /// be read.
-    fn open(&self, heartbeat: &Heartbeat, waits: bool) -> Option<JsonLinesReader> {
+    fn open(&self, heartbeat: &Heartbeat, waits: bool) -> Option<JsonLinesReader<Input>> {
         let mut has_reported = false;
         loop {
-            match JsonLinesReader::open(&self.path, MAX_LINE_BYTES) {
+            match self.try_open() {
                 Ok(lines) => return Some(lines),
                 Err(error) => {
                     if !std::mem::replace(&mut has_reported, true) {
@@ -66,6 +92,25 @@ impl CommandInput {
         }
     }
 
+    fn try_open(&self) -> anyhow::Result<JsonLinesReader<Input>> {
+        if is_standard_stream(&self.path) {
+            let input = Input::Standard(stdin());
+            return Ok(JsonLinesReader::new(
+                "standard input",
+                input,
+                MAX_LINE_BYTES,
+            ));
+        }
+        let name = self.path.display().to_string();
+        let file =
+            FollowedFile::open(&self.path).with_context(|| format!("{name}: cannot be read"))?;
+        Ok(JsonLinesReader::new(
+            &name,
+            Input::File(file),
+            MAX_LINE_BYTES,
+        ))
+    }
+
     /// Sends all commands of the input to the desk. Standard input is read to its end. A file is read on when it grows, and from
     /// its start when it is replaced, until the program ends. Lines that are not commands, or are too long, are reported and
     /// skipped.
@@ -75,24 +120,17 @@ impl CommandInput {
             self.lines = self.open(heartbeat, follows);
         }
         let mut accepts_partial = !follows;
-        // State of the file, and the number of bytes that were read, when the end of the file was reached last.
-        let mut at_end: Option<(FileState, u64)> = None;
         while heartbeat.keep_running() {
             let Some(lines) = &mut self.lines else { return };
-            let command = match lines.next_text(accepts_partial) {
-                Ok(Some(text)) => parse(text),
+            let next = lines.next_text(accepts_partial);
+            let command = match next.map(|text| text.map(parse)) {
+                Ok(Some(command)) => command,
+                Ok(None) if lines.input().is_replaced() => {
+                    self.lines = self.open(heartbeat, follows);
+                    accepts_partial = false;
+                    continue;
+                }
                 Ok(None) if follows => {
-                    let now = (FileState::of(&self.path), lines.read_bytes());
-                    let is_replaced = at_end.as_ref().is_some_and(|(file, read_bytes)| {
-                        now.0.was_replaced(file, now.1, now.1 != *read_bytes)
-                    });
-                    if is_replaced {
-                        self.lines = self.open(heartbeat, follows);
-                        accepts_partial = false;
-                        at_end = None;
-                        continue;
-                    }
-                    at_end = Some(now);
                     // A last line without a line feed is accepted if it has not changed at the next check.
                     accepts_partial = true;
                     heartbeat.sleep(GROWTH_CHECK_INTERVAL);
@@ -116,6 +154,8 @@ impl CommandInput {
                         && heartbeat.sleep(FULL_QUEUE_PAUSE)
                     {}
                 }
+                // The file was replaced before this line was complete.
+                Err(_) if lines.input().is_replaced() => {}
                 Err(error) => {
                     let place = lines.place();
                     print_message(&format!(
@@ -125,48 +165,6 @@ impl CommandInput {
             }
         }
     }
-}
-
-/// The state of the file at a check.
-#[derive(Clone, Debug, Default, PartialEq)]
-struct FileState {
-    /// Device and number of the file, where the system has them.
-    identity: Option<(u64, u64)>,
-    modified: Option<SystemTime>,
-    len: u64,
-}
-
-impl FileState {
-    fn of(path: &Path) -> Self {
-        let Ok(file) = std::fs::metadata(path) else {
-            return Self::default();
-        };
-        Self {
-            identity: identity(&file),
-            modified: file.modified().ok(),
-            len: file.len(),
-        }
-    }
-
-    /// Whether the file has new content that does not follow the `read_bytes` bytes that were read: another file has its name,
-    /// or it was written again from its start. `has_grown` says whether bytes were read since the state `before`.
-    fn was_replaced(&self, before: &Self, read_bytes: u64, has_grown: bool) -> bool {
-        let exists = self.modified.is_some();
-        let is_other = before.modified.is_some() && self.identity != before.identity;
-        let is_written = !has_grown && self.modified != before.modified && self.len <= read_bytes;
-        exists && (is_other || is_written)
-    }
-}
-
-#[cfg(unix)]
-fn identity(file: &std::fs::Metadata) -> Option<(u64, u64)> {
-    use std::os::unix::fs::MetadataExt as _;
-    Some((file.dev(), file.ino()))
-}
-
-#[cfg(not(unix))]
-fn identity(_: &std::fs::Metadata) -> Option<(u64, u64)> {
-    None
 }
 
 /// Parses a command, or a line of a command log. A line of a command log contains the command as an object.
@@ -269,9 +267,6 @@ mod tests {
         };
         std::fs::write(&path, "{\"command\":\"undo\"}\n").unwrap();
         assert_eq!(next(), Command::Undo);
-        // As long as the line that was read, so only the time of the change tells. The reader notes the time shortly after it has
-        // sent a command; a file that is replaced before that is not noticed, so the test waits.
-        std::thread::sleep(Duration::from_secs(1));
         std::fs::write(&path, "{\"command\":\"redo\"}\n").unwrap();
         assert_eq!(next(), Command::Redo);
         let other = folder.path().join("other");

@@ -99,9 +99,9 @@ pub(super) enum LineError {
 }
 
 /// Reads JSON lines. Only one line is in memory at a time, so a file may contain a recording of a whole day.
-pub(super) struct JsonLinesReader {
+pub(super) struct JsonLinesReader<R = Box<dyn Read + Send>> {
     name: String,
-    input: BufReader<Box<dyn Read + Send>>,
+    input: BufReader<R>,
     max_line_bytes: u64,
     /// The current line, or its first part if the input ended before the end of the line.
     text: Vec<u8>,
@@ -109,8 +109,6 @@ pub(super) struct JsonLinesReader {
     number: u64,
     /// Whether `text` is the first part of a line.
     is_partial: bool,
-    /// Number of bytes that were read.
-    read_bytes: u64,
     /// Whether the rest of the current line is skipped, because the line is too long.
     skips: bool,
     /// Flag that ends the input; `None` if only its end does.
@@ -164,9 +162,11 @@ impl JsonLinesReader {
         let file = File::open(path).with_context(|| format!("{name}: cannot be read"))?;
         Ok(Self::new(&name, Box::new(file), max_line_bytes))
     }
+}
 
+impl<R: Read> JsonLinesReader<R> {
     /// Reads from `input`, which is called `name` in messages.
-    pub(super) fn new(name: &str, input: Box<dyn Read + Send>, max_line_bytes: u64) -> Self {
+    pub(super) fn new(name: &str, input: R, max_line_bytes: u64) -> Self {
         Self {
             name: name.to_owned(),
             input: BufReader::new(input),
@@ -174,7 +174,6 @@ impl JsonLinesReader {
             text: Vec::new(),
             number: 0,
             is_partial: false,
-            read_bytes: 0,
             skips: false,
             stop: None,
         }
@@ -185,9 +184,9 @@ impl JsonLinesReader {
         format!("{}:{}", self.name, self.number)
     }
 
-    /// Returns the number of bytes that were read.
-    pub(super) fn read_bytes(&self) -> u64 {
-        self.read_bytes
+    /// Returns where the lines come from.
+    pub(super) fn input(&self) -> &R {
+        self.input.get_ref()
     }
 
     /// Reads the next line that is not empty. Returns `None` at the end of the input.
@@ -210,7 +209,7 @@ impl JsonLinesReader {
             let read = (&mut self.input)
                 .take(room)
                 .read_until(b'\n', &mut self.text);
-            self.read_bytes += read.map_err(|cause| self.unreadable(cause))? as u64;
+            read.map_err(|cause| self.unreadable(cause))?;
             let is_complete = self.text.last() == Some(&b'\n');
             if !is_complete && self.text.len() as u64 >= self.max_line_bytes {
                 self.skips = true;
@@ -248,7 +247,6 @@ impl JsonLinesReader {
                 Err(cause) => return Err(self.unreadable(cause)),
             };
             self.input.consume(length);
-            self.read_bytes += length as u64;
             if is_end {
                 self.skips = false;
                 return Ok(true);

@@ -16,6 +16,7 @@ mod demo_video;
 mod desk;
 mod disk_watch;
 mod floor_view;
+mod followed_file;
 mod frame_tracker;
 mod json_lines;
 mod life;
