@@ -1,46 +1,275 @@
-//! Watches the files of a site: a change on the disk becomes a command for the desk.
+//! Watches the files of a site: a change on the disk becomes commands for the desk.
 //!
-//! In: a watcher of the site's files. Out: commands. Must not: validate the files; the desk validates them.
+//! In: a watcher of the site's files. Out: commands, and the fault `site_files` while the files on the disk are not what the pool
+//! shows. Must not: validate the files; the desk validates them.
 
 use std::collections::VecDeque;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
 
-use super::live::Heartbeat;
-use crate::control::{Command, CommandSender, Undelivered};
+use super::live::{FaultReporter, Heartbeat, Journal};
+use crate::control::{
+    Command, DeskClient, Outcome, Reply, Request, Source, SourceKind, Undelivered,
+};
 use crate::site::{FileWatcher, POLL_SECS};
 
-/// Polls a watcher of a site's files and sends changed documents to the desk. Returns when the program ends.
+/// Polls a watcher of a site's files and sends changed documents to the desk. While the files cannot be read or are rejected, the
+/// fault `site_files` is active. Returns when the program ends.
 ///
 /// The caller creates the watcher, so that a change between the creation and the start of this thread is not missed.
-pub fn watch_files(watch: &mut FileWatcher, commands: &CommandSender, heartbeat: &Heartbeat) {
-    let mut waiting: VecDeque<Command> = VecDeque::new();
-    let mut was_readable = true;
+pub fn watch_files(
+    watch: &mut FileWatcher,
+    client: &DeskClient,
+    journal: &Journal,
+    heartbeat: &Heartbeat,
+) {
+    let mut fault = SiteFault::new(journal);
+    let mut change: Option<Change> = None;
     while heartbeat.keep_running() {
         match watch.poll() {
-            Some(Ok(commands)) => {
-                if !std::mem::replace(&mut was_readable, true) {
-                    tracing::info!("all files of the site can be read again");
-                }
-                // A newer state of the files replaces one that is still waiting.
-                waiting = commands.into();
-            }
+            // A newer state of the files replaces one that is still waiting.
+            Some(Ok(commands)) => change = Some(Change::new(commands)),
             Some(Err(problems)) => {
-                was_readable = false;
-                tracing::warn!(
-                    "the site on the disk is not applied until its files can be read; the pool keeps the last valid site: {problems}"
-                );
+                change = None;
+                fault.set(&problems.0);
             }
             None => {}
         }
-        while let Some(command) = waiting.front() {
-            match commands.send(command.clone()) {
-                Ok(()) => {
-                    waiting.pop_front();
-                }
-                Err(Undelivered::Busy) => break,
-                Err(_) => return,
+        if let Some(sent) = &mut change {
+            if sent.send(client) == Err(Undelivered::Gone) {
+                return;
+            }
+            if let Some(problems) = sent.result() {
+                fault.set(&problems);
+                change = None;
             }
         }
         heartbeat.sleep(Duration::from_secs_f32(POLL_SECS));
+    }
+}
+
+/// One state of the files on its way to the desk.
+struct Change {
+    /// Commands that are not sent yet, because the queue of the desk is full.
+    waiting: VecDeque<Command>,
+    /// Number of commands that are sent and not answered yet.
+    unanswered: usize,
+    answers: (SyncSender<Reply>, Receiver<Reply>),
+    /// Reasons of all rejections.
+    problems: Vec<String>,
+}
+
+impl Change {
+    fn new(commands: Vec<Command>) -> Self {
+        Self {
+            answers: sync_channel(commands.len()),
+            waiting: commands.into(),
+            unanswered: 0,
+            problems: Vec::new(),
+        }
+    }
+
+    /// Sends the waiting commands as far as the desk accepts them.
+    fn send(&mut self, client: &DeskClient) -> Result<(), Undelivered> {
+        while let Some(command) = self.waiting.front() {
+            let request = Request {
+                id: 0,
+                source: Source::of(SourceKind::Files),
+                command: command.clone(),
+            };
+            let answer = self.answers.0.clone();
+            client.send(request, move |reply| {
+                // The channel has room for all answers. It is closed if a newer state of the files has replaced this one.
+                let _replaced = answer.try_send(reply);
+            })?;
+            self.waiting.pop_front();
+            self.unanswered += 1;
+        }
+        Ok(())
+    }
+
+    /// Returns the reasons of all rejections, or `None` while an answer is missing.
+    fn result(&mut self) -> Option<Vec<String>> {
+        for reply in self.answers.1.try_iter() {
+            self.unanswered -= 1;
+            if let Outcome::Rejected { problems } = reply.result {
+                self.problems
+                    .extend(problems.iter().map(ToString::to_string));
+            }
+        }
+        let is_complete = self.waiting.is_empty() && self.unanswered == 0;
+        is_complete.then(|| std::mem::take(&mut self.problems))
+    }
+}
+
+/// The fault that the files on the disk are not applied. It names the first problem.
+struct SiteFault {
+    reporter: FaultReporter,
+    detail: String,
+}
+
+impl SiteFault {
+    fn new(journal: &Journal) -> Self {
+        Self {
+            reporter: FaultReporter::new("site_files", journal),
+            detail: String::new(),
+        }
+    }
+
+    /// Begins the fault with these problems, or ends it if there are none. Other problems than before are another fault.
+    fn set<P: std::fmt::Display>(&mut self, problems: &[P]) {
+        let Some((first, others)) = problems.split_first() else {
+            self.reporter.clear();
+            return;
+        };
+        let others = match others.len() {
+            0 => String::new(),
+            1 => " (and one more problem; shoal check lists both)".to_owned(),
+            count => format!(" (and {count} more problems; shoal check lists all)"),
+        };
+        let detail = format!(
+            "{first}{others}. The pool keeps the last valid site until the files are corrected."
+        );
+        if self.detail != detail {
+            self.reporter.clear();
+        }
+        self.reporter.raise(&detail);
+        self.detail = detail;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::live::{HangPolicy, StopFlag, Supervisor};
+    use crate::control::{Board, EventKind, Incoming, Reason, desk_queue};
+    use std::path::Path;
+    use std::sync::Arc;
+
+    const PATIENCE: Duration = Duration::from_secs(20);
+
+    /// A watched site and the desk that answers its commands.
+    struct Watched {
+        folder: tempfile::TempDir,
+        supervisor: Supervisor,
+        requests: Receiver<Incoming>,
+        board: Arc<Board>,
+        /// Number of the last event that was read.
+        seen: u64,
+    }
+
+    impl Watched {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let site = folder.path().join("site.toml");
+            std::fs::write(&site, "one = 1\n").unwrap();
+            let (client, requests, board) = desk_queue();
+            let journal = Journal::new(Arc::clone(&board));
+            let mut watch = FileWatcher::new(&site);
+            let mut supervisor = Supervisor::new(StopFlag::default());
+            supervisor
+                .start("disk-watch", HangPolicy::Abandon, move |heartbeat| {
+                    watch_files(&mut watch, &client, &journal, heartbeat);
+                    Ok(())
+                })
+                .unwrap();
+            Self {
+                folder,
+                supervisor,
+                requests,
+                board,
+                seen: 0,
+            }
+        }
+
+        fn site(&self) -> std::path::PathBuf {
+            self.folder.path().join("site.toml")
+        }
+
+        fn answer(&self, problems: &[Reason]) {
+            let incoming = self.requests.recv_timeout(PATIENCE).unwrap();
+            let outcome = match problems {
+                [] => Outcome::Applied {
+                    tick: 0,
+                    notes: Vec::new(),
+                },
+                _ => Outcome::Rejected {
+                    problems: problems.to_vec(),
+                },
+            };
+            incoming.answer(1, outcome);
+        }
+
+        fn next_event(&mut self) -> EventKind {
+            let page = self.board.events.after(self.seen, PATIENCE);
+            let event = page.events.first().expect("an event").clone();
+            self.seen = event.number;
+            event.kind
+        }
+
+        /// Returns the detail of the fault that begins next.
+        fn begun(&mut self) -> String {
+            match self.next_event() {
+                EventKind::FaultBegan { fault, detail } if fault == "site_files" => detail,
+                other => panic!("{other:?}"),
+            }
+        }
+
+        fn has_ended(&mut self) -> bool {
+            matches!(self.next_event(), EventKind::FaultEnded { fault, .. } if fault == "site_files")
+        }
+    }
+
+    fn reason(line: usize) -> Reason {
+        Reason {
+            file: "scenes/reef.toml".to_owned(),
+            line,
+            path: "population.shrk".to_owned(),
+            message: "unknown species. Did you mean \"shark\"?".to_owned(),
+        }
+    }
+
+    fn write(path: &Path, text: &[u8]) {
+        std::fs::write(path, text).unwrap();
+    }
+
+    /// A rejected file was only a line in the log, so an operator could not see that the pool shows another site than the files.
+    #[test]
+    fn a_rejected_site_file_is_a_fault_until_it_is_corrected() {
+        let mut watched = Watched::new();
+        let site = watched.site();
+        write(&site, b"one = 2\n");
+        watched.answer(&[reason(12), reason(20), reason(30)]);
+        let detail = watched.begun();
+        assert!(
+            detail.starts_with("scenes/reef.toml:12: population.shrk: unknown species."),
+            "{detail}"
+        );
+        assert!(detail.contains("2 more problems"), "{detail}");
+        // Another problem is another fault.
+        write(&site, b"one = 3\n");
+        watched.answer(&[reason(20)]);
+        assert!(watched.has_ended());
+        assert!(watched.begun().starts_with("scenes/reef.toml:20: "));
+        write(&site, b"one = 4\n");
+        watched.answer(&[]);
+        assert!(watched.has_ended());
+        watched.supervisor.shut_down().unwrap();
+    }
+
+    #[test]
+    fn a_site_file_that_cannot_be_read_is_the_same_fault() {
+        let mut watched = Watched::new();
+        let site = watched.site();
+        write(&site, b"one = \xff\xfe\n");
+        let detail = watched.begun();
+        assert!(
+            detail.contains("site.toml") && detail.contains("UTF-8"),
+            "{detail}"
+        );
+        write(&site, b"one = 2\n");
+        watched.answer(&[]);
+        assert!(watched.has_ended());
+        watched.supervisor.shut_down().unwrap();
     }
 }

@@ -243,10 +243,10 @@ fn start_editing(
             "files: changes of {} and the files beside it are applied while the pool runs",
             site.display()
         ));
-        let sender = live.client.sender(Source::of(SourceKind::Files));
+        let (client, journal) = (live.client.clone(), live.journal.clone());
         live.supervisor
             .start("disk-watch", HangPolicy::WaitAtEnd, move |heartbeat| {
-                watch_files(&mut watcher, &sender, heartbeat);
+                watch_files(&mut watcher, &client, &journal, heartbeat);
                 Ok(())
             })?;
     }

@@ -150,11 +150,12 @@ pub struct Reason {
 
 impl std::fmt::Display for Reason {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let line = match self.line {
-            0 => String::new(),
-            line => line.to_string(),
+        let place = match (self.file.as_str(), self.line) {
+            (file, 0) => file.to_owned(),
+            ("", line) => format!("line {line}"),
+            (file, line) => format!("{file}:{line}"),
         };
-        for part in [self.file.as_str(), &line, &self.path] {
+        for part in [&place, &self.path] {
             if !part.is_empty() {
                 write!(f, "{part}: ")?;
             }

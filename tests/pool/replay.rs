@@ -14,10 +14,10 @@ use std::time::{Duration, Instant};
 use crate::desk::{Pool, edit};
 use serde_json::json;
 use shoal::app::{
-    CommandScript, HangPolicy, SimulateOptions, StopFlag, Supervisor, agents_line, simulate,
-    watch_files,
+    CommandScript, HangPolicy, Journal, SimulateOptions, StopFlag, Supervisor, agents_line,
+    simulate, watch_files,
 };
-use shoal::control::{Command, Source, SourceKind, desk_queue};
+use shoal::control::{Command, desk_queue};
 use shoal::simulation::SimulationParams;
 use shoal::site::{Editor, FileWatcher};
 use shoal::world::Snapshot;
@@ -328,12 +328,12 @@ fn the_watching_thread_sends_changed_files() {
     let pool = Pool::new();
     let site = pool.site();
     let (client, receiver, _) = desk_queue();
-    let sender = client.sender(Source::of(SourceKind::Files));
+    let journal = Journal::default();
     let mut supervisor = Supervisor::new(StopFlag::default());
     let mut watcher = FileWatcher::new(&site);
     supervisor
         .start("disk-watch", HangPolicy::WaitAtEnd, move |heartbeat| {
-            watch_files(&mut watcher, &sender, heartbeat);
+            watch_files(&mut watcher, &client, &journal, heartbeat);
             Ok(())
         })
         .unwrap();
