@@ -5,7 +5,7 @@
 
 use glam::{Affine3A, Vec2, Vec3};
 
-use super::model::Model;
+use super::model::{Model, ModelVertex};
 
 /// Number of cells of a mask along the body, from in front of the nose to behind the tail.
 pub(super) const WIDTH: usize = 128;
@@ -64,16 +64,26 @@ impl SpineStations {
     }
 }
 
-/// Returns the joints that move the slice of the body at `z`, each with its mean weight.
+/// Returns the joints that move the slice of the body at `z`, each with its mean weight. The slice is `reach` thick. A slice
+/// without vertices near the spine moves with the vertices that are nearest to it along the body.
 fn carriers(model: &Model, z: f32, reach: f32) -> Vec<(usize, f32)> {
+    let is_near_spine = |x: f32| x.abs() < 2.0 * reach;
+    let distance = |vertex: &ModelVertex| (vertex.position[2] - z).abs();
+    let has_slice = (model.vertices.iter())
+        .any(|vertex| is_near_spine(vertex.position[0]) && distance(vertex) < reach);
+    let nearest = model.vertices.iter().map(distance).fold(f32::MAX, f32::min);
     let mut sums = vec![0.0f32; model.joints.len().max(1)];
     for vertex in &model.vertices {
-        let [x, _, vertex_z] = vertex.position;
-        let close = (1.0 - (vertex_z - z).abs() / reach).max(0.0)
-            * if x.abs() < 2.0 * reach { 1.0 } else { 0.0 };
+        let close = if !has_slice {
+            1.0 - (distance(vertex) - nearest) / reach
+        } else if is_near_spine(vertex.position[0]) {
+            1.0 - distance(vertex) / reach
+        } else {
+            0.0
+        };
         for (joint, weight) in vertex.joints.iter().zip(vertex.weights) {
             if let Some(sum) = sums.get_mut(usize::from(*joint)) {
-                *sum += close * f32::from(weight);
+                *sum += close.max(0.0) * f32::from(weight);
             }
         }
     }
@@ -248,4 +258,47 @@ fn blurred(cells: &[f32], width: usize, height: usize) -> Vec<f32> {
             weights.iter().map(|&(dy, w)| w * row(dy)).sum()
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::model::SHIPPED_MODELS;
+    use bytemuck::Zeroable as _;
+
+    /// Returns a plate of this width, 2 units long, with the joints of a fish. Its corners move with the second joint; the
+    /// first one moves no vertex.
+    fn plate(width: f32) -> Model {
+        let (name, bytes) = (SHIPPED_MODELS.iter())
+            .find(|(name, _)| *name == "herring")
+            .unwrap();
+        let fish = Model::from_glb(name, bytes).unwrap();
+        let corners = [(0.5, 1.0), (0.5, -1.0), (-0.5, -1.0), (-0.5, 1.0)];
+        let vertex = |(x, z): (f32, f32)| ModelVertex {
+            position: [x * width, 0.0, z],
+            joints: [1, 0, 0, 0],
+            weights: [255, 0, 0, 0],
+            ..ModelVertex::zeroed()
+        };
+        Model {
+            vertices: corners.map(vertex).to_vec(),
+            size: Vec3::new(width, 0.0, 2.0),
+            ..fish
+        }
+    }
+
+    /// Stations far from all vertices moved with the first joint. If it has another scale than the body, the shadow was
+    /// drawn in that scale.
+    #[test]
+    fn the_shadow_of_a_body_does_not_follow_a_joint_that_moves_no_vertex() {
+        let matrices = [100.0, 0.5].map(|scale| Affine3A::from_scale(Vec3::splat(scale)));
+        for width in [0.01, 0.1, 1.0, 4.0] {
+            let line = SpineStations::of(&plate(width)).bent(&matrices);
+            let length = line[0].distance(line[SPINE_STATIONS - 1]);
+            assert!(
+                (length - 0.5 * 2.0 * ALONG).abs() < 1e-5,
+                "{width}: {length}"
+            );
+        }
+    }
 }
