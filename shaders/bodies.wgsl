@@ -207,7 +207,7 @@ fn lily_light(pixel: BodyPixel, tone: f32, is_flower: bool) -> vec4<f32> {
 }
 
 @fragment
-fn plant_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
+fn plant_light(pixel: BodyPixel) -> Drawn {
     // On a wall, sand is heaped against the base of the leaves, and the leaves are dark just above the sand.
     var base_shade = 1.0;
     if SURFACE_KIND == WALL {
@@ -220,7 +220,7 @@ fn plant_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
     }
     let tone = instances[pixel.instance].tone;
     if instances[pixel.instance].substance >= LEAF {
-        return lily_light(pixel, tone, instances[pixel.instance].substance == FLOWER);
+        return drawn(lily_light(pixel, tone, instances[pixel.instance].substance == FLOWER), pixel.world);
     }
     let up = pixel.uv.y;
     // A pale rib along the middle of each leaf.
@@ -240,7 +240,7 @@ fn plant_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
     let facing = (0.35 + 0.65 * abs(dot(normal, scene.to_sun))) * scene.facing_scale;
     // A leaf that is thinner than a pixel covers only a part of the pixel; without this, its tip would be a row of dots.
     let thin = max(abs(dpdx(pixel.uv.x)), abs(dpdy(pixel.uv.x)));
-    return encode_light(under_water(color, pixel.world, facing * sunlight(pixel.world), 0.35 + 0.6 * up), clamp(1.9 - 1.2 * thin, 0.25, 1.0));
+    return drawn(encode_light(under_water(color, pixel.world, facing * sunlight(pixel.world), 0.35 + 0.6 * up), clamp(1.9 - 1.2 * thin, 0.25, 1.0)), pixel.world);
 }
 
 // Rotates the hue of a color, with Rodrigues' rotation around the gray axis (1, 1, 1).
@@ -370,7 +370,7 @@ fn surrounding_light(up: f32, through: vec3<f32>) -> vec3<f32> {
 }
 
 @fragment
-fn fish_light(pixel: FishPixel) -> @location(0) vec4<f32> {
+fn fish_light(pixel: FishPixel) -> Drawn {
     let world = pixel.world.xyz;
     let eye = vec3<f32>(0.0, scene.eye_height_m, 0.0);
     let view = normalize(eye - world);
@@ -445,7 +445,7 @@ fn fish_light(pixel: FishPixel) -> @location(0) vec4<f32> {
     // A narrow highlight along the back.
     out += sun * through * sharp * (0.10 + 0.55 * silver) ;
     let opacity = mix(1.0, base.a, has_skin);
-    return encode_light(out, opacity);
+    return drawn(encode_light(out, opacity), world);
 }
 
 // Returns a random number 0..1 for a lattice point.
@@ -472,7 +472,7 @@ fn noise3(p: vec3<f32>) -> f32 {
 }
 
 @fragment
-fn stone_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
+fn stone_light(pixel: BodyPixel) -> Drawn {
     if SURFACE_KIND == WALL && pixel.world.z > scene.surface_half_m.y + 0.010 * sin(61.0 * pixel.world.x) {
         discard;
     }
@@ -529,7 +529,7 @@ fn stone_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
     let sky = mix(0.30, 1.0, over) * (0.62 + 0.38 * up);
     // From below, only the dark side is visible; reflected light brightens it.
     let least = select(0.08, 0.42, SURFACE_KIND == CEILING);
-    return encode_light(under_water(color, pixel.world, facing * sunlight(pixel.world), max(sky, least)), 1.0);
+    return drawn(encode_light(under_water(color, pixel.world, facing * sunlight(pixel.world), max(sky, least)), 1.0), pixel.world);
 }
 
 // Returns a pattern of foam 0..1: a mesh of thin lines with cells of about size 1.
@@ -559,11 +559,11 @@ fn foam_light(pixel: BodyPixel) -> vec4<f32> {
 
 // Falling water: lines along the stream that separate during the fall, and froth where the stream meets the lower water.
 @fragment
-fn waterfall_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
+fn waterfall_light(pixel: BodyPixel) -> Drawn {
     let t = scene.time_secs;
     let v = pixel.uv.y;
     if instances[pixel.instance].substance == FOAM {
-        return foam_light(pixel);
+        return drawn(foam_light(pixel), pixel.world);
     }
     // Position across the stream, and position on the floor, in meters.
     let across = pixel.at_rest.x * instances[pixel.instance].size_m + instances[pixel.instance].tone * 31.0;
@@ -584,5 +584,5 @@ fn waterfall_light(pixel: BodyPixel) -> @location(0) vec4<f32> {
     // Froth is bright on its peaks and gray between them.
     let lit = 0.14 + 0.30 * swell * swell + 0.62 * bubbles * bubbles;
     let white = (scene.sun_color * scene.sun_strength * lit + scene.sky_color * (0.20 + 0.45 * lit)) * vec3<f32>(0.87, 0.96, 0.91);
-        return encode_light(white, cover);
+    return drawn(encode_light(white, cover), pixel.world);
 }

@@ -26,7 +26,9 @@ fn speck_vertex(speck: Speck, @builtin(vertex_index) corner: u32, @builtin(insta
     pixel.position = clip_from_world(speck.position_m + vec3<f32>(offset.x, 0.0, offset.y) * radius);
     pixel.from_center = offset;
     let lit = under_water(vec3<f32>(0.75), speck.position_m, 0.7, 0.8);
-    let pulse = 0.55 + 0.45 * sin(scene.time_secs * (0.5 + chance.x) + 40.0 * chance.y);
+    // A multiple of 0.002, so that the pulse does not jump when the time restarts.
+    let rate = 0.002 * round(500.0 * (0.5 + chance.x));
+    let pulse = 0.55 + 0.45 * sin(scene.time_secs * rate + 40.0 * chance.y);
     let shine = mix(vec3<f32>(0.10, 0.75, 1.0), vec3<f32>(0.35, 1.0, 0.55), chance.x) * (glow * pulse);
     pixel.light = vec4<f32>(lit * 0.35 + shine, 0.35 * (1.0 - min(glow, 1.0)));
     return pixel;

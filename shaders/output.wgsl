@@ -12,6 +12,9 @@
 @group(1) @binding(6) var tiling_sampler: sampler;
 // Sunlight that the water focuses on the ground; see `caustics.wgsl`. Read only if the GPU computes the water.
 @group(1) @binding(7) var sunlight: texture_2d<f32>;
+// Depth of bodies below the surface relative to the depth of the ground, multiplied by their cover. Read only if the GPU computes
+// the water.
+@group(1) @binding(8) var body_depth: texture_2d<f32>;
 
 // Values of one output; same layout as `OutputUniforms` in `src/render/uniforms.rs`.
 struct OutputUniforms {
@@ -85,6 +88,10 @@ fn warp_vertex(vertex: WarpVertex) -> Pixel {
     return pixel;
 }
 
+// Period after which `SceneUniforms::time_secs` restarts, in seconds; same value as in `src/render/water.rs`. A tileable pattern that
+// drifts by whole tiles in this period does not jump.
+const DRIFT_PERIOD_SECS = 3141.5927;
+
 // Darkest color of the picture, as a share of white.
 const BLACK_LEVEL = vec3<f32>(0.007, 0.022, 0.034);
 
@@ -131,6 +138,37 @@ fn ground_sunlight(ground: vec2<f32>) -> vec3<f32> {
     return vec3<f32>(focused_sunlight(red, depth), focused_sunlight(middle.r, depth), focused_sunlight(blue, depth));
 }
 
+// Returns the position on the surface at which a body is seen from `place`, and its share of depth: the deeper the body, the
+// farther a slope of the water shifts it. What lies on the water is not shifted.
+fn seen_body(place: vec2<f32>, shift: vec2<f32>) -> vec2<f32> {
+    var seen = place - 0.4 * shift;
+    for (var i = 0; i < 2; i++) {
+        let at = (seen * scene.body_uv_per_m + 0.5) * scene.target_scale;
+        let cover = textureSampleLevel(bodies, smooth_sampler, at, 0.0).a;
+        if cover > 0.02 {
+            let depth = textureSampleLevel(body_depth, smooth_sampler, at, 0.0).r / cover;
+            seen = place - shift * depth;
+        }
+    }
+    return seen;
+}
+
+// Returns the openness of the sky between crowns and branches of trees, 0..1. Waves tear the borders of its reflection: a slope
+// shifts the view of high trees by meters.
+fn open_sky(place: vec2<f32>, slope: vec2<f32>) -> f32 {
+    let at = place * 0.42 + slope * 1.6 + scene.ground_seed * 3.1;
+    let crowns = fbm(at) + 0.14 * (noise(at * 9.0) - 0.5) + 0.08 * (noise(at * 23.0) - 0.5);
+    // Branches are thin lines where two kinds of noise are equal; they become thinner toward the open sky.
+    let bent = at + 0.12 * vec2<f32>(noise(at * 3.1), noise(at * 3.1 + 17.0));
+    let bough = abs(noise(bent * vec2<f32>(2.2, 3.4)) - 0.5);
+    let twig = abs(noise(bent * vec2<f32>(7.0, 5.0) + 40.0) - 0.5);
+    let open = smoothstep(0.47, 0.58, crowns);
+    let branches = smoothstep(0.012, 0.030, bough) * smoothstep(0.0, 0.05, twig + 0.35 * (crowns - 0.47));
+    // Clouds: the open sky itself is uneven.
+    let clouds = 0.65 + 0.7 * (noise(at * 1.7 + 90.0) - 0.3);
+    return open * mix(0.25, 1.0, branches) * clouds;
+}
+
 // Returns the slope of the water for a texel of `slopes`. `src/render/caustics.rs` encodes the slope in the quality `low`.
 fn slope_of(water: vec4<f32>) -> vec2<f32> {
     if FINE_WATER {
@@ -154,14 +192,24 @@ fn floor_light(pixel: Pixel) -> vec3<f32> {
         sun *= ground_sunlight(ground);
     }
     let sand = painted.rgb * painted.rgb * (pixel.sun * sun + pixel.sky * (0.55 + 0.45 * lit.g)) + pixel.haze;
-    var light = with_bodies(seen, sand);
+    var body = seen;
+    if FINE_WATER {
+        body = seen_body(place, place - seen);
+    }
+    var light = with_bodies(body, sand);
 
     // Reflected sky: weak everywhere, stronger where the water is inclined towards the bright side of the sky.
     let sunward = pixel.bright.xy;
     let inclined = max(-dot(slope, sunward), 0.0);
     let mirrored = 0.020 * (0.55 + 0.9 * water.z) + 0.88 * inclined * inclined;
-    light += scene.sky_color * (scene.reflection * mirrored);
-    if scene.canopy > 0.0 {
+    if FINE_WATER {
+        let open = mix(1.0, open_sky(place, slope), scene.canopy);
+        let crests = 0.55 * inclined * inclined;
+        light += scene.sky_color * (scene.reflection * (0.006 + (0.018 + crests + 0.15 * scene.canopy) * open));
+    } else {
+        light += scene.sky_color * (scene.reflection * mirrored);
+    }
+    if !FINE_WATER && scene.canopy > 0.0 {
         // Open sky between the crowns of trees. Waves tear the borders of the reflection.
         let at = place * 0.42 + slope * 1.1 + scene.ground_seed * 3.1;
         let crowns = fbm(at) + 0.16 * (noise(at * 9.0 + slope * 5.0) - 0.5);
@@ -170,12 +218,20 @@ fn floor_light(pixel: Pixel) -> vec3<f32> {
     }
     // Glints: small wavelets reflect the sun for a moment. The height field is too coarse to contain these wavelets.
     let t = scene.time_secs;
-    let ripples = textureSampleLevel(ripple_noise, tiling_sampler, place * 0.61 + vec2<f32>(0.021, -0.017) * t, 0.0);
+    let ripples = textureSampleLevel(ripple_noise, tiling_sampler, place * 0.61 + vec2<f32>(66.0, -53.0) / DRIFT_PERIOD_SECS * t, 0.0);
     let wavelet = (ripples.xy - 0.5) * 5.0;
-    let off = (slope - sunward * 0.15 + wavelet * 0.037) / 0.019;
-    light += pixel.glint * exp(-dot(off, off));
-    // Foam at the edges of visitors' shadows.
-    let foam = smoothstep(0.55, 1.15, water.w * (0.15 + 1.6 * ripples.z)) * scene.foam;
+    if FINE_WATER {
+        // Glints lie in rows along the crests that face the sun. The wavelets break them up into points.
+        let fine = textureSampleLevel(ripple_noise, tiling_sampler, place * 2.3 - vec2<f32>(131.0, -97.0) / DRIFT_PERIOD_SECS * t, 0.0);
+        let off = (slope - sunward * 0.16 + wavelet * 0.022 + (fine.xy - 0.5) * 0.06) / 0.014;
+        light += pixel.glint * 2.5 * exp(-dot(off, off)) * smoothstep(0.08, 0.17, dot(slope, sunward));
+    } else {
+        let off = (slope - sunward * 0.15 + wavelet * 0.037) / 0.019;
+        light += pixel.glint * exp(-dot(off, off));
+    }
+    // Foam: at the edges of visitors' shadows; if the GPU computes the water, where waves are so steep that they break.
+    let breaks = select(water.w, 2.6 * max(water.w - 0.10, 0.0), FINE_WATER);
+    let foam = smoothstep(0.55, 1.15, breaks * (0.15 + 1.6 * ripples.z)) * scene.foam;
     return mix(light, pixel.foam, foam);
 }
 

@@ -110,6 +110,21 @@ fn encode_light(light: vec3<f32>, cover: f32) -> vec4<f32> {
     return vec4<f32>(sqrt(clamp(light * 0.25, vec3<f32>(0.0), vec3<f32>(1.0))) * cover, cover);
 }
 
+// The two targets of the pass that draws bodies.
+struct Drawn {
+    // Light and cover; see `encode_light`.
+    @location(0) light: vec4<f32>,
+    // Red: depth below the surface relative to the depth of the ground, multiplied by the cover. Only if the GPU computes the
+    // water.
+    @location(1) depth: vec4<f32>,
+}
+
+// Returns the pixel of a body at a world point.
+fn drawn(light: vec4<f32>, world: vec3<f32>) -> Drawn {
+    let share = clamp(-world.y / max(scene.ground_depth_m, 0.01), 0.0, 1.0);
+    return Drawn(light, vec4<f32>(share * light.a, 0.0, 0.0, light.a));
+}
+
 // Returns the share of light that is left after a distance in water.
 fn transmitted(length_m: f32) -> vec3<f32> {
     return exp(-scene.absorption_per_m * length_m);
@@ -139,7 +154,7 @@ fn under_water(color: vec3<f32>, world: vec3<f32>, sun: f32, sky: f32) -> vec3<f
 // shallow water, where waves have not focused the light yet, and in deep water, where the light has spread again.
 fn focused_sunlight(texel: f32, depth: f32) -> f32 {
     if FINE_WATER {
-        let share = smoothstep(0.0, 0.35, depth) * mix(1.0, 0.55, smoothstep(0.8, 2.5, depth));
+        let share = smoothstep(0.0, 0.30, depth) * mix(0.75, 0.4, smoothstep(0.8, 2.5, depth));
         return max(1.0 + (min(texel, 8.0) - 1.0) * share * scene.caustics, 0.10);
     }
     let relative = 4.0 * texel * texel;

@@ -7,6 +7,12 @@
 fn shaft(at: vec2<f32>, distance: f32) -> f32 {
     let along = at.x * (1.0 + distance / scene.eye_height_m) + 0.42 * at.y + 3.1 * distance;
     let t = scene.time_secs;
+    if FINE_WATER {
+        // Many narrow shafts in a few groups, as small waves focus the light.
+        let group = 0.5 + 0.5 * sin(along * 1.7 + 0.12 * t + 1.3 * sin(along * 0.53 - 0.08 * t));
+        let fine = sin(along * 19.0 - 0.32 * t + 2.1 * sin(along * 4.1 + 0.20 * t)) + 0.6 * sin(along * 43.0 + 0.44 * t + 1.7 * sin(along * 7.3 - 0.16 * t));
+        return group * group * smoothstep(-0.2, 1.6, fine);
+    }
     let wide = sin(along * 3.1 + 0.21 * t + 1.3 * sin(along * 0.83 - 0.17 * t));
     let fine = sin(along * 7.7 - 0.35 * t + 2.1 * sin(along * 1.9 + 0.13 * t));
     return smoothstep(0.25, 1.6, wide + 0.6 * fine);
@@ -51,7 +57,8 @@ fn wall_light(pixel: Pixel) -> vec3<f32> {
     let solid = select(mirror, sand, place.y > 0.0);
     var light = mix(solid, open, clamp(reach, 0.0, 1.0));
     // Shafts of sunlight behind and in front of the fish.
-    let low = smoothstep(-1.0, 0.75, -place.y / half);
+    // Shafts fade out toward the ground.
+    let low = smoothstep(select(-1.0, -0.75, FINE_WATER), 0.75, -place.y / half);
     light += scene.sun_color * scene.haze_color * (scene.shafts * 1.3 * low * shaft(place, 2.4));
     light = with_bodies(place, light);
     return light + scene.sun_color * scene.haze_color * (scene.shafts * 0.7 * low * shaft(place + vec2<f32>(1.7, 0.0), 0.3));

@@ -38,14 +38,14 @@ const EDGE_SHARE: f32 = 0.05;
 /// Ratio of a swell wave's speed to its natural speed. The natural speed makes restless light. Tuned by eye.
 const SWELL_SPEED: f32 = 0.5;
 /// Length of the longest wave of the swell. Tuned by eye.
-const LONGEST_M: f32 = 1.1;
+const LONGEST_M: f32 = 1.6;
 /// Length of the shortest wave of the swell. Tuned by eye.
-const SHORTEST_M: f32 = 0.055;
+const SHORTEST_M: f32 = 0.07;
 /// Slope of each wave of a swell of strength 1. Tuned by eye.
-const SWELL_SLOPE: f32 = 0.0125;
+const SWELL_SLOPE: f32 = 0.0150;
 /// Standard deviation of the directions of the swell around the direction of the wind, in radians. Tuned by eye: it makes the
 /// cells of light about twice as long as wide.
-const SPREAD_RAD: f32 = 0.85;
+const SPREAD_RAD: f32 = 0.55;
 /// Share of the depth by which a slope of 1 moves a ray of sunlight. Refraction alone gives 0.25; the swell is lower than
 /// natural waves, so that the view stays calm, and the larger value restores the contrast of the light. Tuned by eye.
 const FOCUS_SHARE: f32 = 0.85;
@@ -326,7 +326,7 @@ const WIND_RAD: f32 = 1.15;
 
 /// Returns the relative slope of the swell's waves of a length.
 fn slope_of(length_m: f32) -> f32 {
-    let octaves = (length_m / 0.30).log2();
+    let octaves = (length_m / 0.42).log2();
     (-0.5 * (octaves / 1.3).powi(2)).exp() + 0.18
 }
 
@@ -452,6 +452,19 @@ mod tests {
         let near = highest(0.12, 0.5);
         assert!(near > 0.0 && highest(0.5, 0.5) < 0.4 * near && highest(0.12, 0.0) == 0.0);
         assert_eq!(highest(f32::NAN, 0.5), 0.0);
+    }
+
+    #[test]
+    fn a_picture_allocates_nothing() {
+        let mut pushes = Pushes::new(grid(), vec![0.6]);
+        let pressure = vec![0.5; grid().cells()];
+        let swell = Swell::new(1.0);
+        let mut uniforms = FieldUniforms::new(&FieldSize::new(&grid(), 120.0), 0.9);
+        let allocated = allocation_counter::measure(|| {
+            pushes.update(&pressure, 1.0, &[fish(0.12, 0.5)], 0.016);
+            uniforms.set_time(3.0, 0.016, &swell);
+        });
+        assert_eq!(allocated.count_total, 0, "number of allocations");
     }
 
     #[test]

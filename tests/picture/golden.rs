@@ -1,7 +1,9 @@
 //! Tests that rendered images equal the reviewed reference images in tests/picture/goldens, within a tolerance.
 
 use shoal::geometry::SurfaceKind;
-use shoal::render::{Corner, Corners, EdgeSmoothing, Mask, Pattern, RenderSetup, Renderer};
+use shoal::render::{
+    Corner, Corners, EdgeSmoothing, Mask, Pattern, PictureQuality, RenderSetup, Renderer,
+};
 use shoal::world::{OverlayItem, OverlayLayer, OverlayShape, Snapshot};
 
 use crate::stage;
@@ -98,6 +100,16 @@ fn a_wall_matches_its_reference() {
 #[test]
 fn a_ceiling_matches_its_reference() {
     golden("ceiling", |setup| setup.surface.kind = SurfaceKind::Ceiling);
+}
+
+/// The same pools with the water of the GPU.
+#[test]
+fn high_quality_matches_its_references() {
+    golden("floor_high", |setup| setup.quality = PictureQuality::High);
+    golden("wall_high", |setup| {
+        setup.quality = PictureQuality::High;
+        setup.surface.kind = SurfaceKind::Wall;
+    });
 }
 
 #[test]

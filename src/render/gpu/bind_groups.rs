@@ -115,6 +115,13 @@ impl BindGroups {
             TextureView(&inputs.fixed.noise),
             Sampler(&samplers.tiling),
             TextureView(sunlight),
+            // The shader reads it only if it exists.
+            TextureView(
+                targets
+                    .body_depth
+                    .as_ref()
+                    .map_or(&targets.bodies, |[depth, _]| depth),
+            ),
         ];
         let overlay = [TextureView(&inputs.fixed.glyphs), Sampler(&samplers.flat)];
         Self {

@@ -176,25 +176,23 @@ impl Renderer {
     /// Draws static bodies, fish, waterfalls and specks over a transparent background.
     pub(super) fn draw_bodies(&self, encoder: &mut wgpu::CommandEncoder) {
         let targets = &self.targets;
-        let (drawn, resolved) = match &targets.body_samples {
-            Some(samples) => (samples, Some(&targets.bodies)),
-            None => (&targets.bodies, None),
+        let light = match &targets.body_samples {
+            Some(samples) => cleared(samples, Some(&targets.bodies)),
+            None => cleared(&targets.bodies, None),
         };
+        let depth =
+            targets
+                .body_depth
+                .as_ref()
+                .map(|[depth, samples]| match targets.body_samples {
+                    Some(_) => cleared(samples, Some(depth)),
+                    None => cleared(depth, None),
+                });
+        let attachments = [Some(light), depth];
+        let count = attachments.iter().flatten().count();
         let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
             label: Some("bodies"),
-            color_attachments: &[Some(wgpu::RenderPassColorAttachment {
-                view: drawn,
-                depth_slice: None,
-                resolve_target: resolved,
-                ops: wgpu::Operations {
-                    load: LoadOp::Clear(wgpu::Color::TRANSPARENT),
-                    store: if resolved.is_some() {
-                        StoreOp::Discard
-                    } else {
-                        StoreOp::Store
-                    },
-                },
-            })],
+            color_attachments: attachments.get(..count).unwrap_or_default(),
             depth_stencil_attachment: Some(wgpu::RenderPassDepthStencilAttachment {
                 view: &targets.depth,
                 depth_ops: Some(wgpu::Operations {
@@ -240,6 +238,26 @@ impl Renderer {
             pass.set_vertex_buffer(0, self.speck_buffer.buffer.slice(..));
             pass.draw(0..3, 0..self.dust.specks.len() as u32);
         }
+    }
+}
+
+/// Returns the attachment of a cleared texture. With `resolved`, its samples are averaged into that texture.
+fn cleared<'a>(
+    view: &'a TextureView,
+    resolved: Option<&'a TextureView>,
+) -> wgpu::RenderPassColorAttachment<'a> {
+    let store = match resolved {
+        Some(_) => StoreOp::Discard,
+        None => StoreOp::Store,
+    };
+    wgpu::RenderPassColorAttachment {
+        view,
+        depth_slice: None,
+        resolve_target: resolved,
+        ops: wgpu::Operations {
+            load: LoadOp::Clear(wgpu::Color::TRANSPARENT),
+            store,
+        },
     }
 }
 

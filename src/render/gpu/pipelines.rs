@@ -10,6 +10,8 @@ use crate::render::output_params::OutputParams;
 pub(super) const CAUSTICS: TextureFormat = TextureFormat::R8Unorm;
 /// Format of the body texture. It stores square roots of light (see `encode_light` in `shaders/scene.wgsl`).
 pub(super) const BODIES: TextureFormat = TextureFormat::Rgba8Unorm;
+/// Format of the depth of bodies below the surface, relative to the depth of the ground.
+pub(super) const BODY_DEPTH: TextureFormat = TextureFormat::R8Unorm;
 /// Format of the depth buffer of bodies.
 pub(super) const DEPTH: TextureFormat = TextureFormat::Depth32Float;
 /// Format of the slopes of the water. One step of the 8-bit value is a slope of 0.002, which shifts the visible ground by less
@@ -186,7 +188,7 @@ impl BindGroupLayouts {
             output: layout(
                 "output",
                 stages,
-                &[FLAT, FLAT, FLAT, FLAT, SAMPLER, FLAT, SAMPLER, FLAT],
+                &[FLAT, FLAT, FLAT, FLAT, SAMPLER, FLAT, SAMPLER, FLAT, FLAT],
             ),
             output_uniforms: layout("output uniforms", stages, &[UNIFORM]),
             overlay: layout("overlay", stages, &[FLAT, SAMPLER]),
@@ -204,6 +206,8 @@ struct PipelineDescription<'a> {
     vertex: (&'a str, Option<wgpu::VertexBufferLayout<'a>>),
     /// Fragment entry point, format of the target, and blending with the target.
     fragment: (&'a str, TextureFormat, Option<wgpu::BlendState>),
+    /// Whether the depth of bodies is drawn to a second target; `None` if there is no such target.
+    body_depth: Option<bool>,
     /// Whether triangles are tested against the depth buffer, and are not drawn if seen from behind.
     has_depth: bool,
     /// Samples per pixel.
@@ -262,6 +266,7 @@ impl Pipelines {
                 bind_groups,
                 vertex: ("full_target", None),
                 fragment: (fragment, format, None),
+                body_depth: None,
                 has_depth: false,
                 samples: 1,
                 constants: &fine,
@@ -274,6 +279,7 @@ impl Pipelines {
                 bind_groups,
                 vertex: (vertex, Some(layout.per_vertex())),
                 fragment,
+                body_depth: None,
                 has_depth: false,
                 samples: 1,
                 constants: &[],
@@ -291,6 +297,7 @@ impl Pipelines {
                 bind_groups: &[&layouts.bodies],
                 vertex: (vertex, Some(vertex_layouts::MODEL.per_vertex())),
                 fragment: (fragment, BODIES, blend),
+                body_depth: has_fine_water.then_some(true),
                 has_depth: true,
                 samples,
                 constants: &constants,
@@ -321,6 +328,7 @@ impl Pipelines {
                 bind_groups: &[],
                 vertex: ("speck_vertex", Some(vertex_layouts::SPECK.per_instance())),
                 fragment: ("speck_light", BODIES, over),
+                body_depth: has_fine_water.then_some(false),
                 has_depth: true,
                 samples,
                 constants: &constants[..1],
@@ -375,6 +383,7 @@ pub(super) fn output(
             FINISHED,
             is_limited.then(replace_constant_share),
         ),
+        body_depth: None,
         has_depth: false,
         samples: 1,
         constants: &constants,
@@ -456,6 +465,21 @@ fn pipeline(
     description: &PipelineDescription<'_>,
 ) -> wgpu::RenderPipeline {
     let module = module(device, description.shader);
+    let target = |format, write_mask| {
+        Some(wgpu::ColorTargetState {
+            format,
+            blend: description.fragment.2,
+            write_mask,
+        })
+    };
+    let depth_mask = match description.body_depth {
+        Some(true) => wgpu::ColorWrites::RED,
+        _ => wgpu::ColorWrites::empty(),
+    };
+    let targets = [
+        target(description.fragment.1, wgpu::ColorWrites::ALL),
+        target(BODY_DEPTH, depth_mask),
+    ];
     let options = || wgpu::PipelineCompilationOptions {
         constants: description.constants,
         ..wgpu::PipelineCompilationOptions::default()
@@ -493,11 +517,9 @@ fn pipeline(
             module: &module,
             entry_point: Some(description.fragment.0),
             compilation_options: options(),
-            targets: &[Some(wgpu::ColorTargetState {
-                format: description.fragment.1,
-                blend: description.fragment.2,
-                write_mask: wgpu::ColorWrites::ALL,
-            })],
+            targets: targets
+                .get(..1 + usize::from(description.body_depth.is_some()))
+                .unwrap_or_default(),
         }),
         multiview_mask: None,
         cache: None,

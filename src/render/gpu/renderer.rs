@@ -152,7 +152,7 @@ impl Renderer {
         let size = picture_px(&gpu, outputs.iter().map(|output| &output.view));
         let scenery =
             Scenery::new(&look, &surface, size, depth_m).with_terraces(&terraces, &surface);
-        let targets = Targets::new(device, size, samples);
+        let targets = Targets::new(device, size, compiled_for);
         let fixed = FixedTextures::new(device, &gpu.queue, models());
         let drawn = static_models.get(..STATIC_MODEL_COUNT).unwrap_or_default();
         let (meshes, vertex_buffer, index_buffer) = upload(&gpu, drawn.iter().chain(models()));

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use wgpu::{BufferUsages, Device, Queue, TextureFormat, TextureUsages, TextureView};
 
-use super::pipelines::{BODIES, DEPTH, FINISHED, GROUND, GROUND_LIGHT};
+use super::pipelines::{BODIES, BODY_DEPTH, DEPTH, FINISHED, GROUND, GROUND_LIGHT, PipelineKind};
 use crate::render::color::linear_from_srgb;
 use crate::render::glyphs;
 use crate::render::model::Model;
@@ -53,6 +53,8 @@ pub(super) struct Targets {
     pub(super) bodies: TextureView,
     /// Texture with several samples per pixel, which are averaged into `bodies`; `None` with one sample per pixel.
     pub(super) body_samples: Option<TextureView>,
+    /// Depth of bodies below the surface, and its samples; `None` if the CPU computes the water.
+    pub(super) body_depth: Option<[TextureView; 2]>,
     pub(super) depth: TextureView,
     /// Size of `bodies` in pixels.
     pub(super) size_px: [u32; 2],
@@ -60,7 +62,8 @@ pub(super) struct Targets {
 }
 
 impl Targets {
-    pub(super) fn new(device: &Device, size: [u32; 2], samples: u32) -> Self {
+    pub(super) fn new(device: &Device, size: [u32; 2], kind: PipelineKind) -> Self {
+        let samples = kind.samples;
         let most = device.limits().max_texture_dimension_2d;
         let only_drawn = TextureUsages::RENDER_ATTACHMENT;
         let drawn = only_drawn | TextureUsages::TEXTURE_BINDING;
@@ -77,6 +80,9 @@ impl Targets {
             bodies: make("bodies", size, BODIES, drawn, 1),
             body_samples: (samples > 1)
                 .then(|| make("body samples", size, BODIES, only_drawn, samples)),
+            body_depth: kind.has_fine_water.then(|| {
+                [1, samples].map(|samples| make("body depth", size, BODY_DEPTH, drawn, samples))
+            }),
             depth: make("depth", size, DEPTH, only_drawn, samples),
         }
     }
