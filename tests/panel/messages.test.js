@@ -50,7 +50,7 @@ test("every key is used", () => {
   const all = sources().map((source) => source.text).join("\n");
   const literals = new Set([...all.matchAll(/"([\w.]+)"/g)].map((match) => match[1]));
   const prefixes = [
-    ...[...all.matchAll(/`(\w[\w.]*\.)\$\{/g)].map((match) => match[1]),
+    ...[...all.matchAll(/`(\w+\.[\w.]*)\$\{/g)].map((match) => match[1]),
     ...[...all.matchAll(/\bknown\("([\w.]+)"/g)].map((match) => `${match[1]}.`),
   ];
   const unused = Object.keys(en).filter((key) => !literals.has(key) && !prefixes.some((prefix) => key.startsWith(prefix)));

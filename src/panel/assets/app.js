@@ -20,16 +20,16 @@ import "./pages/scenes.js";
 import "./pages/setup.js";
 import "./pages/system.js";
 
-/** @typedef {{ name: string, role: import("./core/api.js").Role, onPhone: boolean }} Page */
+/** @typedef {{ name: string, role: import("./core/api.js").Role, onPhone: boolean, isEditor?: boolean }} Page */
 
 /** The pages, in the order of the navigation. @type {Page[]} */
 const PAGES = [
   { name: "now", role: "view", onPhone: true },
   { name: "live", role: "view", onPhone: true },
-  { name: "life", role: "operate", onPhone: true },
-  { name: "scenes", role: "admin", onPhone: false },
-  { name: "hours", role: "operate", onPhone: true },
-  { name: "setup", role: "admin", onPhone: false },
+  { name: "life", role: "operate", onPhone: true, isEditor: true },
+  { name: "scenes", role: "admin", onPhone: false, isEditor: true },
+  { name: "hours", role: "operate", onPhone: true, isEditor: true },
+  { name: "setup", role: "admin", onPhone: false, isEditor: true },
   { name: "system", role: "admin", onPhone: false },
 ];
 
@@ -127,7 +127,7 @@ class App extends View {
     const isNew = this.#shownPage !== null && this.#shownPage !== page.name;
     this.#shownPage = page.name;
     if (isNew) requestAnimationFrame(() => this.#focusPage());
-    const hasChanges = this.#hasChangeBar();
+    const hasChanges = this.#hasChangeBar(page);
     return h("div", { class: hasChanges ? "shell with-changes" : "shell", key: "shell" },
       h("a", { class: "button skip", href: "#main", onclick: (/** @type {Event} */ e) => { e.preventDefault(); this.#focusPage(); } }, t("skip")),
       this.#topbar(),
@@ -182,8 +182,12 @@ class App extends View {
     ];
   }
 
-  #hasChangeBar() {
-    return may("admin") && status !== null && status.unsaved.length > 0;
+  /** @param {Page} page */
+  #hasChangeBar(page) {
+    if (!may("admin") || status === null) return false;
+    // What is saved can still be undone, where things are edited.
+    const canUndo = page.isEditor && status.undo_depth + status.redo_depth > 0;
+    return status.unsaved.length > 0 || canUndo;
   }
 
   /** The bar with the unsaved changes: undo, redo, revert, save. */
@@ -192,12 +196,13 @@ class App extends View {
       const label = t(`changes.${name}`);
       return h("button", { key: name, class: "plain wordy", type: "button", title: label, "aria-label": label, disabled: !isOn, onclick: () => send({ command: name }) }, icon(iconName), h("span", null, label));
     };
+    const unsaved = status.unsaved.length;
     return h("div", { class: "changes", key: "changes", role: "region", "aria-label": t("changes.title") },
-      h("p", { class: "grow" }, t("changes.unsaved", { n: status.unsaved.length })),
+      h("p", { class: "grow" }, unsaved > 0 ? t("changes.unsaved", { n: unsaved }) : t("changes.all_saved")),
       command("undo", "undo", status.undo_depth > 0),
       command("redo", "redo", status.redo_depth > 0),
-      command("revert", "revert", true),
-      h("button", { class: "primary", type: "button", onclick: () => send({ command: "save" }, t("changes.saved")) }, icon("save"), h("span", null, t("changes.save"))));
+      command("revert", "revert", unsaved > 0),
+      h("button", { class: "primary", type: "button", disabled: unsaved === 0, onclick: () => send({ command: "save" }, t("changes.saved")) }, icon("save"), h("span", null, t("changes.save"), unsaved > 0 && h("span", { class: "count", "aria-hidden": "true" }, unsaved))));
   }
 }
 

@@ -124,7 +124,9 @@ function update(element, wanted) {
   for (const name of Object.keys(old)) {
     if (!(name in wanted.props)) setProp(element, name, undefined, old[name]);
   }
-  for (const [name, value] of Object.entries(wanted.props)) {
+  // A value comes last: the field rounds it to the range that it has at that moment.
+  const entries = Object.entries(wanted.props).sort(([a], [b]) => Number(PROPERTIES.has(a)) - Number(PROPERTIES.has(b)));
+  for (const [name, value] of entries) {
     if (value !== old[name] || PROPERTIES.has(name)) setProp(element, name, value, old[name]);
   }
   if (!before) wanted.props.ref?.(element);

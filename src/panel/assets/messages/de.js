@@ -71,6 +71,7 @@ export default {
   // Bar of changes.
   "changes.title": "Ungespeicherte Änderungen",
   "changes.unsaved": { one: "{n} Datei geändert, nicht gespeichert", other: "{n} Dateien geändert, nicht gespeichert" },
+  "changes.all_saved": "Alles ist gespeichert",
   "changes.undo": "Rückgängig",
   "changes.redo": "Wiederholen",
   "changes.revert": "Verwerfen",

@@ -71,6 +71,7 @@ export default {
   // Bar of changes.
   "changes.title": "Unsaved changes",
   "changes.unsaved": { one: "{n} file changed, not saved", other: "{n} files changed, not saved" },
+  "changes.all_saved": "Everything is saved",
   "changes.undo": "Undo",
   "changes.redo": "Redo",
   "changes.revert": "Revert",
