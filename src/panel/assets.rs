@@ -68,6 +68,7 @@ const ASSETS: &[Asset] = &[
     asset!("setup/output_step.js"),
     asset!("setup/picture_stats.js"),
     asset!("setup/point_picker.js"),
+    asset!("setup/waiting.js"),
     asset!("styles/base.css"),
     asset!("styles/pages.css"),
     asset!("styles/parts.css"),

@@ -22,6 +22,8 @@ import { tabPanel, tabs } from "../parts/tabs.js";
 class Life extends View {
   /** @type {Set<string>} */
   #chosen = new Set();
+  /** A species that was just added, until the documents contain it. */
+  #expected = "";
   #tab = "mind";
   #query = "";
   #state = { open: new Set(["body", "motion"]), wrong: new Map() };
@@ -56,6 +58,10 @@ class Life extends View {
     if (schema === null || status === null || documents.size === 0) return h("p", { class: "muted" }, t("connecting"));
     const { here, others, population } = this.#listed();
     const names = new Set([...here, ...others].map((doc) => doc.document.name ?? ""));
+    if (names.has(this.#expected)) {
+      this.#chosen = new Set([this.#expected]);
+      this.#expected = "";
+    }
     for (const name of this.#chosen) if (!names.has(name)) this.#chosen.delete(name);
     if (this.#chosen.size === 0) this.#chosen.add((here[0] ?? others[0])?.document.name ?? "");
     const docs = [...this.#chosen].map((name) => documents.get(`species/${name}`)).filter((doc) => doc !== undefined);
@@ -65,7 +71,7 @@ class Life extends View {
         !may("admin") && h("p", { class: "hint plain-hint" }, icon("info"), t("life.read_only"))),
       brokenFiles(),
       this.#query.trim() !== "" ? this.#found(docs) : h("div", { class: "grid side", key: "life" },
-        this.#list(here, others, population), this.#editors(docs, here)),
+        this.#list(here, others, population), this.#expected ? h("p", { class: "muted" }, t("connecting")) : this.#editors(docs, here)),
     ];
   }
 
@@ -172,7 +178,8 @@ class Life extends View {
       wrong = !/^[a-z][a-z0-9_]*$/.test(name) ? t("life.name_rule") : names.includes(name) ? t("edit.exists") : "";
       if (wrong) return update();
       close();
-      if (await send({ command: "add_species", name, like, count }, t("life.added", { name }))) this.#choose(name, false);
+      if (await send({ command: "add_species", name, like, count }, t("life.added", { name }))) this.#expected = name;
+      this.update();
     } },
       h("div", { class: "field" }, h("label", { for: "new-name" }, t("edit.name")), h("input", { id: "new-name", value: name, autocomplete: "off", autocapitalize: "none", "aria-invalid": wrong ? "true" : null, "aria-describedby": "new-name-help", oninput: (/** @type {any} */ e) => { name = e.target.value; } }), h("p", { class: "help", id: "new-name-help" }, wrong || t("life.name_rule"))),
       h("div", { class: "field" }, h("label", { for: "new-like" }, t("life.like")), h("select", { id: "new-like", value: like, onchange: (/** @type {any} */ e) => { like = e.target.value; } }, names.map((other) => h("option", { key: other, value: other }, other))), h("p", { class: "help" }, t("life.like_help"))),

@@ -52,7 +52,7 @@ class Now extends View {
     const midnight = new Date();
     midnight.setHours(0, 0, 0, 0);
     const answer = await get(`/analytics?from=${midnight.toISOString()}&to=${new Date().toISOString()}`).catch(() => null);
-    this.#byHour = Array.isArray(answer?.hours) ? answer.hours.map((/** @type {any} */ hour) => hour.visitors ?? 0) : null;
+    this.#byHour = Array.isArray(answer?.intervals) ? sumByHour(answer.intervals) : null;
     this.update();
   }
 
@@ -180,6 +180,16 @@ class Now extends View {
         h("span", { key: hour, class: n > 0 ? "bar" : "bar off", title: `${hour}: ${n}`, style: { height: `${Math.max(3, (n / most) * 100)}%` } }))),
       h("div", { class: "bars-scale" }, h("span", null, clock(new Date(new Date().setHours(0, 0)))), h("span", null, clock(new Date()))));
   }
+}
+
+/** Adds up the arrivals of each hour of today, up to now. @param {{ from: string, arrivals: number | null }[]} intervals */
+function sumByHour(intervals) {
+  const hours = new Array(new Date().getHours() + 1).fill(0);
+  for (const interval of intervals) {
+    const hour = new Date(interval.from).getHours();
+    if (hour < hours.length) hours[hour] += interval.arrivals ?? 0;
+  }
+  return hours;
 }
 
 function fishCount() {

@@ -3,7 +3,8 @@
 import { may } from "../core/api.js";
 import { h } from "../core/dom.js";
 import { t } from "../core/i18n.js";
-import { documents, fileOf } from "../core/store.js";
+import { documents, fileOf, keyOf } from "../core/store.js";
+import { on } from "../core/topics.js";
 import "./code_editor.js";
 import { openDialog } from "./dialog.js";
 import { icon } from "./icons.js";
@@ -16,7 +17,14 @@ export function brokenFiles() {
     may("admin") && h("button", { type: "button", onclick: () => editText(doc) }, icon("edit"), t("text.open"))));
 }
 
-/** Opens the text of a document. @param {import("../core/store.js").Doc} doc */
-export function editText(doc) {
-  return openDialog(fileOf(doc.document), () => h("shoal-code", { doc }));
+/** Opens the text of a broken file, and closes it when the file is whole again. @param {import("../core/store.js").Doc} doc */
+async function editText(doc) {
+  const key = keyOf(doc.document);
+  let stop = () => {};
+  await openDialog(fileOf(doc.document), (close, update) => {
+    stop();
+    stop = on("documents", () => (documents.get(key)?.broken_text === undefined ? close() : update()));
+    return h("shoal-code", { doc: documents.get(key) ?? doc });
+  });
+  stop();
 }

@@ -50,14 +50,17 @@ class CodeEditor extends View {
           oninput: (/** @type {any} */ e) => { this.#text = e.target.value; this.update(); } })),
       !this.isReadOnly && h("div", { class: "row end" },
         h("button", { type: "button", disabled: !isChanged, onclick: () => { this.#text = this.#shown; this.#problems = this.#doc?.problems ?? []; this.update(); } }, t("text.reset")),
-        h("button", { type: "button", class: "primary", disabled: !isChanged || this.#isBusy, onclick: () => this.#apply() }, t("text.apply"))));
+        h("button", { type: "button", class: "primary", disabled: !isChanged || this.#isBusy, onclick: () => this.#apply() }, t(this.#doc.broken_text === undefined ? "text.apply" : "text.apply_save"))));
   }
 
   async #apply() {
     if (this.#doc === null) return;
     this.#isBusy = true;
     try {
+      const isBroken = this.#doc.broken_text !== undefined;
       await command({ command: "replace_text", document: this.#doc.document, text: this.#text });
+      // The broken file stays on the disk until it is saved over.
+      if (isBroken) await command({ command: "save" });
       this.#problems = [];
       this.#shown = this.#text;
       notify("good", t("text.applied"));

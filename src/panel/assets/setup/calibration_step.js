@@ -6,6 +6,7 @@ import { send, status } from "../core/store.js";
 import { on } from "../core/topics.js";
 import { icon } from "../parts/icons.js";
 import "./point_picker.js";
+import { waiting } from "./waiting.js";
 
 /** @typedef {{ camera_px: [number, number], floor_m: [number, number] }} Marker */
 
@@ -98,13 +99,16 @@ class CalibrationStep extends View {
   /** The running procedure: what it waits for, and what can be done. @param {any} calibration */
   #procedure(calibration) {
     const isTouch = calibration.target !== null;
-    const title = calibration.is_proven && !isTouch ? t("calibration.proven") : isTouch ? t("calibration.put", { n: calibration.target, total: calibration.targets }) : t("calibration.keep_off");
+    const { text, isKnown, isAgain } = waiting(calibration);
+    const isRejected = isAgain || (!calibration.is_proven && !isTouch && calibration.taken === calibration.targets && calibration.targets > 0 && isTouchMethod(calibration));
     return h("section", { class: "card stack procedure", "aria-live": "polite" },
-      h("p", { class: "procedure-title" }, title),
+      isTouch && h("p", { class: "procedure-target" }, t("calibration.target", { n: calibration.target, total: calibration.targets })),
+      isRejected && h("p", { class: "hint bad" }, icon("warn"), h("span", null, t(isTouch ? "calibration.again" : "calibration.rejected"))),
+      h("p", { class: "procedure-title" }, text),
       calibration.targets > 0 && h("div", null,
         h("progress", { max: calibration.targets, value: calibration.taken, "aria-label": t("calibration.progress") }),
         h("p", { class: "small muted" }, t("calibration.taken", { n: calibration.taken, total: calibration.targets }))),
-      calibration.sentence && h("p", { class: "muted", lang: "en" }, calibration.sentence),
+      calibration.sentence && h("p", { class: isKnown ? "small muted" : "", lang: "en" }, calibration.sentence),
       calibration.is_proven && h("button", { type: "button", class: "primary", onclick: () => this.#send({ do: "accept" }, t("calibration.accepted")) }, icon("check"), t("calibration.accept")),
       h("div", { class: "row" },
         isTouch && h("button", { type: "button", onclick: () => this.#send({ do: "back" }) }, icon("left"), t("calibration.back")),
@@ -114,6 +118,11 @@ class CalibrationStep extends View {
       calibration.targets > 0 && isTouch && h("details", { class: "fold" }, h("summary", null, t("calibration.single")),
         h("div", { class: "chips" }, Array.from({ length: calibration.targets }, (_, index) => h("button", { key: index, type: "button", "aria-label": t("calibration.repeat_one", { n: index + 1 }), "aria-pressed": String(calibration.target === index + 1), onclick: () => this.#send({ do: "repeat", target: index + 1 }) }, index + 1)))));
   }
+}
+
+/** Whether touch targets are measured, at most 25; stripes have more patterns. @param {any} calibration */
+function isTouchMethod(calibration) {
+  return calibration.targets <= 25 && !/Pattern/.test(calibration.sentence);
 }
 
 /** @param {number} meters */
