@@ -23,3 +23,4 @@ mod rooms;
 mod touch;
 mod verify_vision;
 mod vision;
+mod visitor_counts;

@@ -15,7 +15,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use glam::DVec3;
-use shoal::app::{TrackOptions, TrackerConfig, track};
+use shoal::app::{TrackOptions, TrackSummary, TrackerConfig, track};
 use shoal::calibration::{CalibrationParams, CalibrationSetup, calibrate, read_points};
 use shoal::geometry::Surface;
 use shoal::vision::VisionParams;
@@ -189,6 +189,33 @@ impl std::fmt::Display for Score {
 /// Renders a scene or takes it from the cache, calibrates the camera with the scene's markers, tracks the visitors and scores
 /// the tracks. If the machine lacks a required program, prints a message and returns `None`.
 pub(crate) fn track_scene(arguments: &str) -> Option<Score> {
+    let folder = tempfile::tempdir().expect("a folder for the tracks");
+    let out = folder.path().join("tracks.jsonl");
+    let (scene, surface, tracked) = tracks_of_scene(arguments, &out)?;
+    let report = score(&scene, &out, &surface)?;
+    let number = |key: &str| report[key].as_f64().unwrap_or(f64::NAN);
+    Some(Score {
+        hota: number("HOTA"),
+        idf1: number("IDF1"),
+        recall: number("recall"),
+        precision: number("precision"),
+        median_mm: number("foot_median_mm"),
+        p95_mm: number("foot_p95_mm"),
+        switches_per_min: number("switches_per_min"),
+        longest_false_secs: number("longest_false_secs"),
+        longest_lost_secs: number("longest_lost_secs"),
+        longest_on_thing_secs: number("longest_on_thing_secs"),
+        still_area_kept: number("still_area_kept"),
+        moved_secs: tracked.moved_secs,
+    })
+}
+
+/// Renders a scene or takes it from the cache, calibrates the camera with the scene's markers, and writes the tracks of the visitors
+/// to `out`. Returns the folder of the scene, the size of the surface, and the summary.
+pub(crate) fn tracks_of_scene(
+    arguments: &str,
+    out: &Path,
+) -> Option<(PathBuf, String, TrackSummary)> {
     let scene = scene(arguments)?;
     let read =
         |name: &str| std::fs::read_to_string(scene.join(name)).expect("the scene is complete");
@@ -216,8 +243,6 @@ pub(crate) fn track_scene(arguments: &str) -> Option<Score> {
     let points = read_points(&read("markers.csv")).expect("the markers are valid");
     let (calibration, _) = calibrate(&points, &setup, &CalibrationParams::default())
         .unwrap_or_else(|error| panic!("{arguments}: the calibration was rejected: {error}"));
-    let folder = tempfile::tempdir().expect("a folder for the tracks");
-    let out = folder.path().join("tracks.jsonl");
     let options = TrackOptions {
         source: format!("file:{}", scene.join("walk.y4m").display()),
         folder: PathBuf::new(),
@@ -236,26 +261,11 @@ pub(crate) fn track_scene(arguments: &str) -> Option<Score> {
             },
         },
         drift_max_m: 0.03,
-        out: out.clone(),
+        out: out.to_owned(),
         debug: None,
     };
     let tracked = track(&options, &AtomicBool::new(false)).expect("the scene can be tracked");
-    let report = score(&scene, &out, &text("surface"))?;
-    let number = |key: &str| report[key].as_f64().unwrap_or(f64::NAN);
-    Some(Score {
-        hota: number("HOTA"),
-        idf1: number("IDF1"),
-        recall: number("recall"),
-        precision: number("precision"),
-        median_mm: number("foot_median_mm"),
-        p95_mm: number("foot_p95_mm"),
-        switches_per_min: number("switches_per_min"),
-        longest_false_secs: number("longest_false_secs"),
-        longest_lost_secs: number("longest_lost_secs"),
-        longest_on_thing_secs: number("longest_on_thing_secs"),
-        still_area_kept: number("still_area_kept"),
-        moved_secs: tracked.moved_secs,
-    })
+    Some((scene, text("surface"), tracked))
 }
 
 /// Prints one figure in the format that `scripts/verify` collects in its table. Returns the printed line if the figure misses
