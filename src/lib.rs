@@ -8,6 +8,8 @@
     )
 )]
 
+pub mod alerts;
+pub mod analytics;
 pub mod app;
 pub mod behavior;
 pub mod calibration;
@@ -19,6 +21,7 @@ pub mod life;
 pub mod navigation;
 pub mod panel;
 pub mod render;
+pub mod schedule;
 pub mod simulation;
 pub mod site;
 pub mod steering;

@@ -7,7 +7,10 @@ use glam::DVec3;
 
 #[cfg(unix)]
 use super::commands::CtlArguments;
-use super::commands::{CamerasArguments, CaptureWorkerArguments, ChildGuardArguments};
+use super::commands::{
+    CamerasArguments, CaptureWorkerArguments, ChildGuardArguments, GenerateArguments,
+    ScheduleArguments, VisitorsArguments,
+};
 use crate::camera::SourceSpec;
 use crate::life::VisitorProgram;
 use crate::panel::Listen;
@@ -79,6 +82,14 @@ pub(super) enum Command {
     /// Check a site with its species, scenes and models, and report all problems
     #[command(after_help = "Example: shoal check my/site.toml")]
     Check(CheckArguments),
+    /// Print what the installation shows on the next days: opening hours, holidays, changes of the clocks
+    #[command(after_help = "Example: shoal schedule my/site.toml --days 21")]
+    Schedule(ScheduleArguments),
+    /// Print how many visitors came, how long they stayed, and where they were
+    #[command(
+        after_help = "Example: shoal visitors my/site.toml --from 2026-12-01 --to 2026-12-31 --csv > december.csv"
+    )]
+    Visitors(VisitorsArguments),
     /// Print the JSON Schema of all configuration files
     #[command(after_help = "Example: shoal schema > schema.json")]
     Schema,
@@ -90,6 +101,9 @@ pub(super) enum Command {
     #[command(after_help = "Example: shoal monitors\n\
                             `outputs.monitor` in a site file takes the name.")]
     Monitors,
+    /// Write the man pages and the completions of shells, for a package
+    #[command(hide = true)]
+    Generate(GenerateArguments),
     /// Read one camera and write its frames to standard output, until standard input is closed (started by Shoal itself)
     #[command(hide = true)]
     CaptureWorker(CaptureWorkerArguments),

@@ -32,6 +32,7 @@ mod session;
 mod simulate;
 mod site_archive;
 mod site_setup;
+mod state_folder;
 mod stoppable_input;
 mod terminal;
 mod track;

@@ -7,6 +7,7 @@ use qrcode::{Color, EcLevel, QrCode};
 use super::live::{HangPolicy, LivePool};
 use super::print_message;
 use super::site_archive::{read_site_files, restore_site_files};
+use super::state_folder::state_folder;
 use super::terminal::LOG;
 use crate::calibration::Language;
 use crate::panel::{
@@ -14,9 +15,6 @@ use crate::panel::{
 };
 use crate::render::{FloorNotice, QrModules};
 use crate::site;
-
-/// Folder beside the site file for what Shoal keeps itself. Under systemd, `StateDirectory=` replaces it.
-const STATE_FOLDER: &str = ".shoal";
 
 /// Returns the options of the panel of a site. `listen` comes from the command line and replaces the value of the site.
 pub(super) fn panel_options(
@@ -32,20 +30,6 @@ pub(super) fn panel_options(
         site: site.map(Path::to_path_buf),
         state_folder: site_folder.as_deref().map(state_folder),
         site_folder: site_folder.unwrap_or_default(),
-    }
-}
-
-fn state_folder(site_folder: &Path) -> PathBuf {
-    let of_service = std::env::var("STATE_DIRECTORY").ok();
-    let first = of_service
-        .as_deref()
-        .and_then(|folders| folders.split(':').next());
-    match first
-        .map(PathBuf::from)
-        .filter(|folder| folder.is_absolute())
-    {
-        Some(folder) => folder,
-        None => site_folder.join(STATE_FOLDER),
     }
 }
 

@@ -153,6 +153,7 @@ pub(super) fn run_pool(options: RunOptions, stop: StopFlag) -> anyhow::Result<Ru
     if let Some(panel) = options.panel {
         start_panel(&mut live, &panel)?;
     }
+    live.start_service()?;
     if let Some(path) = options.commands {
         let sender = live.client.sender(Source::of(SourceKind::Commands));
         let mut input = CommandInput::new(&path, sender);

@@ -231,7 +231,7 @@ impl RuleState {
             self.pause_secs = rule.pause_secs;
             return RuleTransition::Ends;
         }
-        self.pause_secs = (self.pause_secs - dt).max(0.0);
+        self.pause_secs = (self.pause_secs - dt * world.director.pace).max(0.0);
         let is_due = holds && self.held_secs >= rule.for_secs && self.pause_secs <= 0.0;
         if !(is_due || self.is_started) {
             return RuleTransition::Unchanged;
@@ -266,7 +266,8 @@ impl Condition {
             }
             Self::Chance(want) => {
                 let draw = world.random.unit(index as u32, RandomStream::Director, 0);
-                draw < 1.0 - (-want.rate_per_sec * world.dt_secs).exp()
+                let rate_per_sec = want.rate_per_sec * world.director.pace;
+                draw < 1.0 - (-rate_per_sec * world.dt_secs).exp()
             }
             Self::Always(_) => true,
             Self::ByHand(_) => false,

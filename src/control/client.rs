@@ -13,6 +13,7 @@ use parking_lot::Mutex;
 use super::command::Command;
 use super::event::{EventLog, EventPage};
 use super::request::{Outcome, Reply, Request, Source};
+use super::schedule::PreviewDay;
 use super::status::Status;
 
 /// Largest number of requests that may wait. Further requests are rejected.
@@ -70,6 +71,7 @@ impl std::fmt::Debug for DocumentsPage {
 pub struct Board {
     status: Mutex<Arc<Status>>,
     documents: Mutex<Arc<DocumentsPage>>,
+    schedule_preview: Mutex<Arc<Vec<PreviewDay>>>,
     /// The events of all stages.
     pub events: EventLog,
 }
@@ -83,6 +85,16 @@ impl Board {
     /// Replaces the documents.
     pub fn publish_documents(&self, documents: DocumentsPage) {
         *self.documents.lock() = Arc::new(documents);
+    }
+
+    /// Returns the preview of the schedule.
+    pub fn schedule_preview(&self) -> Arc<Vec<PreviewDay>> {
+        Arc::clone(&self.schedule_preview.lock())
+    }
+
+    /// Replaces the preview of the schedule.
+    pub fn publish_preview(&self, days: Vec<PreviewDay>) {
+        *self.schedule_preview.lock() = Arc::new(days);
     }
 
     /// Replaces the status.
@@ -147,6 +159,11 @@ impl DeskClient {
     /// Returns the documents. After the reply to a command they contain its effect.
     pub fn documents(&self) -> Arc<DocumentsPage> {
         Arc::clone(&self.board.documents.lock())
+    }
+
+    /// Returns the preview of the schedule, from today on.
+    pub fn schedule_preview(&self) -> Arc<Vec<PreviewDay>> {
+        self.board.schedule_preview()
     }
 
     /// Returns the events after a number. If there is none, waits at most `wait` for one.

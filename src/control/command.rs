@@ -10,6 +10,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::schedule::ScheduleStep;
+
 /// Longest summary of a command, in characters. Limits the memory of the event log.
 const SUMMARY_CHARS_MAX: usize = 200;
 /// Number of list items that a summary names.
@@ -94,6 +96,13 @@ pub enum Command {
         /// The commands, applied in this order.
         commands: Vec<Command>,
     },
+    /// A step of the schedule: another state until the next planned change, or back to the plan.
+    Schedule {
+        /// The step.
+        step: ScheduleStep,
+    },
+    /// Sends a test message on the way of the messages about faults.
+    TestAlert,
     /// Applies the texts of documents that have changed on the disk.
     TakeOver {
         /// The documents that changed since they were last read, with their texts.
@@ -124,6 +133,8 @@ impl Command {
             Self::OverrideMind { .. } => "override_mind",
             Self::Calibrate { .. } => "calibrate",
             Self::Batch { .. } => "batch",
+            Self::Schedule { .. } => "schedule",
+            Self::TestAlert => "test_alert",
             Self::TakeOver { .. } => "take_over",
             Self::Undo => "undo",
             Self::Redo => "redo",
@@ -155,10 +166,11 @@ impl Command {
                 let command = |c: &Self| format!("{} {}", c.name(), c.summary());
                 listed(commands.iter().map(command))
             }
+            Self::Schedule { step } => serde_json::to_string(step).unwrap_or_default(),
             Self::TakeOver { documents } => {
                 listed(documents.iter().map(|d| d.document.to_string()))
             }
-            Self::Undo | Self::Redo | Self::Save | Self::Revert => String::new(),
+            Self::TestAlert | Self::Undo | Self::Redo | Self::Save | Self::Revert => String::new(),
         };
         let is_shown = |c: &char| !c.is_control();
         text.chars()
@@ -390,6 +402,12 @@ pub enum DirectorEvent {
         /// Name of the rule.
         rule: String,
     },
+    /// Changes how often the director's rules begin. The rules of chance begin, and the pauses of all rules pass, this many times
+    /// as fast. The effect is temporary, so it cannot be undone.
+    Pace {
+        /// The factor, 0.1 to 20; 1 is the pace of the scene.
+        factor: f32,
+    },
     /// Ends the gathering.
     StopGathering,
     /// Lets all fish swim at cruise speed again after a scare. The effect is temporary, so it cannot be undone.
@@ -447,6 +465,10 @@ mod tests {
             json!({"command": "remove_individual", "id": 7}),
             json!({"command": "director", "event": {"event": "hunting", "on": true}}),
             json!({"command": "director", "event": {"event": "calm"}}),
+            json!({"command": "director", "event": {"event": "pace", "factor": 4.0}}),
+            json!({"command": "schedule", "step": {"do": "by_hand", "state": "dark"}}),
+            json!({"command": "schedule", "step": {"do": "resume"}}),
+            json!({"command": "test_alert"}),
             json!({"command": "override_mind", "id": 7, "mind": {"of": "species", "name": "herring"}, "secs": 2.5}),
             json!({"command": "calibrate", "step": {"do": "start", "columns": 4, "rows": 3, "mark": "pole"}}),
             json!({"command": "calibrate", "step": {"do": "gray_code"}}),

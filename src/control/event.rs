@@ -10,6 +10,7 @@ use parking_lot::{Condvar, Mutex};
 use serde::{Deserialize, Serialize};
 
 use super::request::{Reason, Source};
+use super::schedule::ShowState;
 
 /// One event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -94,6 +95,15 @@ pub enum EventKind {
     SceneChanged {
         /// Name of the scene.
         scene: String,
+    },
+    /// The installation shows another state.
+    ScheduleChanged {
+        /// The state.
+        state: ShowState,
+        /// Scene that the plan shows; `None` if it names none.
+        scene: Option<String>,
+        /// Reason for the state.
+        reason: String,
     },
     /// A stage panicked and is restarted.
     StageRestarted {

@@ -7,6 +7,7 @@ mod command;
 mod event;
 mod lines;
 mod request;
+mod schedule;
 mod status;
 
 pub use client::{
@@ -20,6 +21,9 @@ pub use command::{
 pub use event::{Event, EventKind, EventLog, EventPage};
 pub use lines::{AgentLine, AgentsLine, ShadowLine, TrackLine};
 pub use request::{Outcome, Reason, Reply, Request, Source, SourceKind};
+pub use schedule::{
+    ByHandStatus, PlanSource, PreviewDay, PreviewPeriod, ScheduleStatus, ScheduleStep, ShowState,
+};
 pub use status::{
     CalibrationKnown, CalibrationStatus, CameraStatus, DriftStatus, DurationStatus, FaultStatus,
     MachineStatus, OutputStatus, PictureStatus, Rejection, RuleStatus, SpeciesStatus, StageStatus,

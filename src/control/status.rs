@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::command::DocumentName;
 use super::request::Reason;
+use super::schedule::ScheduleStatus;
 
 /// Status of a running pool.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -49,6 +50,8 @@ pub struct Status {
     pub picture: PictureStatus,
     /// Calibration of the camera.
     pub calibration: CalibrationStatus,
+    /// The schedule.
+    pub schedule: ScheduleStatus,
     /// The rules of the scene's director.
     pub director: Vec<RuleStatus>,
     /// Number of changes that can be undone.

@@ -25,6 +25,8 @@ pub enum Change {
         /// Name of the rule.
         name: String,
     },
+    /// Sets the factor on the frequency at which rules of the director begin.
+    Pace(f32),
     /// Sets a gathering point for all fish; `None` removes it.
     Gather(Option<Gathering>),
     /// Gives one agent another mind for `secs`. Replaces an earlier override of this agent.
@@ -65,6 +67,7 @@ impl Simulation {
             Change::StartRule { name } => {
                 self.start_rule(&name);
             }
+            Change::Pace(factor) => self.state.world.director.pace = factor,
             Change::Gather(gathering) => self.state.world.director.by_hand = gathering,
             Change::OverrideMind { id, mind, secs } => self.override_mind(id, *mind, secs),
             Change::EndOverride { id } => self.end_override_of(id),

@@ -24,7 +24,7 @@ use crate::world::{Body, Catch};
 const FORMAT: &str = "shoal pool";
 
 /// Version of the format. Must be increased when fields of the state or their meaning change.
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 
 /// Maximum length of a text that is loaded. The text of a pool with 200,000 agents is shorter.
 const MAX_TEXT_BYTES: usize = 1 << 30;

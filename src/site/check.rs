@@ -159,6 +159,26 @@ pub(super) fn check_site(entry: &Entry<SiteFile>, library: &Library, findings: &
     findings.problems_of(entry, "vision", site.vision.problems());
     findings.problems_of(entry, "calibration", site.calibration.problems());
     findings.problems_of(entry, "panel", site.panel.problems());
+    findings.problems_of(entry, "schedule", site.schedule.problems());
+    for (path, scene) in site.schedule.scenes() {
+        if !library.scenes.contains_key(scene) {
+            let message = unknown("scene", scene, library.scenes.keys());
+            findings.problem(entry, &format!("schedule.{path}"), message);
+        }
+    }
+    findings.problems_of(entry, "alerts", site.alerts.problems());
+    for (path, command) in [
+        (
+            "schedule.projectors.command",
+            &site.schedule.projectors.command,
+        ),
+        ("alerts.command", &site.alerts.command),
+    ] {
+        if let Err(error) = shell_words::split(command) {
+            let message = format!("{error}; write a program and its arguments like in a shell");
+            findings.problem(entry, path, message);
+        }
+    }
     for (i, output) in site.outputs.iter().enumerate() {
         findings.problems_of(entry, &format!("outputs[{i}]"), output.problems());
         let same = |other: &OutputParams| other.monitor == output.monitor;

@@ -26,6 +26,9 @@ const EDITS_MAX: usize = 1000;
 /// Text of a document without values. A document is never empty, because an empty file is rejected as damaged.
 const ALL_DEFAULTS: &str = "# All values are defaults.\n";
 
+/// Allowed factors on the frequency at which the director's rules begin.
+const PACE_RANGE: std::ops::RangeInclusive<f32> = 0.1..=20.0;
+
 /// Longest duration of an override of a mind, in seconds.
 const OVERRIDE_SECS_MAX: f32 = 3600.0;
 
@@ -137,6 +140,12 @@ pub(super) fn draft(
             return Err(rejected(
                 "",
                 "there is no camera here, so it cannot be calibrated; send this command to `shoal run`",
+            ));
+        }
+        Command::Schedule { .. } | Command::TestAlert => {
+            return Err(rejected(
+                "",
+                "only a running installation can do this; send this command to `shoal run`",
             ));
         }
         Command::Batch { .. }
@@ -319,6 +328,17 @@ impl Draft {
                     return Err(rejected("", message));
                 }
                 self.changes.push(Change::StartRule { name: rule.clone() });
+                return Ok(());
+            }
+            DirectorEvent::Pace { factor } => {
+                if !PACE_RANGE.contains(factor) {
+                    let (low, high) = (PACE_RANGE.start(), PACE_RANGE.end());
+                    return Err(rejected(
+                        "",
+                        format!("factor = {factor} is out of range; allowed: {low} to {high}"),
+                    ));
+                }
+                self.changes.push(Change::Pace(*factor));
                 return Ok(());
             }
             DirectorEvent::StopGathering => self.gather(&mut director, None),

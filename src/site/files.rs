@@ -6,6 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::fit::Fit;
+use crate::alerts::AlertParams;
+use crate::analytics::CountingParams;
 use crate::behavior::{ActionParams, Combine, DrivesParams, MindParams, NeedParams, RuleParams};
 use crate::calibration::{CalibrationParams, Language};
 use crate::camera::CameraParams;
@@ -14,6 +16,7 @@ use crate::geometry::{Surface, SurfaceKind};
 use crate::navigation::FieldParams;
 use crate::panel::PanelParams;
 use crate::render::{OutputParams, PictureParams, SceneLook, SpeciesLook};
+use crate::schedule::ScheduleParams;
 use crate::simulation::SimulationParams;
 use crate::vision::VisionParams;
 use crate::world::{
@@ -43,6 +46,13 @@ pub struct SiteFile {
     pub simulation: SimulationParams,
     /// The picture.
     pub picture: PictureParams,
+    /// Opening hours: what the installation shows at which time.
+    pub schedule: ScheduleParams,
+    /// Messages about faults, and about their ends.
+    pub alerts: AlertParams,
+    /// Anonymous counts of visitors.
+    #[schemars(extend("x-restart" = true))]
+    pub counting: CountingParams,
     /// The projectors. If this list is empty, one output of the default size is used.
     pub outputs: Vec<OutputParams>,
     /// The operator's panel.
@@ -61,6 +71,9 @@ impl Default for SiteFile {
             calibration: CalibrationParams::default(),
             simulation: SimulationParams::default(),
             picture: PictureParams::default(),
+            schedule: ScheduleParams::default(),
+            alerts: AlertParams::default(),
+            counting: CountingParams::default(),
             outputs: Vec::new(),
             panel: PanelParams::default(),
         }

@@ -42,9 +42,11 @@ pub struct GatheringRequest {
 }
 
 /// The gathering points that the director currently requests of the fish.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Director {
+    /// Factor on the frequency at which rules begin; 1 is the pace of the scene.
+    pub pace: f32,
     /// Gathering point of all fish, set by a command; `None` if there is none. Takes precedence over gathering points of
     /// rules.
     pub by_hand: Option<Gathering>,
@@ -53,6 +55,17 @@ pub struct Director {
     pub requests: Vec<GatheringRequest>,
     /// Gathering point of each species, set by rules; `None` if there is none. Indexed like the list of species.
     pub by_rules: Vec<Option<Gathering>>,
+}
+
+impl Default for Director {
+    fn default() -> Self {
+        Self {
+            pace: 1.0,
+            by_hand: None,
+            requests: Vec::new(),
+            by_rules: Vec::new(),
+        }
+    }
 }
 
 impl Director {

@@ -62,6 +62,32 @@ fn new_renderers_continue_to_limit_flashing() {
     assert!(seen[0].limiter.limit_count() > 0);
 }
 
+/// The picture fades to black within 20 s, as at the end of the opening hours. The light follows the level, and the flash limiter has
+/// nothing to do.
+#[test]
+fn a_slow_fade_ends_black_and_is_no_flash() {
+    let Some(gpu) = stage::gpu() else { return };
+    let (width, height) = (160, 90);
+    let mut renderer =
+        Renderer::new(gpu, stage::setup([width, height], EdgeSmoothing::Off)).unwrap();
+    let mut rgba = Vec::new();
+    let mut light_at = |frame: u64| {
+        let share = 1.0 - frame as f32 / 200.0;
+        renderer.level = share * share;
+        let snapshot = stage::snapshot(1000 + 6 * frame, 0, false);
+        renderer.draw(&snapshot, &snapshot, 1.0).unwrap();
+        renderer.read(0, &mut rgba).unwrap();
+        let cells = cells(&rgba, width as usize);
+        cells.iter().sum::<f64>() / cells.len() as f64
+    };
+    let light: Vec<f64> = (0..=200).map(&mut light_at).collect();
+    let half = light[100] / light[0];
+    assert!((half - 0.25).abs() < 0.05, "{half}");
+    let colors = rgba.chunks(4).flat_map(|pixel| &pixel[..3]);
+    assert_eq!(colors.max(), Some(&0), "the last picture is black");
+    assert_eq!(renderer.flash_limit_count(), 0);
+}
+
 /// Returns the largest number of opposing changes that at least a quarter of the cells reach.
 fn changes_over_a_quarter(history: &[Vec<f64>]) -> usize {
     let mut counts: Vec<usize> = (0..history[0].len())

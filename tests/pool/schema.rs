@@ -133,7 +133,11 @@ fn fields_that_need_a_restart_are_marked() {
         .iter()
         .filter_map(|p| p.strip_prefix("site."))
         .collect();
-    assert_eq!(of_site, ["simulation"], "everything else applies at once");
+    assert_eq!(
+        of_site,
+        ["counting", "simulation"],
+        "everything else applies at once"
+    );
     assert_eq!(
         of_site.len(),
         marked.len(),

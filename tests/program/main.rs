@@ -21,6 +21,8 @@ mod config;
 mod control_socket;
 mod desk;
 #[cfg(unix)]
+mod operation;
+#[cfg(unix)]
 mod outputs;
 #[cfg(unix)]
 mod panel;

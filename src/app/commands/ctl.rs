@@ -10,7 +10,7 @@ use clap::{Args, Subcommand};
 use crate::app::ctl::{CtlAnswer, CtlClient, CtlRequest, find_instance, status_text};
 use crate::app::json_lines::{JsonLinesReader, is_standard_stream};
 use crate::app::print_message;
-use crate::control::{Command, Outcome};
+use crate::control::{Command, Outcome, ScheduleStep, ShowState};
 
 /// Exit code of `ctl status` if a fault is active or a stage does not work.
 const EXIT_UNHEALTHY: u8 = 3;
@@ -44,6 +44,14 @@ enum CtlAction {
         #[arg(long)]
         json: bool,
     },
+    /// Show another state until the next planned change, or the plan again; `shoal schedule` prints the plan
+    Show {
+        /// The state
+        #[arg(value_enum)]
+        state: ShowName,
+    },
+    /// Send a test message on the way of the messages about faults (`alerts.command` of the site)
+    TestAlert,
     /// Print events as JSON lines
     Events {
         /// Print the events after this number; default: all that are kept
@@ -55,6 +63,34 @@ enum CtlAction {
     },
 }
 
+/// States of the show, and the plan.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum ShowName {
+    /// The pool as usual
+    Open,
+    /// The pool shows itself: the director's rules begin more often
+    Attract,
+    /// A black picture
+    Dark,
+    /// A black picture, a resting pool, and projectors off
+    Closed,
+    /// What the schedule plans
+    Plan,
+}
+
+impl ShowName {
+    fn step(self) -> ScheduleStep {
+        let state = match self {
+            Self::Open => ShowState::Open,
+            Self::Attract => ShowState::Attract,
+            Self::Dark => ShowState::Dark,
+            Self::Closed => ShowState::Closed,
+            Self::Plan => return ScheduleStep::Resume,
+        };
+        ScheduleStep::ByHand { state }
+    }
+}
+
 pub(super) fn ctl(arguments: CtlArguments) -> anyhow::Result<ExitCode> {
     let path = match arguments.socket {
         Some(path) => path,
@@ -64,6 +100,15 @@ pub(super) fn ctl(arguments: CtlArguments) -> anyhow::Result<ExitCode> {
     match arguments.action {
         CtlAction::Status { json } => status(&mut client, json),
         CtlAction::Send { commands, json } => send(&mut client, &commands, json),
+        CtlAction::Show { state } => {
+            let step = state.step();
+            let is_applied = send_one(&mut client, (1, Command::Schedule { step }), "show", false)?;
+            Ok(ExitCode::from(u8::from(!is_applied)))
+        }
+        CtlAction::TestAlert => {
+            let is_applied = send_one(&mut client, (1, Command::TestAlert), "test-alert", false)?;
+            Ok(ExitCode::from(u8::from(!is_applied)))
+        }
         CtlAction::Events { after, follow } => events(&mut client, after, follow),
     }
 }

@@ -9,19 +9,25 @@ mod child_guard;
 #[cfg(unix)]
 mod ctl;
 mod demo;
+mod generate;
 mod life;
 mod monitors;
 mod render;
 mod run;
+mod schedule;
 mod schema;
 mod simulate;
 mod track;
+mod visitors;
 
 pub(super) use cameras::CamerasArguments;
 pub(super) use capture_worker::CaptureWorkerArguments;
 pub(super) use child_guard::ChildGuardArguments;
 #[cfg(unix)]
 pub(super) use ctl::CtlArguments;
+pub(super) use generate::GenerateArguments;
+pub(super) use schedule::ScheduleArguments;
+pub(super) use visitors::VisitorsArguments;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -48,6 +54,9 @@ pub(super) fn dispatch(command: Command, words: &[OsString]) -> anyhow::Result<E
         Command::Render(arguments) => render::render(&arguments),
         Command::Calibrate(arguments) => calibrate::calibrate(arguments),
         Command::Check(arguments) => check::check(&arguments),
+        Command::Schedule(arguments) => schedule::schedule(&arguments),
+        Command::Visitors(arguments) => visitors::visitors(&arguments),
+        Command::Generate(arguments) => generate::generate(&arguments),
         Command::Schema => schema::schema(),
         Command::Cameras(arguments) => cameras::cameras(&arguments),
         Command::Monitors => monitors::monitors(),

@@ -44,6 +44,7 @@ pub(crate) fn status_text(status: &Status) -> String {
     if !status.restart_needed.is_empty() {
         line("restart for", &status.restart_needed.join(", "));
     }
+    line("schedule", &schedule(status));
     line("camera", &camera(status));
     let visitors = status.visitors;
     let content = format!("{} now, {} today", visitors.now, visitors.today);
@@ -109,6 +110,22 @@ fn camera(status: &Status) -> String {
         "{}, {:.1} fps, {age}, {} dropped, {} skipped, {} restarts",
         camera.source, camera.fps, camera.dropped, camera.skipped, camera.restarts
     )
+}
+
+fn schedule(status: &Status) -> String {
+    let schedule = &status.schedule;
+    let mut text = format!("{} ({})", schedule.state.name(), schedule.reason);
+    let until = match &schedule.by_hand {
+        Some(by_hand) => by_hand.until.as_ref(),
+        None => schedule.until.as_ref(),
+    };
+    if let Some(until) = until {
+        let _ = write!(text, " until {until}");
+    }
+    if schedule.is_planned && !schedule.is_clock_trusted {
+        let _ = write!(text, "; {}", schedule.clock);
+    }
+    text
 }
 
 fn calibration(status: &Status) -> String {

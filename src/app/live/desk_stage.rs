@@ -21,12 +21,14 @@ use crate::control::{
 };
 use crate::site::Site;
 
+use super::alert_stage::AlertBoard;
 use super::journal::Journal;
 use super::latest_slot::LatestSlot;
 use super::live_calibration::CalibrationCommand;
 use super::notice::NoticeBoard;
 use super::pool_queue::{PoolChange, PoolQueue};
 use super::pool_report::Living;
+use super::schedule_stage::ScheduleBoard;
 use super::setup_handoff::{SetupBuilder, SetupHandoff};
 use super::status_builder::StatusBuilder;
 use super::supervisor::Heartbeat;
@@ -57,6 +59,10 @@ pub(crate) struct DeskLinks {
     pub(crate) calibration_commands: SyncSender<CalibrationCommand>,
     /// The log of the session; `None` if it is not logged.
     pub(crate) session: Option<SessionLog>,
+    /// The schedule.
+    pub(crate) schedule: Arc<ScheduleBoard>,
+    /// Messages about faults.
+    pub(crate) alerts: Arc<AlertBoard>,
     /// Texts on the floor.
     pub(crate) notices: NoticeBoard,
     /// Settings for the vision stage.
@@ -158,6 +164,14 @@ impl DeskStage {
     fn apply(&mut self, source: &Source, command: &Command, sent: Instant) -> Outcome {
         let outcome = match command {
             Command::Calibrate { step } => self.calibrate(step),
+            Command::Schedule { step } => {
+                let requested = self.links.schedule.request(step.clone());
+                self.passed_on(requested)
+            }
+            Command::TestAlert => {
+                let requested = self.links.alerts.request_test();
+                self.passed_on(requested)
+            }
             _ => {
                 let outcome = self.edit(command, sent);
                 // A rejected file is shown with its problems.
@@ -208,6 +222,18 @@ impl DeskStage {
         let limits = self.desk.editor().site().file.calibration.clone();
         if !self.send_calibration(CalibrationCommand::Step(step.clone(), limits)) {
             return Outcome::rejected("too many calibration steps at once; try again in a moment");
+        }
+        self.revision += 1;
+        Outcome::Applied {
+            tick: self.living.tick,
+            notes: Vec::new(),
+        }
+    }
+
+    /// Returns the outcome of a command that another stage carries out.
+    fn passed_on(&mut self, requested: Result<(), &str>) -> Outcome {
+        if let Err(reason) = requested {
+            return Outcome::rejected(reason);
         }
         self.revision += 1;
         Outcome::Applied {
@@ -285,6 +311,12 @@ impl DeskStage {
         let settings = vision_settings(site);
         if vision_settings(before) != settings {
             *self.links.settings.lock() = Some(settings);
+        }
+        if before.file.alerts != site.file.alerts {
+            self.links.alerts.set_params(site.file.alerts.clone());
+        }
+        if before.file.schedule != site.file.schedule {
+            self.links.schedule.set_params(site.file.schedule.clone());
         }
         if before.calibration != site.calibration {
             let calibration = site.calibration.clone().map(Box::new);

@@ -10,7 +10,10 @@
 //! measured latencies. Each stage owns its state, and builds it again when it is restarted after a panic. No stage waits for
 //! the work of another stage.
 
+mod alert_stage;
 mod camera_link;
+mod clock_trust;
+mod counting_stage;
 mod desk_stage;
 mod display;
 mod drift_monitor;
@@ -27,10 +30,14 @@ mod panel_views;
 mod picture_faults;
 mod pool_queue;
 mod pool_report;
+mod program_wait;
 mod recorder;
 mod render_stage;
+mod schedule_stage;
 mod screen_supervisor;
+mod service_stage;
 mod setup_handoff;
+mod show_control;
 mod simulation_stage;
 mod status_builder;
 mod supervisor;
@@ -65,26 +72,37 @@ use std::time::Duration;
 use parking_lot::Mutex;
 
 use super::desk::Desk;
+use super::print_message;
 use super::session::{SessionLog, SessionStart, TickLog, create_session};
+use super::state_folder::counts_file;
+use crate::analytics::TrackPoint;
 use crate::calibration::Calibration;
 use crate::camera::{AtEnd, CameraParams, FrameTap, Recording, SourceSpec};
-use crate::control::{Board, CalibrationStatus, DeskClient, Incoming, PictureStatus, desk_queue};
+use crate::control::{
+    Board, CalibrationStatus, DeskClient, Incoming, PictureStatus, Source, SourceKind, desk_queue,
+};
 use crate::geometry::Surface;
 use crate::panel::LiveViews;
 use crate::render::CalibrationPattern;
 use crate::simulation::{SceneDescription, SimulationParams};
-use crate::site::Editor;
+use crate::site::{Editor, Site};
 use crate::vision::VisionParams;
 use crate::world::OverlayLayers;
 
+use alert_stage::{AlertBoard, AlertStage};
 use camera_link::{CameraLink, TapMaker};
+use counting_stage::CountingStage;
 use desk_stage::{DeskLinks, DeskStage};
 use latest_slot::LatestSlot;
 use panel_views::live_views;
 use pool_queue::PoolQueue;
 use pool_report::{Living, PoolSummary};
+use program_wait::wait_for_program;
 use recorder::recorder;
 use render_stage::RenderStage;
+use schedule_stage::{ScheduleBoard, ScheduleLinks, ScheduleStage};
+use service_stage::{Pulse, ServiceStage};
+use show_control::ShowControl;
 use simulation_stage::{SimulationStage, SnapshotPair};
 use status_builder::{Meters, StatusBuilder, StatusSources};
 use vision_stage::{TimedObservation, VisionSettings, VisionStage};
@@ -204,6 +222,8 @@ pub struct LivePool {
     pub views: LiveViews,
     /// The screen, for the status.
     pub screen: Arc<ScreenBoard>,
+    show: ShowControl,
+    counted: Arc<LatestSlot<Vec<TrackPoint>>>,
     meters: Meters,
     desk: Option<DeskEnds>,
     handoff: Option<Arc<SetupHandoff>>,
@@ -256,6 +276,8 @@ impl LivePool {
         let journal = Journal::new(Arc::clone(&board));
         let notices = NoticeBoard::default();
         let views = live_views();
+        let show = ShowControl::default();
+        let counted: Arc<LatestSlot<Vec<TrackPoint>>> = Arc::default();
 
         let make_tap: TapMaker = match &config.record {
             Some(record) => {
@@ -277,6 +299,8 @@ impl LivePool {
             summaries: Arc::clone(&summaries),
             meters: meters.clone(),
             session: tick_log,
+            show: show.clone(),
+            counted: Arc::clone(&counted),
             journal: journal.clone(),
             views: views.clone(),
         };
@@ -331,6 +355,8 @@ impl LivePool {
             notices,
             views,
             screen: Arc::default(),
+            show,
+            counted,
             meters,
             desk: Some(DeskEnds {
                 requests,
@@ -364,6 +390,11 @@ impl LivePool {
         let Some(ends) = self.desk.take() else {
             return Ok(());
         };
+        let schedule = Arc::new(ScheduleBoard::new(editor.site().file.schedule.clone()));
+        self.start_schedule(&schedule, &ends.board)?;
+        self.start_counting(editor.site())?;
+        let alerts = Arc::new(AlertBoard::new(editor.site().file.alerts.clone()));
+        self.start_alerts(&alerts, &ends.board)?;
         let status = StatusBuilder::new(StatusSources {
             site: site.map(Path::to_path_buf),
             stages: self.supervisor.board(),
@@ -373,11 +404,14 @@ impl LivePool {
             picture: Arc::clone(&self.picture_status),
             screen: Arc::clone(&self.screen),
             summaries: ends.summaries,
+            schedule: Arc::clone(&schedule),
             journal: self.journal.clone(),
         });
         self.notices.set_language(editor.site().file.language);
         self.handoff = setups.as_ref().map(|(handoff, _)| Arc::clone(handoff));
         let links = DeskLinks {
+            schedule,
+            alerts,
             notices: self.notices.clone(),
             settings: ends.settings,
             session: ends.session,
@@ -395,6 +429,71 @@ impl LivePool {
         self.supervisor
             .start("desk", HangPolicy::WaitAtEnd, move |heartbeat| {
                 desk.run(heartbeat);
+                Ok(())
+            })
+    }
+
+    /// Starts the messages about faults.
+    fn start_alerts(&mut self, alerts: &Arc<AlertBoard>, board: &Arc<Board>) -> anyhow::Result<()> {
+        let mut stage = AlertStage::new(Arc::clone(alerts), Arc::clone(board), &self.journal);
+        self.supervisor
+            .start("alerts", HangPolicy::WaitAtEnd, move |heartbeat| {
+                stage.run(heartbeat);
+                Ok(())
+            })
+    }
+
+    /// Starts the reports to systemd: from now on Shoal counts as ready.
+    ///
+    /// # Errors
+    /// When the thread cannot be started.
+    pub fn start_service(&mut self) -> anyhow::Result<()> {
+        let mut stage = ServiceStage::new(Pulse::of(&self.supervisor), self.client.clone());
+        self.supervisor
+            .start("service", HangPolicy::WaitAtEnd, move |heartbeat| {
+                stage.run(heartbeat);
+                Ok(())
+            })
+    }
+
+    /// Starts the count of visitors, if the site wants it.
+    fn start_counting(&mut self, site: &Site) -> anyhow::Result<()> {
+        if !site.file.counting.on {
+            return Ok(());
+        }
+        let path = counts_file(site);
+        print_message(&format!("counting: {}", path.display()));
+        let mut stage = CountingStage {
+            path,
+            keep_days: site.file.counting.keep_days,
+            tracks: Arc::clone(&self.counted),
+            show: self.show.clone(),
+            journal: self.journal.clone(),
+        };
+        self.supervisor
+            .start("counting", HangPolicy::WaitAtEnd, move |heartbeat| {
+                stage.run(heartbeat);
+                Ok(())
+            })
+    }
+
+    /// Starts the schedule. The first state applies before this function returns, so that no picture of another state is shown.
+    fn start_schedule(
+        &mut self,
+        schedule: &Arc<ScheduleBoard>,
+        board: &Arc<Board>,
+    ) -> anyhow::Result<()> {
+        let mut stage = ScheduleStage::new(ScheduleLinks {
+            schedule: Arc::clone(schedule),
+            board: Arc::clone(board),
+            show: self.show.clone(),
+            commands: self.client.sender(Source::of(SourceKind::Schedule)),
+            journal: self.journal.clone(),
+        });
+        stage.step();
+        self.supervisor
+            .start("schedule", HangPolicy::WaitAtEnd, move |heartbeat| {
+                stage.run(heartbeat);
                 Ok(())
             })
     }
@@ -424,6 +523,7 @@ impl LivePool {
             status: Arc::clone(&self.picture_status),
             shown_version: Arc::clone(&self.shown_version),
             picture_interval: Arc::clone(&self.meters.picture_interval),
+            show: self.show.clone(),
             journal: self.journal.clone(),
             views: self.views.clone(),
         };

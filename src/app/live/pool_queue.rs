@@ -67,6 +67,11 @@ impl PoolQueue {
         self.state.lock().waiting.len() < WAITING_MAX
     }
 
+    /// Whether a change waits for the next tick.
+    pub(crate) fn has_changes(&self) -> bool {
+        !self.state.lock().waiting.is_empty()
+    }
+
     /// Returns the version of the newest render setup.
     pub(crate) fn setup_version(&self) -> u64 {
         self.state.lock().start.setup_version

@@ -18,6 +18,7 @@ use super::notice::NoticeBoard;
 use super::panel_views::show_outputs;
 use super::screen_supervisor::{Readiness, ScreenOpener, ScreenSupervisor, UNSEEN_PAUSE};
 use super::setup_handoff::{NumberedSetup, SetupHandoff};
+use super::show_control::{Fade, ShowControl};
 use super::simulation_stage::SnapshotPair;
 use super::supervisor::Heartbeat;
 use super::timing::FramePacer;
@@ -48,6 +49,8 @@ pub(crate) struct RenderStage {
     pub(crate) shown_version: Arc<AtomicU64>,
     /// Time from one picture to the next.
     pub(crate) picture_interval: Arc<DurationMeter>,
+    /// Whether the picture is lit.
+    pub(crate) show: ShowControl,
     /// Faults of this stage.
     pub(crate) journal: Journal,
     /// Small copies of the outputs, for the operator's panel.
@@ -65,6 +68,7 @@ impl RenderStage {
         let mut needs_other_setup = false;
         let mut scene_version = 0;
         let mut pacer = FramePacer::default();
+        let mut fade = Fade::default();
         let mut last_frame_at = None;
         let mut last_picture_at: Option<Instant> = None;
         let mut status = PictureStatus::default();
@@ -113,6 +117,7 @@ impl RenderStage {
             let begun = Instant::now();
             let pattern = *self.pattern.lock();
             supervisor.set_notice(self.notices.current(begun));
+            supervisor.set_level(fade.advance(self.show.is_lit(), begun));
             if supervisor.draw(&pair, pattern, begun)? {
                 self.draw_time.record(begun.elapsed());
                 if let Some(before) = last_picture_at.replace(begun) {
@@ -146,6 +151,9 @@ impl RenderStage {
             if new_status != status {
                 status = new_status;
                 *self.status.lock() = status;
+            }
+            if self.show.is_resting(begun) {
+                self.show.rest(heartbeat, || false);
             }
             std::thread::sleep(pacer.pause(Instant::now(), interval));
         }

@@ -241,6 +241,13 @@ impl<'a> ScreenSupervisor<'a> {
         }
     }
 
+    /// Sets the light of the picture from the next one on, from 0 (black) to 1.
+    pub(crate) fn set_level(&mut self, level: f32) {
+        if let Some(screen) = &mut self.screen {
+            screen.set_level(level);
+        }
+    }
+
     /// Draws a text at an edge of the surface from the next picture on.
     pub(crate) fn set_notice(&mut self, notice: Option<Arc<FloorNotice>>) {
         if let Some(screen) = &mut self.screen {

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::analytics::TrackPoint;
 use crate::panel::LiveViews;
 use crate::simulation::{Simulation, SimulationParams};
 use crate::world::Snapshot;
@@ -16,6 +17,7 @@ use super::latest_slot::LatestSlot;
 use super::panel_views::show_agents;
 use super::pool_queue::{PoolQueue, PoolStart};
 use super::pool_report::{Living, PoolSummary};
+use super::show_control::ShowControl;
 use super::status_builder::Meters;
 use super::supervisor::Heartbeat;
 use super::timing::{TickClock, TickDue};
@@ -88,6 +90,10 @@ pub(crate) struct SimulationStage {
     pub(crate) meters: Meters,
     /// The log of the session; `None` if it is not logged.
     pub(crate) session: Option<TickLog>,
+    /// Whether the pool rests.
+    pub(crate) show: ShowControl,
+    /// Tracks for the count of visitors.
+    pub(crate) counted: Arc<LatestSlot<Vec<TrackPoint>>>,
     /// Faults of this stage.
     pub(crate) journal: Journal,
     /// The agents, for the operator's panel.
@@ -115,9 +121,14 @@ impl SimulationStage {
         let started = Instant::now();
         let mut changes = Vec::new();
         let (mut living, mut summary) = (Living::default(), PoolSummary::default());
+        let mut tracks = Vec::new();
         let mut latest = TimedObservation::default();
         let mut pair = SnapshotPair::default();
         while heartbeat.keep_running() {
+            if self.show.is_resting(Instant::now()) {
+                self.show.rest(heartbeat, || self.queue.has_changes());
+                clock.restart(Instant::now());
+            }
             let dropped = clock.dropped;
             let due = match clock.take_due(Instant::now()) {
                 TickDue::Now(due) => due,
@@ -175,6 +186,12 @@ impl SimulationStage {
             if simulation.tick().is_multiple_of(SUMMARY_TICKS) {
                 summary.update(&simulation, &latest.observation);
                 self.summaries.put(&mut summary);
+                tracks.clear();
+                tracks.extend(latest.observation.shadows.iter().map(|shadow| TrackPoint {
+                    id: shadow.id,
+                    foot_m: shadow.foot_m.to_array(),
+                }));
+                self.counted.put(&mut tracks);
             }
             self.meters.tick.record(begun.elapsed());
         }

@@ -19,6 +19,7 @@ use super::journal::Journal;
 use super::latest_slot::LatestSlot;
 use super::machine::{kernel_release, machine_status};
 use super::pool_report::{Living, PoolSummary};
+use super::schedule_stage::ScheduleBoard;
 use super::supervisor::StageBoard;
 use crate::camera::CameraHealth;
 use crate::control::{
@@ -78,6 +79,8 @@ pub(crate) struct StatusSources {
     pub(crate) screen: Arc<ScreenBoard>,
     /// Summaries of the pool.
     pub(crate) summaries: Arc<LatestSlot<PoolSummary>>,
+    /// The schedule.
+    pub(crate) schedule: Arc<ScheduleBoard>,
     /// Faults and events.
     pub(crate) journal: Journal,
 }
@@ -172,6 +175,7 @@ impl StatusBuilder {
             outputs: self.outputs(),
             picture: *sources.picture.lock(),
             calibration: self.calibration.clone(),
+            schedule: sources.schedule.status(),
             director: self.rules(),
             versions: VersionStatus {
                 shoal: env!("CARGO_PKG_VERSION").to_owned(),

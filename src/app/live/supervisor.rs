@@ -130,7 +130,7 @@ impl Heartbeat {
     }
 
     /// Returns the time since the last heartbeat.
-    fn silence(&self) -> Duration {
+    pub(crate) fn silence(&self) -> Duration {
         let last_ms = self.last_ms.load(Ordering::Relaxed);
         Duration::from_millis(self.now_ms().saturating_sub(last_ms))
     }
@@ -202,6 +202,18 @@ impl Supervisor {
     /// Returns the health of all threads, also of those that are started later.
     pub fn board(&self) -> StageBoard {
         self.board.clone()
+    }
+
+    /// Returns the heartbeat of the thread with this name; `None` if there is none.
+    pub(crate) fn heartbeat_of(&self, name: &str) -> Option<Arc<Heartbeat>> {
+        let mut threads = self.threads.iter();
+        let thread = threads.find(|thread| thread.name == name)?;
+        Some(Arc::clone(&thread.heartbeat))
+    }
+
+    /// Returns the time on the supervisor's clock, in milliseconds. It moves with every check.
+    pub(crate) fn awake_ms(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.awake_ms)
     }
 
     /// Returns the flag that ends the program.
@@ -278,7 +290,7 @@ impl Supervisor {
         self.check_at(Instant::now())
     }
 
-    fn check_at(&self, now: Instant) -> bool {
+    pub(crate) fn check_at(&self, now: Instant) -> bool {
         let mut clock = self.clock.lock();
         let clock = clock.get_or_insert_with(|| AwakeClock::start_at(now));
         let absent = clock.advance(now);

@@ -37,6 +37,11 @@ impl TickClock {
         }
     }
 
+    /// Makes the next tick due at `now`. The time without ticks counts as no lateness.
+    pub(crate) fn restart(&mut self, now: Instant) {
+        self.next = now;
+    }
+
     /// Removes the next tick from the schedule if it is due at `now`.
     pub(crate) fn take_due(&mut self, now: Instant) -> TickDue {
         if now < self.next {

@@ -20,9 +20,10 @@ const REPLY_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The lowest role that may send each command. A command that is missing here cannot be sent: `take_over` belongs to the
 /// watcher of the files, which alone knows the disk.
-const ROLES: [(&str, Role); 15] = [
+const ROLES: [(&str, Role); 17] = [
     ("switch_scene", Role::Operate),
     ("director", Role::Operate),
+    ("schedule", Role::Operate),
     // Each command in it also needs its own role.
     ("batch", Role::Operate),
     ("edit", Role::Admin),
@@ -33,6 +34,7 @@ const ROLES: [(&str, Role); 15] = [
     ("remove_individual", Role::Admin),
     ("override_mind", Role::Admin),
     ("calibrate", Role::Admin),
+    ("test_alert", Role::Admin),
     ("undo", Role::Admin),
     ("redo", Role::Admin),
     ("save", Role::Admin),

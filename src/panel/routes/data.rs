@@ -22,6 +22,11 @@ pub(super) async fn health(State(panel): State<Arc<Panel>>) -> Json<Value> {
     Json(json!({"status": if is_healthy { "ok" } else { "degraded" }}))
 }
 
+/// `GET /api/v1/schedule`: what the installation shows on the next days.
+pub(super) async fn schedule(State(panel): State<Arc<Panel>>) -> Response {
+    Json(&*panel.links.client.schedule_preview()).into_response()
+}
+
 /// `GET /api/v1/status`.
 pub(super) async fn status(State(panel): State<Arc<Panel>>) -> Response {
     Json(&*panel.links.client.status()).into_response()

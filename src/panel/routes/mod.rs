@@ -61,6 +61,7 @@ pub(crate) const ROUTES: &[Route] = &[
     }),
     role(Role::View, "GET /api/v1/status", || get(data::status)),
     role(Role::View, "GET /api/v1/events", || get(data::events)),
+    role(Role::View, "GET /api/v1/schedule", || get(data::schedule)),
     role(Role::View, "GET /api/v1/schema", || get(data::schema)),
     role(Role::View, "GET /api/v1/commands/schema", || {
         get(commands::commands_schema)

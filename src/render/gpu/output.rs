@@ -166,9 +166,13 @@ impl OutputPass {
         self.masks = masks;
     }
 
-    /// Uploads the overlay and the masks of this picture in clip space.
-    pub(super) fn upload(&mut self, gpu: &Gpu, overlay: &Overlay) {
+    /// Uploads the overlay and the masks of this picture in clip space. The overlay is drawn at full light, also if `level` makes
+    /// the picture darker.
+    pub(super) fn upload(&mut self, gpu: &Gpu, overlay: &Overlay, level: f32) {
         overlay.clip_vertices(&self.view, &mut self.overlay_vertices);
+        if level < 1.0 {
+            self.overlay_vertices.splice(0..0, veil(1.0 - level));
+        }
         self.overlay_vertices.extend_from_slice(&self.masks);
         let bytes = bytemuck::cast_slice(&self.overlay_vertices);
         self.overlay_buffer
@@ -258,6 +262,16 @@ impl OutputPass {
         let texture = &self.finished.texture;
         gpu.read(texture, &self.readback, self.view.size_px, rgba)
     }
+}
+
+/// Returns two black triangles that cover the picture with this opacity, in clip space.
+fn veil(opacity: f32) -> [OverlayVertex; 6] {
+    let corners = [[-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0], [1.0, 1.0]];
+    [0, 1, 2, 2, 1, 3].map(|corner: usize| OverlayVertex {
+        position: corners[corner],
+        glyph_uv: PLAIN,
+        color: [0.0, 0.0, 0.0, opacity],
+    })
 }
 
 /// Returns the triangles of a mask, in clip space.

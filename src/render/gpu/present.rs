@@ -60,6 +60,9 @@ pub trait Presenter {
     /// Sets the text that is drawn at an edge of the surface from the next picture on.
     fn set_notice(&mut self, notice: Option<Arc<FloorNotice>>);
 
+    /// Sets the light of all following pictures without patterns and texts, from 0 (black) to 1.
+    fn set_level(&mut self, level: f32);
+
     /// Draws another scene, or the same scene with other outputs, from the next picture on. Returns false if this needs a new
     /// presenter.
     ///
@@ -376,6 +379,10 @@ impl Presenter for GpuPresenter {
 
     fn set_notice(&mut self, notice: Option<Arc<FloorNotice>>) {
         self.renderer.notice = notice;
+    }
+
+    fn set_level(&mut self, level: f32) {
+        self.renderer.level = level.clamp(0.0, 1.0);
     }
 
     fn change_setup(

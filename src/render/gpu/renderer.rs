@@ -82,6 +82,8 @@ pub struct Renderer {
     pub calibration_pattern: Option<CalibrationPattern>,
     /// The text that is drawn at an edge of the surface; `None` if none is drawn.
     pub notice: Option<Arc<FloorNotice>>,
+    /// Light of the picture without patterns and texts, from 0 (black) to 1.
+    pub level: f32,
 }
 
 /// Returns the number of samples per pixel for a method of edge smoothing.
@@ -202,6 +204,7 @@ impl Renderer {
             overlay_options,
             calibration_pattern: None,
             notice: None,
+            level: 1.0,
             gpu,
             layouts,
             pipelines,
@@ -270,7 +273,7 @@ impl Renderer {
         self.update_water(steps, since_secs, time_secs);
         self.upload_draw_data();
         for output in &mut self.outputs {
-            output.upload(&self.gpu, &self.overlay);
+            output.upload(&self.gpu, &self.overlay, self.level);
             output.limit_flash(&self.gpu, time_secs)?;
         }
         let mut encoder = self

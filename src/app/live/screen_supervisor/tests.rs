@@ -55,6 +55,8 @@ impl Presenter for FakeScreen {
 
     fn set_notice(&mut self, _: Option<Arc<FloorNotice>>) {}
 
+    fn set_level(&mut self, _: f32) {}
+
     fn change_setup(&mut self, _: RenderSetup, is_same_scene: bool) -> Result<bool, RenderError> {
         self.log.lock().unwrap().push("change");
         Ok(is_same_scene)

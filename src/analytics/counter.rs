@@ -1,0 +1,246 @@
+//! Turns tracks into sums per quarter of an hour.
+//!
+//! In: the tracks of this moment, again and again, with the time. Out: sums that are not stored yet. Must not: ask a clock.
+
+use std::collections::BTreeMap;
+
+/// Length of an interval of the counts.
+pub const INTERVAL_SECS: i64 = 900;
+/// Upper limits of the classes of times of stay; the last class has no limit.
+pub const DWELL_LIMITS_SECS: [u32; 8] = [5, 15, 30, 60, 120, 300, 600, 1200];
+/// Number of classes of times of stay.
+pub(super) const DWELL_CLASSES: usize = DWELL_LIMITS_SECS.len() + 1;
+/// Side of a cell of the occupancy map.
+const CELL_M: f32 = 0.1;
+/// Largest index of a cell. No surface is larger than 200 m.
+const CELL_MAX: f32 = 1000.0;
+/// Time on the surface from which a track counts as a visitor. A shorter track may be a flicker.
+const STAY_MIN_SECS: f64 = 1.0;
+/// Time without a track after which its visit is over. A track that returns earlier has the same number, so its visit goes on.
+const GONE_SECS: f64 = 10.0;
+/// Longest time that counts between two samples. A longer pause (the machine was stopped) is no presence.
+const SAMPLE_MAX_SECS: f64 = 2.0;
+/// Largest number of intervals that wait for a file that cannot be written: two days.
+const PENDING_MAX: usize = 192;
+
+/// A track: number and foot point.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct TrackPoint {
+    /// Number of the track.
+    pub id: u32,
+    /// Foot point on the surface, `[x, z]`.
+    pub foot_m: [f32; 2],
+}
+
+/// Sums of one interval.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sums {
+    /// Visitors who arrived.
+    pub arrivals: u32,
+    /// Visits that ended.
+    pub departures: u32,
+    /// Total time of the visits that ended.
+    pub dwell_secs: f64,
+    /// Number of ended visits in each class of times of stay.
+    pub dwell: [u32; DWELL_CLASSES],
+    /// Largest number of visitors at once.
+    pub peak: u32,
+    /// Total time that visitors spent on the surface in this interval.
+    pub visitor_secs: f64,
+    /// Time in seconds that visitors spent in each cell of 10 cm, `(x, z)`, counted from the middle of the surface.
+    pub cells: BTreeMap<(i32, i32), f64>,
+}
+
+/// A visit that goes on.
+#[derive(Clone, Copy, Debug)]
+struct Visit {
+    first_secs: f64,
+    last_secs: f64,
+    is_counted: bool,
+}
+
+/// Counts the visitors.
+#[derive(Debug, Default)]
+pub struct Counter {
+    visits: BTreeMap<u32, Visit>,
+    /// Time of the last sample on the monotonic clock.
+    last_secs: Option<f64>,
+    /// Sums that are not stored yet, by the begin of the interval in seconds since 1970.
+    pending: BTreeMap<i64, Sums>,
+    /// Whether a visit began or ended since the last [`Self::clear_pending`].
+    has_events: bool,
+}
+
+impl Counter {
+    /// Records the tracks of a moment. `secs` is a time that never jumps, `unix_secs` the time of the clock.
+    pub fn observe(&mut self, secs: f64, unix_secs: i64, tracks: &[TrackPoint]) {
+        let start = unix_secs.div_euclid(INTERVAL_SECS) * INTERVAL_SECS;
+        let since = self.last_secs.map_or(0.0, |last| secs - last);
+        let since = since.clamp(0.0, SAMPLE_MAX_SECS);
+        self.last_secs = Some(secs);
+        if !tracks.is_empty() || !self.visits.is_empty() {
+            let sums = self.pending.entry(start).or_default();
+            for track in tracks {
+                let visit = self.visits.entry(track.id).or_insert(Visit {
+                    first_secs: secs,
+                    last_secs: secs,
+                    is_counted: false,
+                });
+                visit.last_secs = secs;
+                if !visit.is_counted && secs - visit.first_secs >= STAY_MIN_SECS {
+                    visit.is_counted = true;
+                    sums.arrivals += 1;
+                    self.has_events = true;
+                }
+                if let Some(cell) = cell(track.foot_m).filter(|_| since > 0.0) {
+                    *sums.cells.entry(cell).or_default() += since;
+                    sums.visitor_secs += since;
+                }
+            }
+            let here = u32::try_from(tracks.len()).unwrap_or(u32::MAX);
+            sums.peak = sums.peak.max(here);
+        }
+        self.end_visits(secs - GONE_SECS, start);
+        while self.pending.len() > PENDING_MAX {
+            self.pending.pop_first();
+        }
+    }
+
+    /// Ends all visits, at the end of the program.
+    pub fn end_all(&mut self, unix_secs: i64) {
+        let start = unix_secs.div_euclid(INTERVAL_SECS) * INTERVAL_SECS;
+        self.end_visits(f64::INFINITY, start);
+    }
+
+    /// Ends the visits that were last seen before `before_secs`.
+    fn end_visits(&mut self, before_secs: f64, start: i64) {
+        let pending = &mut self.pending;
+        let has_events = &mut self.has_events;
+        self.visits.retain(|_, visit| {
+            let is_over = visit.last_secs < before_secs;
+            if is_over && visit.is_counted {
+                let stay_secs = visit.last_secs - visit.first_secs;
+                let sums = pending.entry(start).or_default();
+                sums.departures += 1;
+                sums.dwell_secs += stay_secs;
+                let class =
+                    DWELL_LIMITS_SECS.partition_point(|limit| f64::from(*limit) <= stay_secs);
+                if let Some(count) = sums.dwell.get_mut(class) {
+                    *count += 1;
+                }
+                *has_events = true;
+            }
+            !is_over
+        });
+    }
+
+    /// Returns the sums that are not stored yet, by the begin of their interval.
+    pub fn pending(&self) -> &BTreeMap<i64, Sums> {
+        &self.pending
+    }
+
+    /// Whether a visit began or ended since the last [`Self::clear_pending`].
+    pub fn has_events(&self) -> bool {
+        self.has_events
+    }
+
+    /// Forgets the sums, because they are stored.
+    pub fn clear_pending(&mut self) {
+        self.pending.clear();
+        self.has_events = false;
+    }
+}
+
+/// Returns the cell of a point; `None` for a point that is on no surface.
+fn cell(foot_m: [f32; 2]) -> Option<(i32, i32)> {
+    let [x, z] = foot_m.map(|m| (m / CELL_M).floor());
+    let is_valid = x.abs() <= CELL_MAX && z.abs() <= CELL_MAX;
+    is_valid.then_some((x as i32, z as i32))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(id: u32, x: f32) -> TrackPoint {
+        TrackPoint {
+            id,
+            foot_m: [x, -0.05],
+        }
+    }
+
+    fn total(counter: &Counter) -> Sums {
+        let mut total = Sums::default();
+        for sums in counter.pending().values() {
+            total.arrivals += sums.arrivals;
+            total.departures += sums.departures;
+            total.dwell_secs += sums.dwell_secs;
+            total.visitor_secs += sums.visitor_secs;
+        }
+        total
+    }
+
+    #[test]
+    fn a_visit_is_counted_once_also_with_a_gap_and_a_flicker_is_not() {
+        let mut counter = Counter::default();
+        for quarter in 0..400 {
+            let secs = f64::from(quarter) / 4.0;
+            let mut tracks = Vec::new();
+            // One visitor for 40 s who is hidden for 5 s, one for 3 s, and a flicker of half a second.
+            if secs < 40.0 && !(10.0..15.0).contains(&secs) {
+                tracks.push(at(1, 0.31));
+            }
+            if (20.0..23.0).contains(&secs) {
+                tracks.push(at(2, 1.0));
+            }
+            if (30.0..30.5).contains(&secs) {
+                tracks.push(at(3, -1.0));
+            }
+            counter.observe(secs, 1_800_000_000 + secs as i64, &tracks);
+        }
+        let sums = total(&counter);
+        assert_eq!((sums.arrivals, sums.departures), (2, 2));
+        assert!(
+            (sums.dwell_secs - 39.75 - 2.75).abs() < 1e-6,
+            "{}",
+            sums.dwell_secs
+        );
+        let first = counter.pending().values().next().unwrap();
+        assert_eq!(first.peak, 2);
+        assert_eq!(first.dwell, [1, 0, 0, 1, 0, 0, 0, 0, 0]);
+        // Cells are those of the foot points: 0.31 m is in cell 3, -0.05 m in cell -1.
+        let here = first.cells[&(3, -1)];
+        assert!((here - 34.75).abs() < 1e-6, "{here}");
+    }
+
+    #[test]
+    fn intervals_begin_at_full_quarters_and_a_pause_is_no_presence() {
+        let mut counter = Counter::default();
+        let begin = 1_800_000_000_i64.div_euclid(INTERVAL_SECS) * INTERVAL_SECS;
+        for (secs, unix) in [(0.0, begin - 1), (1.5, begin + 1), (3601.5, begin + 3601)] {
+            counter.observe(secs, unix, &[at(1, 0.0)]);
+        }
+        counter.observe(3700.0, begin + 3700, &[]);
+        let starts: Vec<i64> = counter.pending().keys().copied().collect();
+        assert_eq!(starts, [begin - 900, begin, begin + 3600]);
+        let secs: f64 = total(&counter).visitor_secs;
+        assert!((secs - 3.5).abs() < 1e-6, "{secs}");
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_written_for_long_costs_the_oldest_intervals() {
+        let mut counter = Counter::default();
+        for n in 0..400_i32 {
+            let secs = f64::from(n) * 900.0;
+            counter.observe(secs, i64::from(n) * 900, &[at(1, 0.0)]);
+        }
+        assert_eq!(counter.pending().len(), PENDING_MAX);
+    }
+
+    #[test]
+    fn points_that_are_on_no_surface_have_no_cell() {
+        for x in [f32::NAN, f32::INFINITY, 1e9] {
+            assert_eq!(cell([x, 0.0]), None);
+        }
+    }
+}

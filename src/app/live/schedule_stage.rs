@@ -1,0 +1,471 @@
+//! The schedule stage: reads the clock, lets [`crate::schedule`] decide, and applies the state: it fades and rests through
+//! [`ShowControl`], switches scenes and the pace of the director through the desk, and switches the projectors.
+//!
+//! In: the table `[schedule]` and steps of operators, from the desk. Out: the state, its status, events, the preview. Must not:
+//! decide about a state, make another stage wait.
+
+use std::process::{Command as Program, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use parking_lot::Mutex;
+
+use super::clock_trust::{ClockJudge, ask_systemd};
+use super::fault_reporter::FaultReporter;
+use super::journal::Journal;
+use super::show_control::ShowControl;
+use super::supervisor::Heartbeat;
+use crate::control::{
+    Board, ByHandStatus, Command, CommandSender, DirectorEvent, EventKind, ScheduleStatus,
+    ScheduleStep, ShowState,
+};
+use crate::schedule::{Decision, Keeper, Plan, ScheduleParams};
+
+/// Time between two looks at the clock. The largest delay of a planned change.
+const STEP_INTERVAL: Duration = Duration::from_millis(250);
+/// Time after which the plan is compiled again, because the time zone of the machine may have changed.
+const COMPILE_INTERVAL: Duration = Duration::from_secs(60);
+/// Number of days of the preview.
+const PREVIEW_DAYS: u16 = 21;
+/// Factor on the frequency of the director's rules in the state `attract`.
+const ATTRACT_PACE: f32 = 4.0;
+/// Time between two attempts to switch the projectors after a failure.
+const POWER_RETRY: Duration = Duration::from_secs(60);
+/// Longest time that the program that switches the projectors may take.
+const POWER_TIME: Duration = Duration::from_secs(30);
+
+/// What the desk and the schedule stage exchange.
+#[derive(Debug, Default)]
+pub(crate) struct ScheduleBoard {
+    inbox: Mutex<Inbox>,
+    status: Mutex<ScheduleStatus>,
+}
+
+#[derive(Debug, Default)]
+struct Inbox {
+    params: Option<ScheduleParams>,
+    step: Option<ScheduleStep>,
+}
+
+impl ScheduleBoard {
+    /// Creates a board with the table of the site.
+    pub(crate) fn new(params: ScheduleParams) -> Self {
+        let board = Self::default();
+        board.set_params(params);
+        board
+    }
+
+    /// Replaces the table.
+    pub(crate) fn set_params(&self, params: ScheduleParams) {
+        self.inbox.lock().params = Some(params);
+    }
+
+    /// Requests a step. A newer request replaces one that was not taken yet.
+    ///
+    /// # Errors
+    /// If the step is impossible now, the reason.
+    pub(crate) fn request(&self, step: ScheduleStep) -> Result<(), &'static str> {
+        let mut inbox = self.inbox.lock();
+        let is_by_hand = self.status.lock().by_hand.is_some() || inbox.step.is_some();
+        if step == ScheduleStep::Resume && !is_by_hand {
+            return Err("no state is set by hand, so the plan applies already");
+        }
+        inbox.step = Some(step);
+        Ok(())
+    }
+
+    /// Returns the status.
+    pub(crate) fn status(&self) -> ScheduleStatus {
+        self.status.lock().clone()
+    }
+}
+
+/// Switches all projectors on or off.
+type PowerSwitch = Box<dyn FnMut(&str, bool) -> Result<(), String> + Send>;
+
+/// Inputs and outputs of the schedule stage.
+pub(crate) struct ScheduleLinks {
+    /// The table and the steps; receives the status.
+    pub(crate) schedule: Arc<ScheduleBoard>,
+    /// Receives the preview.
+    pub(crate) board: Arc<Board>,
+    /// Receives the state.
+    pub(crate) show: ShowControl,
+    /// Receives scenes and the pace of the director.
+    pub(crate) commands: CommandSender,
+    /// Receives events and faults.
+    pub(crate) journal: Journal,
+}
+
+/// The schedule stage.
+pub(crate) struct ScheduleStage {
+    links: ScheduleLinks,
+    judge: ClockJudge,
+    switch_power: PowerSwitch,
+    keeper: Keeper,
+    params: ScheduleParams,
+    plan: Option<Plan>,
+    compiled: Option<Instant>,
+    /// Day of the published preview; empty if the plan changed since.
+    previewed: String,
+    /// State and scene that were applied last.
+    shown: Option<(ShowState, Option<String>)>,
+    /// Pace that was sent last.
+    pace: f32,
+    power: Power,
+}
+
+/// The projectors, as they were switched last.
+struct Power {
+    is_on: Option<bool>,
+    retry: Option<Instant>,
+    fault: FaultReporter,
+}
+
+impl ScheduleStage {
+    pub(crate) fn new(links: ScheduleLinks) -> Self {
+        Self::with(
+            links,
+            ClockJudge::new(Box::new(ask_systemd)),
+            Box::new(run_power_command),
+        )
+    }
+
+    fn with(links: ScheduleLinks, judge: ClockJudge, switch_power: PowerSwitch) -> Self {
+        let power = Power {
+            is_on: None,
+            retry: None,
+            fault: FaultReporter::new("projectors", &links.journal),
+        };
+        Self {
+            links,
+            judge,
+            switch_power,
+            keeper: Keeper::default(),
+            params: ScheduleParams::default(),
+            plan: None,
+            compiled: None,
+            previewed: String::new(),
+            shown: None,
+            pace: 1.0,
+            power,
+        }
+    }
+
+    /// Applies the schedule until the program ends.
+    pub(crate) fn run(&mut self, heartbeat: &Heartbeat) {
+        while heartbeat.sleep(STEP_INTERVAL) {
+            self.step();
+        }
+    }
+
+    /// Applies the state of this moment.
+    pub(crate) fn step(&mut self) {
+        self.step_at(Timestamp::now(), Instant::now());
+    }
+
+    fn step_at(&mut self, time: Timestamp, now: Instant) {
+        let Inbox { params, step } = std::mem::take(&mut *self.links.schedule.inbox.lock());
+        self.compile(params, now);
+        let Some(plan) = &self.plan else {
+            return;
+        };
+        let (is_trusted, clock) = match plan.is_planned() {
+            true => self.judge.judge(self.params.clock, time, now),
+            false => (true, "not needed, because no hours are planned"),
+        };
+        match step {
+            Some(ScheduleStep::ByHand { state }) => {
+                self.keeper.set_by_hand(state, plan, time, is_trusted);
+            }
+            Some(ScheduleStep::Resume) => self.keeper.resume(),
+            None => {}
+        }
+        let decision = self.keeper.decide(plan, time, is_trusted);
+        let day = plan.date_of(time).to_string();
+        if self.previewed != day {
+            self.links
+                .board
+                .publish_preview(plan.preview(time, PREVIEW_DAYS));
+            self.previewed = day;
+        }
+        let status = status(plan, &decision, time);
+        *self.links.schedule.status.lock() = ScheduleStatus {
+            is_clock_trusted: is_trusted,
+            clock: clock.to_owned(),
+            by_hand: self.keeper.by_hand().map(|by_hand| ByHandStatus {
+                state: by_hand.state,
+                until: by_hand.until.map(|until| plan.local(until)),
+            }),
+            ..status
+        };
+        self.apply(&decision, now);
+    }
+
+    /// Compiles a new table, and the same table again from time to time.
+    fn compile(&mut self, params: Option<ScheduleParams>, now: Instant) {
+        let is_old =
+            |compiled: Instant| now.saturating_duration_since(compiled) >= COMPILE_INTERVAL;
+        if params.is_none() && !self.compiled.is_none_or(is_old) {
+            return;
+        }
+        self.compiled = Some(now);
+        let is_new = params.is_some();
+        if let Some(params) = params {
+            self.params = params;
+        }
+        match Plan::compile(&self.params) {
+            Ok(plan) => {
+                let is_other_zone =
+                    (self.plan.as_ref()).is_some_and(|old| old.zone_name() != plan.zone_name());
+                self.plan = Some(plan);
+                if is_new || is_other_zone {
+                    self.keeper.forget_plan();
+                    self.previewed.clear();
+                }
+            }
+            // The site was checked, so only a removed database of time zones can cause this.
+            Err(problems) => {
+                for (path, message) in problems {
+                    tracing::error!("schedule.{path}: {message}; the last plan applies");
+                }
+            }
+        }
+    }
+
+    fn apply(&mut self, decision: &Decision, now: Instant) {
+        self.links.show.set(decision.state, now);
+        let shown = (decision.state, decision.scene.clone());
+        if self.shown.as_ref() != Some(&shown) {
+            let is_first = self.shown.is_none();
+            let is_other_scene = self.shown.as_ref().is_none_or(|last| last.1 != shown.1);
+            if let Some(scene) = decision.scene.clone().filter(|_| is_other_scene) {
+                self.send(Command::SwitchScene { name: scene });
+            }
+            // The state at the start of a program without a schedule is no change.
+            if !is_first || decision.state != ShowState::Open {
+                tracing::info!("schedule: {} ({})", decision.state.name(), decision.reason);
+                self.links.journal.add(EventKind::ScheduleChanged {
+                    state: decision.state,
+                    scene: decision.scene.clone(),
+                    reason: decision.reason.clone(),
+                });
+            }
+            self.shown = Some(shown);
+        }
+        let pace = match decision.state {
+            ShowState::Attract => ATTRACT_PACE,
+            _ => 1.0,
+        };
+        if self.pace.to_bits() != pace.to_bits() {
+            let event = DirectorEvent::Pace { factor: pace };
+            if self.send(Command::Director { event }) {
+                self.pace = pace;
+            }
+        }
+        self.apply_power(decision.wants_power, now);
+    }
+
+    /// Sends a command to the desk. Returns whether it was sent.
+    fn send(&self, command: Command) -> bool {
+        let sent = self.links.commands.send(command);
+        sent.inspect_err(|error| tracing::warn!("schedule: {error}"))
+            .is_ok()
+    }
+
+    fn apply_power(&mut self, is_on: bool, now: Instant) {
+        let power = &mut self.power;
+        if self.params.projectors.command.is_empty() || power.is_on == Some(is_on) {
+            return;
+        }
+        if power.retry.is_some_and(|retry| now < retry) {
+            return;
+        }
+        match (self.switch_power)(&self.params.projectors.command, is_on) {
+            Ok(()) => {
+                tracing::info!("projectors: switched {}", if is_on { "on" } else { "off" });
+                power.is_on = Some(is_on);
+                power.retry = None;
+                power.fault.clear();
+            }
+            Err(reason) => {
+                power.retry = Some(now + POWER_RETRY);
+                power.fault.raise(&format!(
+                    "schedule.projectors.command: {reason}; it is tried again every {} s",
+                    POWER_RETRY.as_secs()
+                ));
+            }
+        }
+    }
+}
+
+fn status(plan: &Plan, decision: &Decision, time: Timestamp) -> ScheduleStatus {
+    ScheduleStatus {
+        state: decision.state,
+        reason: decision.reason.clone(),
+        scene: decision.scene.clone(),
+        since: decision.plan.since.map(|since| plan.local(since)),
+        until: decision.plan.next.map(|(until, _)| plan.local(until)),
+        next: decision.plan.next.map(|(_, state)| state),
+        time_zone: plan.zone_name(),
+        local_time: plan.local(time),
+        is_planned: plan.is_planned(),
+        projectors_on: decision.wants_power,
+        ..ScheduleStatus::default()
+    }
+}
+
+/// Runs the program that switches the projectors.
+fn run_power_command(command: &str, is_on: bool) -> Result<(), String> {
+    let words = shell_words::split(command).map_err(|error| error.to_string())?;
+    let (program, arguments) = words.split_first().ok_or("the command is empty")?;
+    let mut child = Program::new(program)
+        .args(arguments)
+        .arg(if is_on { "on" } else { "off" })
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .spawn()
+        .map_err(|error| format!("{program} cannot be started: {error}"))?;
+    super::wait_for_program(&mut child, POWER_TIME).map_err(|reason| format!("{program} {reason}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::{Source, SourceKind, desk_queue};
+    use crate::schedule::{ClockTrust, DayName, HoursParams, ProjectorParams, WeeklyParams};
+
+    fn params() -> ScheduleParams {
+        let hours = |from: &str, to: &str, state, scene: Option<&str>| HoursParams {
+            from: from.to_owned(),
+            to: to.to_owned(),
+            state,
+            scene: scene.map(str::to_owned),
+        };
+        ScheduleParams {
+            time_zone: "UTC".to_owned(),
+            clock: ClockTrust::Machine,
+            weekly: vec![WeeklyParams {
+                days: DayName::ALL.to_vec(),
+                hours: vec![
+                    hours("09:00", "10:00", ShowState::Attract, None),
+                    hours("10:00", "18:00", ShowState::Open, Some("reef")),
+                ],
+            }],
+            projectors: ProjectorParams {
+                command: "switch".to_owned(),
+                ..ProjectorParams::default()
+            },
+            ..ScheduleParams::default()
+        }
+    }
+
+    /// A day in the life of the stage, with a fake projector that fails at first.
+    #[test]
+    fn a_day_switches_states_scene_pace_and_projectors() {
+        let (client, requests, board) = desk_queue();
+        let journal = Journal::new(Arc::clone(&board));
+        let schedule = Arc::new(ScheduleBoard::new(params()));
+        let switched: Arc<Mutex<Vec<bool>>> = Arc::default();
+        let mut failures = 1;
+        let seen = Arc::clone(&switched);
+        let links = ScheduleLinks {
+            schedule: Arc::clone(&schedule),
+            board: Arc::clone(&board),
+            show: ShowControl::default(),
+            commands: client.sender(Source::of(SourceKind::Schedule)),
+            journal: journal.clone(),
+        };
+        let show = links.show.clone();
+        let mut stage = ScheduleStage::with(
+            links,
+            ClockJudge::new(Box::new(|| false)),
+            Box::new(move |_, is_on| {
+                if is_on && std::mem::take(&mut failures) > 0 {
+                    return Err("no answer".to_owned());
+                }
+                seen.lock().push(is_on);
+                Ok(())
+            }),
+        );
+        let begin = Instant::now();
+        let midnight: Timestamp = "2026-06-01T00:00:00Z".parse().unwrap();
+        let mut states = Vec::new();
+        let mut commands = Vec::new();
+        for secs in (0..86_400).step_by(20) {
+            let time = Timestamp::from_second(midnight.as_second() + secs).unwrap();
+            stage.step_at(time, begin + Duration::from_secs(secs as u64));
+            let state = schedule.status().state;
+            if states.last() != Some(&state) {
+                states.push(state);
+            }
+            while let Ok(incoming) = requests.try_recv() {
+                commands.push(incoming.request.command.summary());
+            }
+            assert_eq!(show.is_lit(), (32_400..64_800).contains(&secs), "{secs}");
+        }
+        use ShowState::{Attract, Closed, Open};
+        assert_eq!(states, [Closed, Attract, Open, Closed]);
+        let pace = |factor: &str| format!("{{\"event\":\"pace\",\"factor\":{factor}}}");
+        assert_eq!(commands, [pace("4.0"), "reef".to_owned(), pace("1.0")]);
+        assert_eq!(*switched.lock(), [false, true, false]);
+        let events = board.events.after(0, Duration::ZERO).events;
+        let names: Vec<&str> = events
+            .iter()
+            .map(|event| match &event.kind {
+                EventKind::ScheduleChanged { state, .. } => state.name(),
+                EventKind::FaultBegan { .. } => "fault",
+                EventKind::FaultEnded { .. } => "repaired",
+                _ => "other",
+            })
+            .collect();
+        assert_eq!(
+            names,
+            ["closed", "fault", "repaired", "attract", "open", "closed"]
+        );
+        assert_eq!(board.schedule_preview().len(), usize::from(PREVIEW_DAYS));
+    }
+
+    #[test]
+    fn a_state_by_hand_applies_at_once_and_resume_needs_one() {
+        let (client, _requests, board) = desk_queue();
+        let schedule = Arc::new(ScheduleBoard::new(params()));
+        let mut stage = ScheduleStage::with(
+            ScheduleLinks {
+                schedule: Arc::clone(&schedule),
+                journal: Journal::new(Arc::clone(&board)),
+                board,
+                show: ShowControl::default(),
+                commands: client.sender(Source::of(SourceKind::Schedule)),
+            },
+            ClockJudge::new(Box::new(|| false)),
+            Box::new(|_, _| Ok(())),
+        );
+        let time: Timestamp = "2026-06-01T12:00:00Z".parse().unwrap();
+        let now = Instant::now();
+        stage.step_at(time, now);
+        assert!(schedule.request(ScheduleStep::Resume).is_err());
+        let state = ShowState::Dark;
+        schedule.request(ScheduleStep::ByHand { state }).unwrap();
+        stage.step_at(time, now);
+        let status = schedule.status();
+        assert_eq!(
+            (status.state, status.reason.as_str()),
+            (state, "set by hand")
+        );
+        let until = status.by_hand.and_then(|by_hand| by_hand.until);
+        assert_eq!(until.as_deref(), Some("2026-06-01T18:00:00+00:00"));
+        schedule.request(ScheduleStep::Resume).unwrap();
+        stage.step_at(time, now);
+        assert_eq!(schedule.status().state, ShowState::Open);
+    }
+
+    #[test]
+    fn the_program_that_switches_projectors_gets_on_or_off() {
+        assert_eq!(run_power_command("test on =", true), Ok(()));
+        assert!(run_power_command("test on =", false).is_err());
+        assert!(run_power_command("/no/such/program", true).is_err());
+        assert!(run_power_command("", true).is_err());
+    }
+}

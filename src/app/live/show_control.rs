@@ -1,0 +1,142 @@
+//! What the installation shows now: the schedule sets it, the render stage fades the picture, the simulation rests.
+//!
+//! In: states. Out: the light of the picture, and whether the pool rests. Must not: decide about a state.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+
+use super::supervisor::Heartbeat;
+use crate::control::ShowState;
+
+/// Time from full light to black and back. So slow that nobody notices a jump, and far below any limit for flashes.
+const FADE_TIME: Duration = Duration::from_secs(20);
+/// Time in the state `closed` after which the pool rests. Longer than the fade, so that the fish swim until the picture is black.
+const REST_AFTER: Duration = Duration::from_secs(25);
+/// Time between two ticks, and between two pictures, while the pool rests.
+const REST_INTERVAL: Duration = Duration::from_secs(1);
+/// Longest delay of the end of a rest.
+const REST_STEP: Duration = Duration::from_millis(50);
+
+/// The state that is shown. Copies share their content.
+#[derive(Clone, Debug)]
+pub(crate) struct ShowControl(Arc<Mutex<Shown>>);
+
+#[derive(Clone, Copy, Debug)]
+struct Shown {
+    state: ShowState,
+    since: Instant,
+}
+
+impl Default for ShowControl {
+    fn default() -> Self {
+        Self(Arc::new(Mutex::new(Shown {
+            state: ShowState::Open,
+            since: Instant::now(),
+        })))
+    }
+}
+
+impl ShowControl {
+    /// Sets the state.
+    pub(crate) fn set(&self, state: ShowState, now: Instant) {
+        let mut shown = self.0.lock();
+        if shown.state != state {
+            *shown = Shown { state, since: now };
+        }
+    }
+
+    /// Whether the picture is to be visible.
+    pub(crate) fn is_lit(&self) -> bool {
+        self.0.lock().state.is_lit()
+    }
+
+    /// Whether the installation is closed.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.0.lock().state == ShowState::Closed
+    }
+
+    /// Whether the pool rests.
+    pub(crate) fn is_resting(&self, now: Instant) -> bool {
+        let shown = *self.0.lock();
+        shown.state == ShowState::Closed && now.saturating_duration_since(shown.since) > REST_AFTER
+    }
+
+    /// Sleeps until the next tick or picture of a resting pool. Wakes early if the rest ends, the program ends, or `must_wake` is
+    /// true.
+    pub(crate) fn rest(&self, heartbeat: &Heartbeat, must_wake: impl Fn() -> bool) {
+        let until = Instant::now() + REST_INTERVAL;
+        while heartbeat.keep_running() {
+            let now = Instant::now();
+            if now >= until || must_wake() || !self.is_resting(now) {
+                return;
+            }
+            std::thread::sleep(REST_STEP);
+        }
+    }
+}
+
+/// The light of the picture over time.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Fade {
+    /// 0: black, 1: full light.
+    share: f32,
+    last: Option<Instant>,
+}
+
+impl Fade {
+    /// Returns the light of the picture at `now`, from 0 to 1. The first picture is not faded.
+    pub(crate) fn advance(&mut self, is_lit: bool, now: Instant) -> f32 {
+        let target = if is_lit { 1.0 } else { 0.0 };
+        match self.last.replace(now) {
+            None => self.share = target,
+            Some(last) => {
+                let passed = now.saturating_duration_since(last).as_secs_f32();
+                let step = passed / FADE_TIME.as_secs_f32();
+                self.share += (target - self.share).clamp(-step, step);
+            }
+        }
+        // Equal steps of the square root of the light look about equal.
+        self.share * self.share
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_picture_fades_slowly_and_starts_in_its_state() {
+        let begin = Instant::now();
+        let at = |secs: f32| begin + Duration::from_secs_f32(secs);
+        let mut fade = Fade::default();
+        assert!((fade.advance(true, at(0.0)) - 1.0).abs() < 1e-6);
+        let mut before = 1.0;
+        for tenth in 1..=200 {
+            let level = fade.advance(false, at(tenth as f32 / 10.0));
+            assert!(
+                (0.0..=0.011).contains(&(before - level)),
+                "{tenth}: {before} to {level}"
+            );
+            before = level;
+        }
+        assert!(before < 1e-4, "{before}");
+        assert!(fade.advance(true, at(30.0)) < 0.3);
+        assert!(Fade::default().advance(false, at(0.0)).abs() < 1e-6);
+    }
+
+    #[test]
+    fn the_pool_rests_only_when_closed_and_after_the_fade() {
+        let begin = Instant::now();
+        let at = |secs| begin + Duration::from_secs(secs);
+        let show = ShowControl::default();
+        show.set(ShowState::Dark, begin);
+        assert!(!show.is_lit() && !show.is_resting(at(3600)));
+        show.set(ShowState::Closed, at(10));
+        show.set(ShowState::Closed, at(30));
+        assert!(!show.is_resting(at(34)) && show.is_resting(at(36)));
+        show.set(ShowState::Attract, at(40));
+        assert!(show.is_lit() && !show.is_resting(at(3600)));
+    }
+}

@@ -1,0 +1,162 @@
+//! What the desk and its clients exchange about the schedule: states of the show, status, preview, commands.
+//!
+//! Plain data that can be written as JSON. Must not: know a plan or a clock.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What the installation shows.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum ShowState {
+    /// The pool as usual.
+    #[default]
+    Open,
+    /// The pool shows itself: the director's rules begin more often.
+    Attract,
+    /// The picture is black. The projectors stay on.
+    Dark,
+    /// The picture is black, and the pool rests. The projectors are off.
+    Closed,
+}
+
+impl ShowState {
+    /// Returns the name, as in a file.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Attract => "attract",
+            Self::Dark => "dark",
+            Self::Closed => "closed",
+        }
+    }
+
+    /// Whether the pool is visible.
+    pub fn is_lit(self) -> bool {
+        matches!(self, Self::Open | Self::Attract)
+    }
+}
+
+/// A step of the schedule, sent as a command.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
+pub enum ScheduleStep {
+    /// Replaces the planned state until the next planned change.
+    ByHand {
+        /// The state.
+        state: ShowState,
+    },
+    /// Returns to the plan.
+    Resume,
+}
+
+/// The schedule. Times are local times with their offset, ISO 8601.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ScheduleStatus {
+    /// What the installation shows.
+    pub state: ShowState,
+    /// Reason for the state, for example `weekly plan`.
+    pub reason: String,
+    /// Scene that the plan shows now; `None` if the plan names none.
+    pub scene: Option<String>,
+    /// Time at which the planned state began; `None` if it began more than a week ago.
+    pub since: Option<String>,
+    /// Time of the next planned change; `None` if there is none within 400 days.
+    pub until: Option<String>,
+    /// State after the next planned change.
+    pub next: Option<ShowState>,
+    /// Name of the time zone.
+    pub time_zone: String,
+    /// Local time of this status.
+    pub local_time: String,
+    /// Whether the site plans any hours. If not, the pool is open around the clock.
+    pub is_planned: bool,
+    /// Whether the clock can be trusted. If not, the plan does not apply, and the state is `attract`.
+    pub is_clock_trusted: bool,
+    /// Why the clock is trusted or not, in words.
+    pub clock: String,
+    /// State set by hand; `None` if the plan applies.
+    pub by_hand: Option<ByHandStatus>,
+    /// Whether the projectors are to be on.
+    pub projectors_on: bool,
+}
+
+/// A state that was set by hand.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ByHandStatus {
+    /// The state.
+    pub state: ShowState,
+    /// Time at which the plan applies again; `None` if it has no change within 400 days.
+    pub until: Option<String>,
+}
+
+/// One day of the preview.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PreviewDay {
+    /// The date, ISO 8601.
+    pub date: String,
+    /// The weekday, in lower case.
+    pub weekday: String,
+    /// The part of the plan that applies to the day.
+    pub source: PlanSource,
+    /// Name of the date in the plan; empty without one.
+    pub name: String,
+    /// The states of the day, in order and without gaps. Empty if the time zone skips the day.
+    pub periods: Vec<PreviewPeriod>,
+    /// A remark, for example that the clocks change on this day; empty without one.
+    pub note: String,
+}
+
+/// A time with one state.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PreviewPeriod {
+    /// Begin, local time with offset.
+    pub from: String,
+    /// End, local time with offset.
+    pub to: String,
+    /// The state.
+    pub state: ShowState,
+    /// The scene; `None` if the plan names none.
+    pub scene: Option<String>,
+}
+
+/// The part of the plan that applies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlanSource {
+    /// Nothing is planned for the day.
+    #[default]
+    None,
+    /// The plan of every week.
+    Weekly,
+    /// A day of every year.
+    Yearly,
+    /// A single date.
+    Date,
+}
+
+impl PlanSource {
+    /// Returns the name for messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "nothing planned",
+            Self::Weekly => "weekly plan",
+            Self::Yearly => "day of every year",
+            Self::Date => "date",
+        }
+    }
+}

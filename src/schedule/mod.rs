@@ -1,0 +1,17 @@
+//! The schedule: which state and scene the installation shows at a point in time.
+//!
+//! In: the table `[schedule]` of the site file, and a time. Out: the state, the next change, a preview of days, all problems of
+//! the table. Must not: ask a clock, apply a state.
+
+mod keeper;
+mod params;
+mod plan;
+mod timeline;
+
+pub use keeper::{ByHand, Decision, Keeper};
+pub use params::{
+    ClockTrust, DateParams, DayName, HoursParams, ProjectorParams, ScheduleParams, WeeklyParams,
+    YearlyParams,
+};
+pub use plan::{Plan, minutes_of_day};
+pub use timeline::{Now, Period};

@@ -1,0 +1,438 @@
+//! Compiles the table `[schedule]`: parses dates and times, and finds the hours of a date.
+//!
+//! In: the parameters. Out: a plan, or all problems with their paths. Must not: ask a clock. Only the database of time zones is
+//! read.
+
+use std::collections::BTreeMap;
+
+use jiff::ToSpan as _;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+
+use super::params::{DayName, HoursParams, ScheduleParams};
+use crate::control::{PlanSource, ShowState};
+
+/// Minutes of a day of 24 hours.
+const DAY_MINUTES: u16 = 24 * 60;
+/// Largest number of hours of one day, and of days in each list. More are probably a mistake.
+const ITEMS_MAX: usize = 400;
+/// Largest number of dates in a row in one item.
+const DATES_MAX: i32 = 400;
+
+/// A compiled plan.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    pub(super) zone: TimeZone,
+    pub(super) otherwise: ShowState,
+    pub(super) on_before_secs: u32,
+    pub(super) off_after_secs: u32,
+    /// Hours of each weekday, from Monday; `None` if the weekday is not planned.
+    weekly: [Option<Vec<Hours>>; 7],
+    yearly: BTreeMap<(i8, i8), NamedHours>,
+    dates: BTreeMap<Date, NamedHours>,
+}
+
+/// A part of a day with one state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Hours {
+    /// Begin, in minutes of the clock since midnight.
+    pub(super) from_minutes: u16,
+    /// End, in minutes of the clock since the same midnight; above 24 hours on the next day.
+    pub(super) to_minutes: u16,
+    pub(super) state: ShowState,
+    pub(super) scene: Option<String>,
+}
+
+/// The hours of a date with a name.
+#[derive(Clone, Debug)]
+struct NamedHours {
+    name: String,
+    hours: Vec<Hours>,
+    /// Path of the item, for messages.
+    path: String,
+}
+
+/// The hours of a date, and the part of the plan that they are from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DayPlan<'a> {
+    pub(super) source: PlanSource,
+    pub(super) name: &'a str,
+    pub(super) hours: &'a [Hours],
+}
+
+/// Pairs of path and message.
+type Problems = Vec<(String, String)>;
+
+impl ScheduleParams {
+    /// Returns all problems, as pairs of path and message.
+    pub fn problems(&self) -> Vec<(String, String)> {
+        Plan::compile(self).err().unwrap_or_default()
+    }
+
+    /// Returns all scenes that the plan shows, as pairs of path and name.
+    pub fn scenes(&self) -> Vec<(String, &str)> {
+        let lists = [
+            (
+                "weekly",
+                self.weekly.iter().map(|d| &d.hours).collect::<Vec<_>>(),
+            ),
+            ("dates", self.dates.iter().map(|d| &d.hours).collect()),
+            ("yearly", self.yearly.iter().map(|d| &d.hours).collect()),
+        ];
+        let mut scenes = Vec::new();
+        for (list, days) in lists {
+            for (day, hours) in days.into_iter().enumerate() {
+                for (item, scene) in hours.iter().enumerate() {
+                    if let Some(scene) = &scene.scene {
+                        scenes.push((format!("{list}[{day}].hours[{item}].scene"), scene.as_str()));
+                    }
+                }
+            }
+        }
+        scenes
+    }
+}
+
+impl Plan {
+    /// Compiles the table.
+    ///
+    /// # Errors
+    /// All problems, as pairs of path and message.
+    pub fn compile(params: &ScheduleParams) -> Result<Self, Vec<(String, String)>> {
+        let mut problems = Problems::new();
+        let zone = zone(&params.time_zone, &mut problems);
+        let plan = Self {
+            zone: zone.unwrap_or(TimeZone::UTC),
+            otherwise: params.otherwise,
+            on_before_secs: params.projectors.on_before_secs,
+            off_after_secs: params.projectors.off_after_secs,
+            weekly: weekly(params, &mut problems),
+            yearly: yearly(params, &mut problems),
+            dates: dates(params, &mut problems),
+        };
+        match problems.is_empty() {
+            true => Ok(plan),
+            false => Err(problems),
+        }
+    }
+
+    /// Whether any hours are planned. If not, the pool is open around the clock.
+    pub fn is_planned(&self) -> bool {
+        self.weekly.iter().any(Option::is_some) || !self.yearly.is_empty() || !self.dates.is_empty()
+    }
+
+    /// Returns the name of the time zone.
+    pub fn zone_name(&self) -> String {
+        let name = self.zone.iana_name().map(str::to_owned);
+        name.unwrap_or_else(|| "of the machine".to_owned())
+    }
+
+    /// Returns the hours that begin on a date. A date beats a day of every year, and that beats the weekday.
+    pub(super) fn day(&self, date: Date) -> DayPlan<'_> {
+        if let Some(found) = self.dates.get(&date) {
+            return found.day(PlanSource::Date);
+        }
+        if let Some(found) = self.yearly.get(&(date.month(), date.day())) {
+            return found.day(PlanSource::Yearly);
+        }
+        let index = usize::try_from(date.weekday().to_monday_zero_offset()).unwrap_or_default();
+        match self.weekly.get(index).and_then(Option::as_ref) {
+            Some(hours) => DayPlan {
+                source: PlanSource::Weekly,
+                name: "",
+                hours,
+            },
+            None => DayPlan {
+                source: PlanSource::None,
+                name: "",
+                hours: &[],
+            },
+        }
+    }
+}
+
+impl NamedHours {
+    fn day(&self, source: PlanSource) -> DayPlan<'_> {
+        DayPlan {
+            source,
+            name: &self.name,
+            hours: &self.hours,
+        }
+    }
+}
+
+fn zone(name: &str, problems: &mut Problems) -> Option<TimeZone> {
+    if name.is_empty() {
+        return Some(TimeZone::system());
+    }
+    TimeZone::get(name)
+        .map_err(|_| {
+            problems.push((
+                "time_zone".to_owned(),
+                format!(
+                    "\"{name}\" is no time zone of this machine; write a name such as \"Europe/Berlin\" (`timedatectl list-timezones` \
+                     lists them; the package tzdata contains them)"
+                ),
+            ));
+        })
+        .ok()
+}
+
+fn weekly(params: &ScheduleParams, problems: &mut Problems) -> [Option<Vec<Hours>>; 7] {
+    let mut week: [Option<Vec<Hours>>; 7] = Default::default();
+    limit(params.weekly.len(), "weekly", problems);
+    for (index, item) in params.weekly.iter().enumerate().take(ITEMS_MAX) {
+        let path = format!("weekly[{index}]");
+        let hours = hours(&item.hours, &path, problems);
+        if item.days.is_empty() {
+            problems.push((
+                format!("{path}.days"),
+                "no weekday is listed; write for example days = [\"tuesday\"]".to_owned(),
+            ));
+        }
+        for (at, day) in item.days.iter().enumerate() {
+            let slot = DayName::ALL.iter().position(|known| known == day);
+            match slot.and_then(|slot| week.get_mut(slot)) {
+                Some(slot @ None) => *slot = Some(hours.clone()),
+                _ => problems.push((
+                    format!("{path}.days[{at}]"),
+                    format!(
+                        "{} is listed twice in the weekly plan; put all hours of a weekday into one item",
+                        day.name()
+                    ),
+                )),
+            }
+        }
+    }
+    week
+}
+
+fn dates(params: &ScheduleParams, problems: &mut Problems) -> BTreeMap<Date, NamedHours> {
+    let mut dates = BTreeMap::new();
+    limit(params.dates.len(), "dates", problems);
+    for (index, item) in params.dates.iter().enumerate().take(ITEMS_MAX) {
+        let path = format!("dates[{index}]");
+        let named = NamedHours {
+            name: item.name.clone(),
+            hours: hours(&item.hours, &path, problems),
+            path: path.clone(),
+        };
+        let first = parse(&item.date, &format!("{path}.date"), full_date, problems);
+        let last = match &item.last {
+            Some(last) => parse(last, &format!("{path}.last"), full_date, problems),
+            None => first,
+        };
+        let (Some(first), Some(last)) = (first, last) else {
+            continue;
+        };
+        let days = first.duration_until(last).as_hours() / 24 + 1;
+        if !(1..=i64::from(DATES_MAX)).contains(&days) {
+            problems.push((
+                format!("{path}.last"),
+                format!(
+                    "{last} must be at or after {first}, and at most {DATES_MAX} days later; correct one of the two dates"
+                ),
+            ));
+            continue;
+        }
+        for offset in 0..days {
+            let Ok(date) = first.checked_add(offset.days()) else {
+                break;
+            };
+            add(
+                &mut dates,
+                date,
+                &named,
+                (&path, &date.to_string()),
+                problems,
+            );
+        }
+    }
+    dates
+}
+
+fn yearly(params: &ScheduleParams, problems: &mut Problems) -> BTreeMap<(i8, i8), NamedHours> {
+    let mut yearly = BTreeMap::new();
+    limit(params.yearly.len(), "yearly", problems);
+    for (index, item) in params.yearly.iter().enumerate().take(ITEMS_MAX) {
+        let path = format!("yearly[{index}]");
+        let named = NamedHours {
+            name: item.name.clone(),
+            hours: hours(&item.hours, &path, problems),
+            path: path.clone(),
+        };
+        let first = parse(&item.date, &format!("{path}.date"), month_day, problems);
+        let last = match &item.last {
+            Some(last) => parse(last, &format!("{path}.last"), month_day, problems),
+            None => first,
+        };
+        let (Some(mut date), Some(last)) = (first, last) else {
+            continue;
+        };
+        // All dates are in the leap year of `month_day`. A last day before the first one is in the next year.
+        loop {
+            let key = (date.month(), date.day());
+            let name = format!("{:02}-{:02}", key.0, key.1);
+            if !add(&mut yearly, key, &named, (&path, &name), problems) || date == last {
+                break;
+            }
+            let next = date.tomorrow().ok().filter(|next| next.year() == LEAP_YEAR);
+            date = next.unwrap_or(date.first_of_year());
+        }
+    }
+    yearly
+}
+
+/// Adds the hours of a day, if the list has none for this day yet. Returns whether it did.
+fn add<K: Ord>(
+    days: &mut BTreeMap<K, NamedHours>,
+    key: K,
+    named: &NamedHours,
+    (path, shown): (&str, &str),
+    problems: &mut Problems,
+) -> bool {
+    if let Some(other) = days.get(&key) {
+        problems.push((
+            format!("{path}.date"),
+            format!(
+                "{shown} is already in {}; put all hours of a day into one item",
+                other.path
+            ),
+        ));
+        return false;
+    }
+    days.insert(key, named.clone());
+    true
+}
+
+fn limit(count: usize, list: &str, problems: &mut Problems) {
+    if count > ITEMS_MAX {
+        problems.push((
+            list.to_owned(),
+            format!("{count} items are too many; at most {ITEMS_MAX} are allowed, remove old ones"),
+        ));
+    }
+}
+
+fn parse<T>(
+    text: &str,
+    path: &str,
+    read: impl Fn(&str) -> Result<T, String>,
+    problems: &mut Problems,
+) -> Option<T> {
+    read(text)
+        .map_err(|message| problems.push((path.to_owned(), message)))
+        .ok()
+}
+
+/// Reads a date with its year.
+fn full_date(text: &str) -> Result<Date, String> {
+    let wrong = || {
+        let hint = match month_day(text) {
+            Ok(_) => "; a day that returns every year belongs into [[schedule.yearly]]",
+            Err(_) => "",
+        };
+        format!(
+            "\"{text}\" is no date; write year, month and day, for example \"2026-12-24\"{hint}"
+        )
+    };
+    let [year, month, day] = numbers::<3>(text, '-', [4, 2, 2]).ok_or_else(wrong)?;
+    Date::new(year, i8_of(month), i8_of(day)).map_err(|_| wrong())
+}
+
+/// Year of the dates that [`month_day`] returns. A leap year, so that it has every day.
+const LEAP_YEAR: i16 = 2024;
+
+/// Reads a month and a day.
+fn month_day(text: &str) -> Result<Date, String> {
+    let wrong = || {
+        let hint = match numbers::<3>(text, '-', [4, 2, 2]) {
+            Some(_) => "; a date of one year belongs into [[schedule.dates]]",
+            None => "",
+        };
+        format!(
+            "\"{text}\" is no day of every year; write month and day, for example \"12-25\"{hint}"
+        )
+    };
+    let [month, day] = numbers::<2>(text, '-', [2, 2]).ok_or_else(wrong)?;
+    Date::new(LEAP_YEAR, i8_of(month), i8_of(day)).map_err(|_| wrong())
+}
+
+/// Reads numbers with a fixed count of digits.
+fn numbers<const N: usize>(text: &str, separator: char, digits: [usize; N]) -> Option<[i16; N]> {
+    let mut found = [0; N];
+    let mut parts = text.split(separator);
+    for (number, digits) in found.iter_mut().zip(digits) {
+        let part = parts.next()?;
+        let is_number = part.len() == digits && part.bytes().all(|byte| byte.is_ascii_digit());
+        *number = is_number.then(|| part.parse().ok()).flatten()?;
+    }
+    parts.next().is_none().then_some(found)
+}
+
+fn i8_of(number: i16) -> i8 {
+    i8::try_from(number).unwrap_or(i8::MAX)
+}
+
+/// Reads a time of the clock, such as `09:30`. Returns minutes since midnight, at most 24 hours.
+///
+/// # Errors
+/// If the text is no time, what is wrong with it.
+pub fn minutes_of_day(text: &str) -> Result<u16, String> {
+    let wrong = || format!("\"{text}\" is no time; write hours and minutes, for example \"09:30\"");
+    let [hour, minute] = numbers::<2>(text, ':', [2, 2]).ok_or_else(wrong)?;
+    let total = u16::try_from(hour * 60 + minute).map_err(|_| wrong())?;
+    match minute < 60 && total <= DAY_MINUTES {
+        true => Ok(total),
+        false => Err(wrong()),
+    }
+}
+
+/// Reads the hours of a day, sorted by time.
+fn hours(items: &[HoursParams], path: &str, problems: &mut Problems) -> Vec<Hours> {
+    limit(items.len(), &format!("{path}.hours"), problems);
+    let mut found: Vec<(usize, Hours)> = Vec::new();
+    for (index, item) in items.iter().enumerate().take(ITEMS_MAX) {
+        let path = format!("{path}.hours[{index}]");
+        let from = parse(
+            &item.from,
+            &format!("{path}.from"),
+            minutes_of_day,
+            problems,
+        );
+        let to = parse(&item.to, &format!("{path}.to"), minutes_of_day, problems);
+        let (Some(from), Some(to)) = (from, to) else {
+            continue;
+        };
+        if from == to || from == DAY_MINUTES {
+            problems.push((
+                format!("{path}.from"),
+                format!(
+                    "these hours from {} to {} are empty; for a whole day write from = \"00:00\", to = \"24:00\"",
+                    item.from, item.to
+                ),
+            ));
+            continue;
+        }
+        let hours = Hours {
+            from_minutes: from,
+            to_minutes: if to < from { to + DAY_MINUTES } else { to },
+            state: item.state,
+            scene: item.scene.clone(),
+        };
+        found.push((index, hours));
+    }
+    found.sort_by_key(|(_, hours)| hours.from_minutes);
+    for pair in found.windows(2) {
+        let [(_, before), (index, after)] = pair else {
+            continue;
+        };
+        if after.from_minutes < before.to_minutes {
+            problems.push((
+                format!("{path}.hours[{index}].from"),
+                "these hours begin before other hours of the same day end; hours of a day must not overlap".to_owned(),
+            ));
+        }
+    }
+    found.into_iter().map(|(_, hours)| hours).collect()
+}
