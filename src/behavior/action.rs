@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use super::climb::Climb;
 use super::context::ActionContext;
 use super::proposal::Proposal;
-use crate::navigation::PathMemory;
+use crate::navigation::{PathMemory, Repulsion};
 use crate::world::FlockPartChange;
 
 /// One kind of action. The implementing type holds the parameters and has its own file in `actions`.
@@ -74,6 +74,12 @@ pub trait Action {
     /// Returns the proposal of the action in this tick, before its weight is applied. `None` if the action cannot be
     /// executed.
     fn propose(&self, context: &ActionContext<'_>, memory: &mut Self::Memory) -> Option<Proposal>;
+
+    /// Returns the field around another agent that keeps this one away from it, and the force where both hulls touch. `touch_m` is
+    /// the distance of the centers at which they touch. `None` if the action follows no such field.
+    fn field_around(&self, _touch_m: f32) -> Option<(Repulsion, f32)> {
+        None
+    }
 
     /// Returns the names of the actions that this action combines.
     fn parts(&self) -> &[String] {

@@ -11,6 +11,8 @@ pub struct Decision {
     pub need: Option<u8>,
     /// One bit for each executed action, by its index in the mind.
     pub actions: u64,
+    /// Whether one of the executed actions hunts.
+    pub hunts: bool,
 }
 
 impl Decision {
@@ -46,6 +48,7 @@ impl Decision {
             },
             need: None,
             actions: self.actions | active.actions,
+            hunts: self.hunts || active.hunts,
         }
     }
 

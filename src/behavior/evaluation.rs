@@ -35,11 +35,13 @@ pub(super) struct Evaluation<'a> {
     pub(super) context: ActionContext<'a>,
     /// Memories of the actions, in the order of the actions.
     pub(super) memories: &'a mut Vec<Memory>,
-    /// Proposals of the actions, in the order of the actions. An entry is valid only if its bit in `evaluated` is
-    /// set; other entries are left from another agent.
-    pub(super) proposals: &'a mut Vec<Option<Proposal>>,
+    /// Proposals of the actions, in the order of the actions. An entry is valid only if its bit in `executable` is
+    /// set; other entries are left from another agent. Most actions of a tick propose nothing, and then nothing is copied.
+    pub(super) proposals: &'a mut Vec<Proposal>,
     /// One bit for each action that is already evaluated.
     pub(super) evaluated: u64,
+    /// One bit for each action that can be executed.
+    pub(super) executable: u64,
     /// Index and force of each executed action, if forces are recorded.
     pub(super) forces: Option<&'a mut Vec<(u8, Vec3)>>,
 }
@@ -47,14 +49,13 @@ pub(super) struct Evaluation<'a> {
 impl Evaluation<'_> {
     /// Returns the proposal of an action, before the weight is applied. `None` if the action cannot be executed.
     pub(super) fn proposal(&mut self, action: usize) -> Option<Proposal> {
-        self.evaluate(action);
-        self.proposals[action]
+        self.is_executable(action).then(|| self.proposals[action])
     }
 
     /// Whether an action can be executed.
     pub(super) fn is_executable(&mut self, action: usize) -> bool {
         self.evaluate(action);
-        self.proposals[action].is_some()
+        self.executable >> action & 1 == 1
     }
 
     fn evaluate(&mut self, index: usize) {
@@ -62,9 +63,8 @@ impl Evaluation<'_> {
             self.evaluated |= 1 << index;
             let actions = self.actions;
             let action = &actions[index];
-            // A combined action that contains itself, which `check` rejects, finds this value.
-            self.proposals[index] = None;
-            self.proposals[index] = if self.weight(index) <= 0.0 {
+            // A combined action that contains itself, which `check` rejects, finds itself not executable.
+            let proposal = if self.weight(index) <= 0.0 {
                 None
             } else if action.capabilities.is_combined {
                 let parts = action.parts.iter().map(|&part| {
@@ -79,6 +79,10 @@ impl Evaluation<'_> {
                     .params
                     .propose(&self.context, &mut self.memories[index])
             };
+            if let Some(proposal) = proposal {
+                self.proposals[index] = proposal;
+                self.executable |= 1 << index;
+            }
         }
     }
 

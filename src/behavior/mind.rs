@@ -5,7 +5,7 @@
 
 use glam::Vec3;
 
-use crate::navigation::FlowFields;
+use crate::navigation::{FlowFields, Repulsion};
 use crate::steering::{FlockRules, Motion};
 use crate::world::{RandomStream, Species, World};
 
@@ -34,6 +34,8 @@ pub struct Mind {
     flock: FlockRules,
     field_of_view: FieldOfView,
     needs_paths: bool,
+    /// One bit for each action that hunts.
+    hunting: u64,
 }
 
 /// One action of a mind, for reports.
@@ -53,7 +55,7 @@ pub struct MindActionInfo<'a> {
 #[derive(Clone, Debug, Default)]
 pub struct MindWorkspace {
     perception: Perception,
-    proposals: Vec<Option<Proposal>>,
+    proposals: Vec<Proposal>,
 }
 
 /// Largest number of neighbors for which memory is reserved beforehand. If an agent has more neighbors, the workspace
@@ -121,6 +123,7 @@ impl Mind {
             flock: flock_rules(species, None),
             field_of_view: FieldOfView::new(species.perception.field_of_view_deg),
             needs_paths: actions.iter().any(|action| action.capabilities.needs_paths),
+            hunting: mask_of(&actions, |capabilities| capabilities.hunts),
             actions,
         }
     }
@@ -150,6 +153,19 @@ impl Mind {
                     && action.has_target,
                 is_listed: needs().any(|need| need.actions.contains(&index)),
             })
+    }
+
+    /// Returns the field around another agent that keeps an agent with this mind away from it, and the weighted force where both
+    /// hulls touch. `touch_m` is the distance of the centers at which they touch. `None` if there is no such field.
+    pub fn field_around(&self, touch_m: f32) -> Option<(Repulsion, f32)> {
+        let needs = || self.needs.iter().chain([&self.standard]);
+        let is_listed = |index: usize| needs().any(|need| need.actions.contains(&index));
+        let mut on = (self.actions.iter().enumerate())
+            .filter(|(index, action)| action.weight > 0.0 && is_listed(*index));
+        on.find_map(|(_, action)| {
+            let (around, force_n) = action.params.field_around(touch_m)?;
+            Some((around, force_n * action.weight))
+        })
     }
 
     /// Returns the names of the actions in a decision, in alphabetical order. `actions` has one bit for each action.
@@ -215,18 +231,21 @@ impl Mind {
         };
         if self.drives.is_any_on() {
             let enemy = context.remembered.enemy.visible();
-            let enemy_m = enemy.map(|enemy| enemy.position_m.distance(context.motion.position_m));
+            let enemy_m = enemy.map(|enemy| enemy.apparent_m(context.motion.position_m));
             let partner = context.species.relations.partner;
             let has_partner = partner != 0 && context.nearest_visible(partner).is_some();
             drives.advance(&self.drives, enemy_m, has_partner, world.dt_secs);
         }
-        workspace.proposals.resize(self.actions.len(), None);
+        workspace
+            .proposals
+            .resize(self.actions.len(), Proposal::default());
         let mut evaluation = Evaluation {
             actions: &self.actions,
             context,
             memories,
             proposals: &mut workspace.proposals,
             evaluated: 0,
+            executable: 0,
             forces: world.records_forces.then_some(forces),
         };
         for (need, state) in self.needs.iter().zip(needs.iter_mut()) {
@@ -262,6 +281,7 @@ impl Mind {
         let always = self.standard.decide(standard, &mut evaluation);
         let mut decision = self.combine(&always, &wanted, &evaluation.context);
         decision.need = active.map(|index| index as u8);
+        decision.hunts = decision.actions & self.hunting != 0;
         if let Some(learned) = decision.proposal.learn {
             remembered.learn(learned);
         }
@@ -329,6 +349,14 @@ impl Mind {
             Combine::Dither => standard.with_active(active),
         }
     }
+}
+
+/// Returns a mask with one bit for each action that has a property.
+fn mask_of(actions: &[MindAction], has: impl Fn(&Capabilities) -> bool) -> u64 {
+    let each = actions.iter().enumerate();
+    each.fold(0, |mask, (index, action)| {
+        mask | u64::from(has(&action.capabilities)) << index
+    })
 }
 
 /// Marks combined actions as hunting if one of their parts hunts.

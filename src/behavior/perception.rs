@@ -12,7 +12,7 @@ use glam::{Vec2, Vec3};
 use crate::geometry::Solid;
 use crate::world::{GridHits, KNOWN_BIT, Species, World, agent_key, shadow_key};
 
-use super::perception_memory::{PerceptionMemory, SeenAgent};
+use super::perception_memory::{PerceptionMemory, SeenAgent, apparent_m};
 
 /// Another agent, or a visitor's shadow, within sight of the perceiving agent.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -110,23 +110,31 @@ impl Perception {
                 .map(|&index| (index as usize, &world.solids[index as usize]))
         };
         let relations = &species.relations;
-        for (seen, names) in [
-            (&mut remembered.enemy, relations.enemy),
-            (&mut remembered.prey, relations.prey),
-            (&mut remembered.food, relations.food),
+        let calm_share = species.perception.calm_enemy_share;
+        for (seen, names, calm_share) in [
+            (&mut remembered.enemy, relations.enemy, calm_share),
+            (&mut remembered.prey, relations.prey, 1.0),
+            (&mut remembered.food, relations.food, 1.0),
         ] {
             if names == 0 {
                 // An edit may have removed the relation while the agent remembered an enemy, prey or food.
                 *seen = SeenAgent::default();
                 continue;
             }
-            match nearest_visible(at, &self.neighbors, names, solids) {
+            let caution =
+                |neighbor: &Neighbor| match world.agents.bodies.get(neighbor.agent as usize) {
+                    Some(body) if calm_share < 1.0 && !body.intent.hunts => calm_share,
+                    _ => 1.0,
+                };
+            let appears = |neighbor: &Neighbor| apparent_m(neighbor.distance_m, caution(neighbor));
+            match first_visible(at, &self.neighbors, names, appears, solids) {
                 Some(neighbor) => {
                     *seen = SeenAgent {
                         position_m: at + neighbor.offset_m,
                         velocity_mps: neighbor_velocity_mps(world, at, neighbor),
                         radius_m: neighbor.radius_m,
                         agent: (!neighbor.is_shadow).then_some(neighbor.agent),
+                        caution: caution(neighbor),
                         age_secs: 0.0,
                     };
                 }
@@ -354,15 +362,31 @@ pub(super) fn nearest_visible<'n, 's, I: Iterator<Item = (usize, &'s Solid)>>(
     names: u64,
     solids: impl Fn() -> I,
 ) -> Option<&'n Neighbor> {
-    let mut nearest: Option<&Neighbor> = None;
+    let distance_m = |neighbor: &Neighbor| neighbor.distance_m;
+    first_visible(observer_m, neighbors, names, distance_m, solids)
+}
+
+/// Returns the neighbor with the least value of `rank` that has one of these names, is within the field of view and is not
+/// occluded. `None` if there is no such neighbor.
+#[inline]
+fn first_visible<'n, 's, I: Iterator<Item = (usize, &'s Solid)>>(
+    observer_m: Vec3,
+    neighbors: &'n [Neighbor],
+    names: u64,
+    rank: impl Fn(&Neighbor) -> f32,
+    solids: impl Fn() -> I,
+) -> Option<&'n Neighbor> {
+    let mut first: Option<(f32, &Neighbor)> = None;
     for neighbor in neighbors {
-        if neighbor.name_bits & names != 0
-            && neighbor.in_view
-            && nearest.is_none_or(|n| neighbor.distance_m < n.distance_m)
+        if neighbor.name_bits & names == 0 || !neighbor.in_view {
+            continue;
+        }
+        let own = rank(neighbor);
+        if first.is_none_or(|(least, _)| own < least)
             && !is_occluded(observer_m, neighbor, solids())
         {
-            nearest = Some(neighbor);
+            first = Some((own, neighbor));
         }
     }
-    nearest
+    first.map(|(_, neighbor)| neighbor)
 }

@@ -18,6 +18,8 @@ pub struct SeenAgent {
     pub radius_m: f32,
     /// Index of the other agent in the tick in which it was seen; `None` for a shadow.
     pub agent: Option<u32>,
+    /// Share of the usual distances within which the agent reacts to the other: 1, or less for an enemy that does not hunt.
+    pub caution: f32,
     /// Time since the other was seen; 0 if it is visible in this tick, `NEVER_SEEN_SECS` if no such agent was ever
     /// seen.
     pub age_secs: f32,
@@ -33,6 +35,7 @@ impl Default for SeenAgent {
             velocity_mps: Vec3::ZERO,
             radius_m: 0.0,
             agent: None,
+            caution: 1.0,
             age_secs: NEVER_SEEN_SECS,
         }
     }
@@ -44,6 +47,19 @@ impl SeenAgent {
         (self.age_secs == 0.0).then_some(self)
     }
 
+    /// Returns the distance at which the other appears to an agent at `me_m`: the distance, divided by the caution.
+    pub fn apparent_m(&self, me_m: Vec3) -> f32 {
+        apparent_m(self.position_m.distance(me_m), self.caution)
+    }
+
+    /// Returns the predicted position of an enemy that is no longer visible, if an agent at `me_m` reacts to it within `reach_m`.
+    /// An enemy that hunted when it was seen last may come from anywhere; another one matters only while it is near.
+    pub fn feared_m(&self, me_m: Vec3, reach_m: f32, memory_secs: f32) -> Option<Vec3> {
+        let at_m = self.predicted_m(memory_secs)?;
+        let hunted = self.caution >= 1.0;
+        (hunted || apparent_m(at_m.distance(me_m), self.caution) <= reach_m).then_some(at_m)
+    }
+
     /// Returns the predicted position of an agent that is no longer visible. The agent is assumed to move on at half
     /// its last velocity.
     ///
@@ -51,6 +67,15 @@ impl SeenAgent {
     pub fn predicted_m(&self, memory_secs: f32) -> Option<Vec3> {
         (self.age_secs > 0.0 && self.age_secs <= memory_secs)
             .then(|| self.position_m + self.velocity_mps * (0.5 * self.age_secs))
+    }
+}
+
+/// Returns the distance at which an agent appears: the distance, divided by the caution. With the caution 0 it is infinite.
+pub(super) fn apparent_m(distance_m: f32, caution: f32) -> f32 {
+    if caution > 0.0 {
+        distance_m / caution
+    } else {
+        f32::INFINITY
     }
 }
 

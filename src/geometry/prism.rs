@@ -12,6 +12,8 @@ pub const PRISM_CORNERS_MAX: usize = 8;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prism {
     corners: [Vec2; PRISM_CORNERS_MAX],
+    /// Outward normal of the edge that ends at each corner; zero for an edge without a length.
+    normals: [Vec2; PRISM_CORNERS_MAX],
     count: usize,
     low_m: f32,
     high_m: f32,
@@ -38,6 +40,12 @@ impl Prism {
         if area < 0.0 {
             corners[..count].reverse();
         }
+        let mut normals = [Vec2::ZERO; PRISM_CORNERS_MAX];
+        let mut from = corners[count - 1];
+        for (normal, &to) in normals.iter_mut().zip(&corners[..count]) {
+            *normal = -(to - from).normalize_or_zero().perp();
+            from = to;
+        }
         let mean = corners[..count].iter().sum::<Vec2>() / count as f32;
         let reach = corners[..count]
             .iter()
@@ -45,6 +53,7 @@ impl Prism {
             .fold(0.0, f32::max);
         let prism = Self {
             corners,
+            normals,
             count,
             low_m,
             high_m,
@@ -130,8 +139,7 @@ impl Prism {
         let mut most = (Vec2::X, f32::NEG_INFINITY);
         let corners = self.corners();
         let mut from = corners[self.count - 1];
-        for &to in corners {
-            let normal = -(to - from).normalize_or_zero().perp();
+        for (&to, &normal) in corners.iter().zip(&self.normals) {
             let beyond = (point - from).dot(normal);
             if normal != Vec2::ZERO && beyond > most.1 {
                 most = (normal, beyond);

@@ -176,7 +176,38 @@ impl Solid {
             return to_solid.cross(to_other).length() / distance_sq.sqrt() + radius_m < solid;
         }
         let distance = distance_sq.sqrt();
-        self.closest_approach(eye, to_other / distance, distance).1 + radius_m < 0.0
+        // A line that passes the bounding sphere, or only grazes it, is nowhere deep enough inside the solid.
+        let beside_m = to_solid.cross(to_other).length() / distance;
+        beside_m + radius_m < self.bounding_radius_m()
+            && self.is_deeper(eye, to_other / distance, distance, radius_m)
+    }
+
+    /// Whether a ray reaches a point that is deeper inside the solid than `depth_m`. The ray starts at `point`, has the unit vector
+    /// `direction`, and is `reach_m` long.
+    ///
+    /// The search of [`Self::closest_approach`], which ends as soon as the answer is known: the distance changes by at most the way
+    /// along the ray.
+    fn is_deeper(&self, point: Vec3, direction: Vec3, reach_m: f32, depth_m: f32) -> bool {
+        let (mut low, mut high) = (0.0, reach_m);
+        for _ in 0..24 {
+            let third = (high - low) / 3.0;
+            let near = self.signed_distance_m(point + direction * (low + third));
+            let far = self.signed_distance_m(point + direction * (high - third));
+            let least = near.min(far) + depth_m;
+            if least < 0.0 {
+                return true;
+            }
+            // No point of the interval is farther than a third from one of the two.
+            if least > third {
+                return false;
+            }
+            if near <= far {
+                high -= third;
+            } else {
+                low += third;
+            }
+        }
+        false
     }
 }
 
@@ -249,6 +280,45 @@ mod tests {
         let (a, d) = SPHERE.closest_approach(from, direction, 10.0);
         let (b, e) = thin.closest_approach(from, direction, 10.0);
         assert!((a - b).abs() < 2e-2 && (d - e).abs() < 1e-4);
+    }
+
+    #[test]
+    fn the_short_search_for_a_hidden_body_agrees_with_the_complete_one() {
+        let outline = [(-0.6, -0.4), (0.5, -0.5), (0.7, 0.3), (0.0, 0.6)];
+        let outline = outline.map(|(x, z)| Vec2::new(x, z));
+        let rock = Solid::Prism(super::super::Prism::new(&outline, -0.8, -0.2).unwrap());
+        let log = Solid::Capsule {
+            from_m: Vec3::new(-0.4, -0.5, 0.0),
+            to_m: Vec3::new(0.4, -0.4, 0.1),
+            radius_m: 0.15,
+        };
+        let (mut hidden, mut seen) = (0, 0);
+        for number in 0..2000_u32 {
+            let draw = |n: u32| {
+                let bits = (number * 8 + n).wrapping_mul(0x9e37_79b9).rotate_left(13);
+                f64::from(bits.wrapping_mul(0x85eb_ca6b)) / f64::from(u32::MAX)
+            };
+            let at = |n: u32| {
+                let [x, y, z] = [n, n + 1, n + 2].map(draw);
+                Vec3::new(x as f32 * 4.0 - 2.0, -y as f32, z as f32 * 4.0 - 2.0)
+            };
+            let (eye, other, radius_m) = (at(0), at(3), 0.02 + 0.08 * draw(6) as f32);
+            for solid in [rock, log] {
+                let way = other - eye;
+                let (_, least_m) = solid.closest_approach(eye, way.normalize(), way.length());
+                let is_behind = solid.center_m().distance(eye) <= way.length()
+                    && (solid.center_m() - eye).dot(way) >= 0.0;
+                // Where the complete search is within its own accuracy of the limit, both answers are right.
+                if (least_m + radius_m).abs() < 1e-3 {
+                    continue;
+                }
+                let wanted = is_behind && least_m + radius_m < 0.0;
+                assert_eq!(solid.hides(eye, other, radius_m), wanted, "{eye} {other}");
+                hidden += u32::from(wanted);
+                seen += u32::from(!wanted);
+            }
+        }
+        assert!(hidden > 50 && seen > 50, "{hidden} hidden, {seen} seen");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Catches and meals. A hunter that touches its prey swallows it within a moment: the prey is drawn into its mouth and shrinks.
-//! Then the prey is absent for some seconds, out of sight, and enters the pool again from outside the picture.
+//! Then the prey is absent for some seconds, out of sight, and enters the pool again from outside the picture; in a pool with
+//! terraces, it emerges from the spring.
 //!
 //! In: the decisions of all agents. Out: caught agents, events for the needs of the hunters, and catches for the renderer. Must
 //! not: remove an agent from the pool.
@@ -21,6 +22,9 @@ const MIN_ABSENT_SECS: f32 = 5.0;
 /// Largest random addition to `MIN_ABSENT_SECS`.
 const ABSENT_SPREAD_SECS: f32 = 10.0;
 
+/// Time in which an agent that enters the pool within the picture grows to its full size. Tuned by eye.
+const EMERGE_SECS: f32 = 1.5;
+
 /// Time for which a snapshot contains a catch.
 const CATCH_SECS: f32 = 2.0;
 
@@ -41,10 +45,41 @@ pub(super) struct Caught {
     absent_secs: f32,
 }
 
+/// Stage of a catch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// The hunter swallows the prey.
+    Swallowed,
+    /// The prey is out of sight.
+    Absent,
+    /// The prey swims in the pool again, and grows to its full size.
+    Emerging,
+    /// The catch is over.
+    Over,
+}
+
 impl Caught {
-    /// Share of the body that is swallowed.
+    /// Share of the body that is not visible.
     fn swallowed(&self) -> f32 {
-        (self.age_secs / SWALLOW_SECS).clamp(0.0, 1.0)
+        let emerged = (self.age_secs - SWALLOW_SECS - self.absent_secs) / EMERGE_SECS;
+        (self.age_secs / SWALLOW_SECS)
+            .min(1.0 - emerged)
+            .clamp(0.0, 1.0)
+    }
+
+    fn stage(&self) -> Stage {
+        let returns_at_secs = SWALLOW_SECS + self.absent_secs;
+        match self.age_secs {
+            age if age < SWALLOW_SECS => Stage::Swallowed,
+            age if age < returns_at_secs => Stage::Absent,
+            age if age < returns_at_secs + EMERGE_SECS => Stage::Emerging,
+            _ => Stage::Over,
+        }
+    }
+
+    /// Whether the prey does nothing: it is being swallowed, or out of sight.
+    fn is_away(&self) -> bool {
+        matches!(self.stage(), Stage::Swallowed | Stage::Absent)
     }
 
     /// Whether all numbers are finite.
@@ -86,6 +121,7 @@ impl Simulation {
         let (prey_id, hunter_id) = (agents.ids[prey], agents.ids[hunter]);
         // Without names, no action of another agent refers to the caught agent.
         agents.name_bits[prey] = 0;
+        self.state.caught.retain(|caught| caught.prey != prey_id);
         let random = self.state.world.random;
         let draw = random.unit(prey_id, RandomStream::Absence, 0);
         self.state.caught.push(Caught {
@@ -97,7 +133,8 @@ impl Simulation {
     }
 
     fn is_caught(&self, id: u32) -> bool {
-        self.state.caught.iter().any(|caught| caught.prey == id)
+        let mut caught = self.state.caught.iter();
+        caught.any(|caught| caught.prey == id && caught.is_away())
     }
 
     fn notify_needs(&mut self, index: usize, event: NeedEvent) {
@@ -108,7 +145,7 @@ impl Simulation {
     /// Removes the decisions of caught agents, so that they do nothing. Must be called after all agents have decided.
     pub(super) fn silence_caught(&mut self) {
         let agents = &self.state.world.agents;
-        for caught in &self.state.caught {
+        for caught in self.state.caught.iter().filter(|caught| caught.is_away()) {
             if let Some(prey) = agents.index_of(caught.prey) {
                 self.workspace.decisions[prey] = Decision::default();
             }
@@ -125,22 +162,31 @@ impl Simulation {
         self.state.swallowed.retain(|c| c.age_secs <= CATCH_SECS);
         for number in (0..self.state.caught.len()).rev() {
             let caught = &mut self.state.caught[number];
-            let was_visible = caught.swallowed() < 1.0;
+            let before = caught.stage();
             caught.age_secs += dt;
             let caught = *caught;
             let Some(prey) = self.state.world.agents.index_of(caught.prey) else {
                 self.state.caught.swap_remove(number);
                 continue;
             };
-            if caught.swallowed() < 1.0 {
-                self.swallow(prey, &caught);
-            } else if was_visible {
-                self.vanish(prey);
-            } else if caught.age_secs < SWALLOW_SECS + caught.absent_secs {
-                self.wait(prey);
-            } else {
+            let is_over = match (before, caught.stage()) {
+                (_, Stage::Swallowed) => {
+                    self.swallow(prey, &caught);
+                    false
+                }
+                (Stage::Swallowed, _) => {
+                    self.vanish(prey);
+                    false
+                }
+                (_, Stage::Absent) => {
+                    self.wait(prey);
+                    false
+                }
+                (Stage::Absent, _) => !self.return_to_pool(prey),
+                (_, now) => now == Stage::Over,
+            };
+            if is_over {
                 self.state.caught.swap_remove(number);
-                self.return_to_pool(prey);
             }
         }
     }
@@ -194,7 +240,8 @@ impl Simulation {
             age_secs: 0.0,
         };
         let size_m = (agents.radii_m[prey], length_m);
-        reenter(&world, &mut body, species, size_m, agents.ids[prey]);
+        let id = agents.ids[prey];
+        reenter(&world, &mut body, species, size_m, id);
         body.velocity_mps = Vec3::ZERO;
         self.workspace.next_bodies[prey] = body;
         self.state.swallowed.push(catch);
@@ -209,28 +256,41 @@ impl Simulation {
         };
     }
 
-    /// Gives an absent agent its names and its speed back.
-    fn return_to_pool(&mut self, prey: usize) {
+    /// Gives an absent agent its names and its speed back; in a pool with terraces, it first moves to the spring. Returns whether it
+    /// is within the picture.
+    fn return_to_pool(&mut self, prey: usize) -> bool {
         self.wait(prey);
+        let world = World::new(&self.plan.world, &self.state.world, &self.workspace.input);
+        let (radius_m, id) = (world.agents.radii_m[prey], world.agents.ids[prey]);
+        let spring = self.plan.terraces.spring_pose(&world, radius_m, id);
+        if let Some((at_m, heading)) = spring {
+            let body = &mut self.workspace.next_bodies[prey];
+            *body = Body {
+                quarantine_count: body.quarantine_count,
+                ..Body::new(at_m, heading, body.boost.allowed_mps)
+            };
+        }
         let seed = self.state.world.random.seed;
         let agents = &mut self.state.world.agents;
         let species = &self.plan.world.species[usize::from(agents.species[prey])];
         agents.derive(prey, species, seed);
         let body = &mut self.workspace.next_bodies[prey];
         body.velocity_mps = body.forward * body.boost.allowed_mps.min(species.motion.cruise_mps);
+        let length_m = species.body.length_m * agents.size_factors[prey];
+        self.plan.world.water.is_visible(body.position_m, length_m)
     }
 
     /// Hides the caught agents from all others. Must be called after names of agents were derived.
     pub(super) fn hide_caught(&mut self) {
         let agents = &mut self.state.world.agents;
-        for caught in &self.state.caught {
+        for caught in self.state.caught.iter().filter(|caught| caught.is_away()) {
             if let Some(prey) = agents.index_of(caught.prey) {
                 agents.name_bits[prey] = 0;
             }
         }
     }
 
-    /// Share of the body of the agent with this id that a hunter has swallowed; 0 for a free agent.
+    /// Index of each agent that is not completely visible because it was caught, and the share of its body that is not.
     pub(super) fn swallowed_shares(&self) -> impl Iterator<Item = (usize, f32)> {
         let agents = &self.state.world.agents;
         let caught = self.state.caught.iter();

@@ -3,13 +3,16 @@
 //!
 //! In: a pool after a tick. Out: names, forces, overlay items. Must not: change what an agent does.
 
-use glam::Vec3;
+use glam::{Vec2, Vec3};
 
 use super::tick::Simulation;
-use crate::world::{OverlayItem, OverlayLayer, OverlayLayers, OverlayShape};
+use crate::world::{Avoidance, OverlayItem, OverlayLayer, OverlayLayers, OverlayShape};
 
 /// Number of field arrows along the longer side of the picture.
 const FIELD_ARROWS: u16 = 32;
+
+/// Number of arrows around an agent.
+const RING_ARROWS: u16 = 8;
 
 /// Length in m of the overlay arrow for a force of 1 N. The arrow of the default maximum force of 4 N is 0.4 m long.
 const METERS_PER_NEWTON: f32 = 0.1;
@@ -48,6 +51,7 @@ impl Simulation {
         }
         if layers.has(OverlayLayer::Field) {
             self.add_fields(items);
+            self.add_rings(items);
         }
         for index in 0..self.state.world.agents.len() {
             let at = self.state.world.agents.bodies[index].position_m;
@@ -68,6 +72,40 @@ impl Simulation {
                     },
                     text: name.to_owned(),
                 }));
+            }
+        }
+    }
+
+    /// Adds the field around each agent as a ring of arrows: the force on the center of an agent of the same species at rest, halfway
+    /// from the touch of both hulls to the end of the field.
+    fn add_rings(&self, items: &mut Vec<OverlayItem>) {
+        let world = self.world();
+        let agents = world.agents;
+        for (index, body) in agents.bodies.iter().enumerate() {
+            let species = &world.species[usize::from(agents.species[index])];
+            let mind = self.workspace.minds(&self.plan).get(index);
+            let touch_m = 2.0 * agents.radii_m[index];
+            let field = match species.avoidance {
+                Avoidance::Flow | Avoidance::Hybrid => mind.field_around(touch_m),
+                _ => None,
+            };
+            let Some((around, force_n)) = field else {
+                continue;
+            };
+            for number in 0..RING_ARROWS {
+                let turn = f32::from(number) / f32::from(RING_ARROWS);
+                let away = Vec2::from_angle(turn * std::f32::consts::TAU);
+                let offset_m = Vec3::new(away.x, 0.0, away.y) * ((touch_m + around.range_m) / 2.0);
+                let from_m = body.position_m + offset_m;
+                let force = around.force_at(offset_m) * force_n;
+                items.push(OverlayItem {
+                    layer: OverlayLayer::Field,
+                    shape: OverlayShape::Arrow {
+                        from_m,
+                        to_m: from_m + (force * METERS_PER_NEWTON).clamp_length_max(touch_m),
+                    },
+                    text: String::new(),
+                });
             }
         }
     }

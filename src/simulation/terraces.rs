@@ -548,7 +548,10 @@ impl Simulation {
             world: World::new(&self.plan.world, &self.state.world, &self.workspace.input),
         };
         for (index, body) in self.workspace.next_bodies.iter_mut().enumerate() {
-            tick.keep(index, body);
+            // A caught agent, which has no names, is in no terrace until it returns.
+            if tick.world.agents.name_bits[index] != 0 {
+                tick.keep(index, body);
+            }
         }
     }
 

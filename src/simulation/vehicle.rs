@@ -181,10 +181,12 @@ fn next_body(world: &World<'_>, before: &Body, decision: &Decision, own: &Proper
             / dt,
         intent: Intent {
             attends: decision.proposal.attends,
+            hunts: decision.hunts,
             ..decision.proposal.intent.unwrap_or(Intent {
                 heading: forward,
                 goal_m: None,
                 attends: None,
+                hunts: false,
             })
         },
         acceleration_mps2: (end.velocity_mps - before.velocity_mps).dot(forward) / dt,

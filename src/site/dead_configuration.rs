@@ -78,6 +78,14 @@ pub(super) fn warn_dead_species(
                 .into(),
         );
     }
+    let has_enemy = (species.relations.get("enemy")).is_some_and(|names| !names.is_empty());
+    if species.perception.calm_enemy_share < 1.0 && !has_enemy {
+        findings.warning(
+            entry,
+            "perception.calm_enemy_share",
+            "the species has no enemy, so it has no effect; add a relation \"enemy\", or remove this key".into(),
+        );
+    }
     let named = || {
         let individuals = library
             .scenes

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::files::SceneFile;
 use crate::behavior::Effect;
 use crate::geometry::{Surface, SurfaceKind};
-use crate::world::{ObstacleParams, Water};
+use crate::world::{BarrierShape, ObstacleParams, Water};
 
 /// Adaptation of a scene to a surface of another size than that for which it was designed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -46,6 +46,9 @@ impl SceneFile {
                 Fit::Scale => scale(obstacle, ratio),
                 Fit::Extend | Fit::Fixed => move_to(obstacle, ratio),
             }
+        }
+        for barrier in &mut scene.barriers {
+            stretch(&mut barrier.shape, ratio, self.fit == Fit::Scale);
         }
         for field in &mut scene.fields {
             field.stretch(ratio);
@@ -93,9 +96,22 @@ impl SceneFile {
         found
     }
 
+    /// Whether the scene is made for this kind of surface.
+    fn suits(&self, kind: SurfaceKind) -> bool {
+        self.surfaces.is_empty() || self.surfaces.contains(&kind)
+    }
+
+    /// Replaces a surface of a kind that the scene does not suit by one of a kind that it suits, with the size of the design.
+    pub(super) fn suit(&self, surface: &mut Surface) {
+        if let (false, Some(&kind)) = (self.suits(surface.kind), self.surfaces.first()) {
+            surface.kind = kind;
+            [surface.width_m, surface.height_m] = self.designed_for_m;
+        }
+    }
+
     /// Returns a warning if the scene is not made for this kind of surface.
     pub(super) fn kind_warning(&self, kind: SurfaceKind) -> Option<String> {
-        if self.surfaces.is_empty() || self.surfaces.contains(&kind) {
+        if self.suits(kind) {
             return None;
         }
         let suited: Vec<&str> = self.surfaces.iter().map(|kind| kind.name()).collect();
@@ -177,6 +193,50 @@ fn move_to(obstacle: &mut ObstacleParams, ratio: Vec2) {
     }
 }
 
+/// Moves a barrier to its place on a surface whose size is `ratio` times that of the design, and scales it if `resizes`.
+fn stretch(shape: &mut BarrierShape, ratio: Vec2, resizes: bool) {
+    let size = if resizes { ratio } else { Vec2::ONE };
+    let round = size.min_element();
+    match shape {
+        BarrierShape::Sphere(sphere) => {
+            sphere.center_m = moved(sphere.center_m, ratio);
+            sphere.radius_m *= round;
+        }
+        BarrierShape::Box(cuboid) => {
+            cuboid.center_m = moved(cuboid.center_m, ratio);
+            let [x, y, z] = cuboid.half_extents_m;
+            cuboid.half_extents_m = [x * size.x, y, z * size.y];
+        }
+        BarrierShape::Plane(plane) => {
+            plane.point_m = moved(plane.point_m, ratio);
+            plane.normal = turned(plane.normal, ratio);
+        }
+        BarrierShape::Rectangle(rectangle) => {
+            rectangle.center_m = moved(rectangle.center_m, ratio);
+            let [x, _, z] = rectangle.normal;
+            // The horizontal side, at right angles to the normal.
+            let side = Vec2::new(-z, x).normalize_or(Vec2::X);
+            rectangle.half_extents_m[0] *= (side * size).length();
+            rectangle.normal = turned(rectangle.normal, ratio);
+        }
+        BarrierShape::Capsule(capsule) => {
+            let middle = (Vec3::from(capsule.from_m) + Vec3::from(capsule.to_m)) / 2.0;
+            let target = Vec3::from(moved(middle.to_array(), ratio));
+            for end in [&mut capsule.from_m, &mut capsule.to_m] {
+                let arm = Vec3::from(*end) - middle;
+                *end = (target + arm * Vec3::new(size.x, 1.0, size.y)).to_array();
+            }
+            capsule.radius_m *= round;
+        }
+    }
+}
+
+/// Returns the normal of a plane that is scaled horizontally.
+fn turned(normal: [f32; 3], ratio: Vec2) -> [f32; 3] {
+    let [x, y, z] = normal;
+    [x / ratio.x, y, z / ratio.y]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -255,6 +315,40 @@ mod tests {
             let wanted = before.center_m() * Vec3::new(2.0, 1.0, 2.0);
             assert!(after.center_m().distance(wanted) < 1e-4, "{after:?}");
         }
+    }
+
+    #[test]
+    fn barriers_of_a_fitted_scene_move_and_grow_with_the_rocks_beside_them() {
+        let read = |shape: &str| -> BarrierShape { toml::from_str(shape).unwrap() };
+        let sphere = "kind = 'sphere'\ncenter_m = [1.0, -0.5, 0.5]\nradius_m = 0.2";
+        let net = "kind = 'rectangle'\ncenter_m = [1.0, -0.5, 0.5]\nnormal = [1, 0, 0]\nhalf_extents_m = [0.4, 0.3]";
+        let plane = "kind = 'plane'\npoint_m = [1.0, -0.5, 0.5]\nnormal = [1, 0, 1]";
+        let scene = SceneFile {
+            fit: Fit::Scale,
+            barriers: [sphere, net, plane]
+                .map(|shape| crate::world::BarrierParams {
+                    shape: read(shape),
+                    ..Default::default()
+                })
+                .into(),
+            ..SceneFile::default()
+        };
+        let fitted = scene.fitted(&surface(8.0, 9.0));
+        let wanted = [
+            "kind = 'sphere'\ncenter_m = [2.0, -0.5, 1.5]\nradius_m = 0.4",
+            "kind = 'rectangle'\ncenter_m = [2.0, -0.5, 1.5]\nnormal = [0.5, 0, 0]\nhalf_extents_m = [1.2, 0.3]",
+            "kind = 'plane'\npoint_m = [2.0, -0.5, 1.5]\nnormal = [0.5, 0, 0.33333334]",
+        ];
+        for (barrier, wanted) in fitted.barriers.iter().zip(wanted) {
+            assert_eq!(barrier.shape, read(wanted));
+        }
+        let extended = SceneFile {
+            fit: Fit::Extend,
+            ..scene
+        };
+        let fitted = extended.fitted(&surface(8.0, 9.0));
+        let wanted = "kind = 'sphere'\ncenter_m = [2.0, -0.5, 1.5]\nradius_m = 0.2";
+        assert_eq!(fitted.barriers[0].shape, read(wanted));
     }
 
     #[test]

@@ -129,6 +129,7 @@ impl Body {
                 heading: forward,
                 goal_m: None,
                 attends: None,
+                hunts: false,
             },
             force_n: Vec3::ZERO,
             pushed_mps: Vec3::ZERO,
@@ -168,6 +169,8 @@ pub struct Intent {
     pub goal_m: Option<Vec3>,
     /// Key of the agent or shadow that attracts the agent; `None` if it attends nothing.
     pub attends: Option<u32>,
+    /// Whether the agent hunts: it executes an action that hunts. Its prey can see that.
+    pub hunts: bool,
 }
 
 /// State of an agent's boost: the temporary speed limit above cruise speed.

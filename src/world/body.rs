@@ -167,6 +167,11 @@ pub struct PerceptionParams {
     /// 1 + size_gain · (r / own radius − 1). With 0, size has no effect.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub size_gain: f32,
+    /// Caution towards an enemy that does not hunt, as a share of the caution towards one that hunts. The distances at which the
+    /// agent flees, hides and feels fear are multiplied by it. With 1, the agent fears every enemy alike; with 0, it ignores
+    /// enemies that do not hunt.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub calm_enemy_share: f32,
 }
 
 impl Default for PerceptionParams {
@@ -176,6 +181,7 @@ impl Default for PerceptionParams {
             prey_sight_radius_m: 2.0,
             field_of_view_deg: 300.0,
             size_gain: 0.0,
+            calm_enemy_share: 1.0,
         }
     }
 }

@@ -11,7 +11,7 @@ pub enum OverlayLayer {
     Mind = 1,
     /// Each steering force as an arrow from the fish, labelled with its action.
     Force = 2,
-    /// The sum of the scene's flow fields, as a grid of arrows.
+    /// The sum of the scene's flow fields, as a grid of arrows, and the field around each agent, as a ring of arrows.
     Field = 4,
     /// Path finding: the path that a fish follows, the blocked cells of its grid, and the open list of a running search.
     Path = 8,

@@ -35,6 +35,8 @@ pub enum RandomStream {
     Goal = 13,
     /// Time until a caught individual enters the pool again.
     Absence = 14,
+    /// Duration of a rest between two journeys.
+    Rest = 15,
 }
 
 /// The random number generator of one tick.

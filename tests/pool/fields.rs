@@ -101,7 +101,10 @@ fn a_field_moves_with_its_obstacle() {
             }
             _ => panic!("a field must be drawn as arrows"),
         });
-        tails.collect::<Vec<Vec3>>()
+        // The rings around agents are at the heights of the agents, the grid at the middle height of the water.
+        let (low, high) = pool.simulation.world().water.y_range_m(0.0);
+        let is_in_grid = |tail: &Vec3| (tail.y - (low + high) / 2.0).abs() < 1e-6;
+        tails.filter(is_in_grid).collect::<Vec<Vec3>>()
     };
     let before = arrows(&pool);
     let rock = pool.simulation.world().solids[0].center_m();
@@ -119,6 +122,26 @@ fn a_field_moves_with_its_obstacle() {
     pool.edit("scene:pool", "fields[0]", json!({"do": "remove"}));
     pool.step();
     assert!(arrows(&pool).is_empty());
+}
+
+/// A fixed gap: the overlay showed only the fields of the scene.
+#[test]
+fn the_overlay_shows_a_ring_around_each_agent_that_points_away_from_it() {
+    let pool = Pool::new();
+    let mut marks = Vec::new();
+    pool.simulation
+        .fill_overlay(OverlayLayers::NONE.with(OverlayLayer::Field), &mut marks);
+    let agents = pool.simulation.world().agents;
+    assert_eq!(marks.len(), 8 * agents.len());
+    for (index, mark) in marks.iter().enumerate() {
+        let (body, radius_m) = (agents.bodies[index / 8], agents.radii_m[index / 8]);
+        let OverlayShape::Arrow { from_m, to_m } = mark.shape else {
+            panic!("a field must be drawn as arrows");
+        };
+        let offset = from_m - body.position_m;
+        assert!((to_m - from_m).dot(offset) > 0.0);
+        assert!(offset.length() > 2.0 * radius_m && offset.length() < 2.0 * radius_m + 0.06);
+    }
 }
 
 #[test]

@@ -50,6 +50,7 @@ fn species(name: &str, count: u32, action: FlockSimple) -> SpeciesDescription {
             prey_sight_radius_m: 20.0,
             field_of_view_deg: 360.0,
             size_gain: 0.0,
+            ..PerceptionParams::default()
         },
         relations: BTreeMap::from([("leader".into(), vec!["chief".into()])]),
         mind: MindParams {

@@ -8,7 +8,8 @@ use crate::behavior::context::ActionContext;
 use crate::behavior::proposal::{BoostRequest, Proposal};
 use crate::steering::flee;
 
-/// Flees from the nearest visible enemy. Can be executed while that enemy is nearer than the flee distance.
+/// Flees from the nearest visible enemy. Can be executed while that enemy is nearer than the flee distance; for an enemy that does
+/// not hunt, the distance is multiplied by `perception.calm_enemy_share`.
 /// **Source**: Jockel 2005, §4.2.5.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -57,8 +58,7 @@ impl Action for FleeEnemy {
     fn propose(&self, context: &ActionContext<'_>, _: &mut ()) -> Option<Proposal> {
         let enemy = context.remembered.enemy.visible()?;
         let sight_m = context.species.perception.sight_radius_m;
-        let distance_m = enemy.position_m.distance(context.motion.position_m);
-        if distance_m >= self.flee_distance_m.unwrap_or(sight_m) {
+        if enemy.apparent_m(context.motion.position_m) >= self.flee_distance_m.unwrap_or(sight_m) {
             return None;
         }
         let boost = self.use_boost.then_some(BoostRequest {

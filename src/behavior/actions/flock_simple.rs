@@ -167,6 +167,7 @@ impl Action for FlockSimple {
                 heading: wish.heading,
                 goal_m: own,
                 attends: None,
+                hunts: false,
             }),
             ..Proposal::force(steer_along(motion, wish.course, speed)?)
         })

@@ -84,6 +84,16 @@ impl Action for FollowFlowField {
         ..Capabilities::NONE
     };
 
+    fn field_around(&self, touch_m: f32) -> Option<(Repulsion, f32)> {
+        let around = Repulsion {
+            falloff: self.falloff,
+            range_m: touch_m + self.range_m,
+            inner_radius_m: touch_m,
+            swirl: self.swirl,
+        };
+        (self.range_m > 0.0 && self.strength_n > 0.0).then_some((around, self.strength_n))
+    }
+
     fn propose(&self, context: &ActionContext<'_>, _: &mut ()) -> Option<Proposal> {
         let names = context.species.name_bits;
         let mut force = context.fields.force_at(context.motion.position_m, names);
@@ -129,19 +139,15 @@ impl FollowFlowField {
                 continue;
             }
             let touch_m = context.radius_m + other.radius_m;
-            let around = Repulsion {
-                falloff: self.falloff,
-                range_m: touch_m + self.range_m,
-                inner_radius_m: touch_m,
-                swirl: self.swirl,
-            };
-            if other.distance_m < around.range_m {
+            let around = self.field_around(touch_m);
+            if let Some((around, strength_n)) = around.filter(|(f, _)| other.distance_m < f.range_m)
+            {
                 let moving = 1.0 + self.speed_gain * context.velocity_mps(other).length() / cruise;
-                force += around.force_at(-other.offset_m) * (self.strength_n * moving);
+                force += around.force_at(-other.offset_m) * (strength_n * moving);
             }
             if self.foresight_secs > 0.0 {
                 let against = context.motion.velocity_mps - context.velocity_mps(other);
-                if self.strength_n > 0.0 && other.distance_m < around.range_m {
+                if self.strength_n > 0.0 && other.distance_m < touch_m + self.range_m {
                     force +=
                         braking_force(-other.offset_m, against, touch_m, mass_kg, self.strength_n);
                 }

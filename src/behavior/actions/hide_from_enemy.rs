@@ -21,8 +21,8 @@ pub struct HideFromEnemy {
     /// Factor on the steering force; 0 switches the action off.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// Distance of the enemy below which the agent hides. The agent hides only behind obstacles within the same
-    /// distance.
+    /// Distance of the enemy below which the agent hides; for an enemy that does not hunt, it is multiplied by
+    /// `perception.calm_enemy_share`. The agent hides only behind obstacles within this distance.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub flee_distance_m: f32,
     /// Time for which an enemy that is no longer visible is remembered.
@@ -138,10 +138,13 @@ impl Action for HideFromEnemy {
         let me = context.motion.position_m;
         let enemy = match context.remembered.enemy.visible() {
             Some(seen) => {
-                let is_near = seen.position_m.distance(me) <= self.flee_distance_m;
+                let is_near = seen.apparent_m(me) <= self.flee_distance_m;
                 is_near.then_some(seen.position_m)?
             }
-            None => context.remembered.enemy.predicted_m(self.memory_secs)?,
+            None => {
+                let remembered = &context.remembered.enemy;
+                remembered.feared_m(me, self.flee_distance_m, self.memory_secs)?
+            }
         };
         let band = context.world.water.y_range_m(context.radius_m);
         let body = (context.radius_m, band);

@@ -13,7 +13,7 @@ use crate::behavior::context::ActionContext;
 use crate::behavior::proposal::{BoostRequest, Proposal};
 use crate::navigation::Guidance;
 use crate::steering::seek;
-use crate::world::TerraceParams;
+use crate::world::{RandomStream, TerraceParams};
 
 /// Travels from terrace to terrace. Cannot be executed if there are no terraces, if the agent is already on the
 /// wanted terrace, or if no route leads there.
@@ -25,7 +25,8 @@ pub struct Leap {
     pub weight: f32,
     /// Terrace that the agent travels to.
     pub target: LeapTarget,
-    /// Time after the arrival for which the action cannot be executed, so that the agent does other things.
+    /// Mean time after the arrival for which the action cannot be executed, so that the agent does other things. Each rest is
+    /// random, from half to one and a half of it, so that a school does not take off at one moment.
     #[schemars(range(min = 0.0, max = 3600.0))]
     pub rest_secs: f32,
     /// Time in which the agent slows down from the speed of the run-up to the cruise speed.
@@ -98,7 +99,8 @@ impl Action for Leap {
             Some(Guidance::Arrived | Guidance::NoPath)
         ) {
             journey.descends = !journey.descends;
-            journey.rest_secs = self.rest_secs;
+            let share = 0.5 + context.random(RandomStream::Rest);
+            journey.rest_secs = self.rest_secs * share;
         }
         if journey.rest_secs > 0.0 {
             return None;

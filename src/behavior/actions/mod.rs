@@ -10,7 +10,7 @@ use super::action::{Action, Capabilities, FleeingAction, ParamFinding};
 use super::climb::Climb;
 use super::context::ActionContext;
 use super::proposal::Proposal;
-use crate::navigation::PathMemory;
+use crate::navigation::{PathMemory, Repulsion};
 use crate::world::FlockPartChange;
 
 mod accompany;
@@ -118,6 +118,11 @@ macro_rules! register_actions {
             /// See [`Action::follows_director`].
             pub fn follows_director(&self) -> bool {
                 match self { $(Self::$action(params) => params.follows_director(),)* }
+            }
+
+            /// See [`Action::field_around`].
+            pub(super) fn field_around(&self, touch_m: f32) -> Option<(Repulsion, f32)> {
+                match self { $(Self::$action(params) => params.field_around(touch_m),)* }
             }
 
             /// See [`Action::parts`].

@@ -3,7 +3,7 @@
 //!
 //! In: a scene, its solids and species. Out: data that does not change until the next plan. Must not: depend on agents.
 
-use glam::Vec2;
+use glam::{Vec2, Vec3};
 
 use super::CLEARANCE_M;
 use crate::geometry::{Solid, nearest_on_polygon, polygon_contains};
@@ -12,7 +12,7 @@ use crate::navigation::{
     find_links,
 };
 use crate::simulation::{SceneDescription, SimulationError};
-use crate::world::{Species, TerraceParams};
+use crate::world::{RandomStream, Species, TerraceParams, World};
 
 /// Maximum horizontal length of a flight. Tuned by eye, 2026-11-21.
 const REACH_M: f32 = 1.2;
@@ -32,7 +32,21 @@ pub(in crate::simulation) struct TerracePlan {
     pub(super) classes: Vec<BodyClass>,
     /// Index of the class of each species.
     class_of: Vec<u16>,
+    spring: Option<Spring>,
 }
+
+/// The place where the water comes from: the edge of the highest terrace that is farthest from all other terraces.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Spring {
+    /// Index of the highest terrace.
+    terrace: usize,
+    edge: (Vec2, Vec2),
+    /// Unit vector from the edge into the terrace.
+    inward: Vec2,
+}
+
+/// Largest number of places at the spring that are tried.
+const SPRING_PLACES: u32 = 16;
 
 /// The water that bodies up to a radius can reach.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -70,7 +84,36 @@ impl TerracePlan {
             outlines: terraces.iter().map(TerraceParams::corners).collect(),
             classes,
             class_of,
+            spring: Spring::of(terraces),
         })
+    }
+
+    /// Returns a random place at the spring for a body of this radius, and the heading from there into the terrace. `None` if the
+    /// scene has no terraces.
+    pub(in crate::simulation) fn spring_pose(
+        &self,
+        world: &World<'_>,
+        radius_m: f32,
+        agent: u32,
+    ) -> Option<(Vec3, Vec3)> {
+        let spring = self.spring?;
+        let (low, high) = self.terraces[spring.terrace].y_range_m(radius_m);
+        let (from, to) = spring.edge;
+        let place = |number: u32| {
+            let draw = |n| {
+                let draw = number * 2 + n;
+                world.random.unit(agent, RandomStream::Place, draw)
+            };
+            let flat = from.lerp(to, 0.1 + 0.8 * draw(0)) + spring.inward * (radius_m * 1.1);
+            Vec3::new(flat.x, low + (high - low) * draw(1), flat.y)
+        };
+        let is_free = |at: &Vec3| {
+            let mut solids = world.solids.iter();
+            solids.all(|solid| solid.signed_distance_m(*at) > radius_m)
+        };
+        let found = (0..SPRING_PLACES).map(place).find(is_free);
+        let heading = Vec3::new(spring.inward.x, 0.0, spring.inward.y);
+        Some((found.unwrap_or_else(|| place(0)), heading))
     }
 
     /// Whether the scene has no terraces.
@@ -101,6 +144,39 @@ impl TerracePlan {
         let nearest =
             || (0..self.outlines.len()).min_by(|a, b| distance(a).total_cmp(&distance(b)));
         inside.or_else(nearest).unwrap_or(0) as u16
+    }
+}
+
+impl Spring {
+    fn of(terraces: &[TerraceParams]) -> Option<Self> {
+        let depth = |index: &usize| terraces[*index].surface_depth_m;
+        let highest = (0..terraces.len()).min_by(|a, b| depth(a).total_cmp(&depth(b)))?;
+        let others: Vec<Vec<Vec2>> = (0..terraces.len())
+            .filter(|&index| index != highest)
+            .map(|index| terraces[index].corners())
+            .collect();
+        let way_m = |&(a, b): &(Vec2, Vec2)| {
+            let middle = (a + b) / 2.0;
+            let distances = others
+                .iter()
+                .filter_map(|outline| Some(nearest_on_polygon(outline, middle)?.distance(middle)));
+            distances.fold(f32::INFINITY, f32::min)
+        };
+        let edges = terraces[highest].edges();
+        let edge = edges.max_by(|a, b| way_m(a).total_cmp(&way_m(b)))?;
+        let along = (edge.1 - edge.0).try_normalize()?;
+        let outline = terraces[highest].corners();
+        let beside = (edge.0 + edge.1) / 2.0 + along.perp() * 1e-3;
+        let side = if polygon_contains(&outline, beside) {
+            1.0
+        } else {
+            -1.0
+        };
+        Some(Self {
+            terrace: highest,
+            edge,
+            inward: along.perp() * side,
+        })
     }
 }
 

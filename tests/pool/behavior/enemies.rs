@@ -104,6 +104,93 @@ fn larger_agents_are_seen_earlier_and_prey_is_seen_farther() {
     }));
 }
 
+/// A fixed bug: trout hid from a shark that only swam by, for minutes.
+#[test]
+fn fish_are_less_afraid_of_an_enemy_that_does_not_hunt() {
+    let decide = |prey: bool, calm_enemy_share: f32, distance_m: f32, flees: bool| {
+        let action = if flees {
+            ActionParams::FleeEnemy(FleeEnemy {
+                flee_distance_m: Some(3.0),
+                ..FleeEnemy::default()
+            })
+        } else {
+            ActionParams::HideFromEnemy(HideFromEnemy {
+                flee_distance_m: 3.0,
+                ..HideFromEnemy::default()
+            })
+        };
+        let mut fish = prey_fish(action);
+        fish.perception.calm_enemy_share = calm_enemy_share;
+        let hunt = ActionParams::HuntPrey(HuntPrey {
+            radius_m: 9.0,
+            ..HuntPrey::default()
+        });
+        let mut hunter = only(hunter(1), &[("hunt", hunt)]);
+        hunter.perception.prey_sight_radius_m = 9.0;
+        if prey {
+            hunter.relations.insert("prey".into(), vec!["bait".into()]);
+        }
+        let places = [
+            (at(0.0, 0.0), Vec3::X),
+            (at(distance_m, 0.0), Vec3::X),
+            (at(distance_m + 4.0, 0.0), Vec3::X),
+        ];
+        let rock = ObstacleParams::Sphere(SphereParams {
+            visible: true,
+            center_m: [0.2, Y, 1.3],
+            radius_m: 0.3,
+        });
+        let species = vec![fish, hunter, bare("bait", 1)];
+        let mut pool = pool_with_rocks(species, &places, vec![rock]);
+        tick(&mut pool);
+        assert_eq!(pool.decision(1).hunts, prey);
+        assert_eq!(pool.world().agents.bodies[1].intent.hunts, prey);
+        pool.place(0, at(0.0, 0.0), Vec3::X);
+        tick(&mut pool);
+        pool.decision(0).actions == 1
+    };
+    for flees in [true, false] {
+        assert!(decide(true, 0.5, 2.0, flees), "it hunts");
+        assert!(!decide(false, 0.5, 2.0, flees), "it does not hunt");
+        assert!(decide(false, 0.5, 1.3, flees), "too near in any case");
+        assert!(
+            decide(false, 1.0, 2.0, flees),
+            "every enemy is feared alike"
+        );
+        assert!(!decide(false, 0.0, 0.6, flees), "it is ignored");
+    }
+}
+
+/// The enemy that is feared most is not always the nearest.
+#[test]
+fn a_calm_enemy_nearby_does_not_distract_from_one_that_hunts() {
+    let flee = ActionParams::FleeEnemy(FleeEnemy {
+        flee_distance_m: Some(3.0),
+        ..FleeEnemy::default()
+    });
+    let mut fish = prey_fish(flee);
+    fish.perception.calm_enemy_share = 0.3;
+    let hunt = ActionParams::HuntPrey(HuntPrey {
+        radius_m: 9.0,
+        ..HuntPrey::default()
+    });
+    let mut keen = only(hunter(1), &[("hunt", hunt)]);
+    keen.name = "keen".into();
+    keen.relations.insert("prey".into(), vec!["fish".into()]);
+    let places = [
+        (at(0.0, 0.0), Vec3::X),
+        (at(1.2, 0.0), Vec3::X),
+        (at(0.0, 2.5), -Vec3::Z),
+    ];
+    let mut pool = pool(vec![fish, hunter(1), keen], &places);
+    tick(&mut pool);
+    pool.place(0, at(0.0, 0.0), Vec3::X);
+    tick(&mut pool);
+    assert_eq!(pool.decision(0).actions, 1);
+    let force = pool.decision(0).proposal.force + Vec3::X;
+    assert!(force.z < -1.0 && force.x.abs() < 0.5, "{force}");
+}
+
 #[test]
 fn a_visitor_can_be_an_enemy_by_relation() {
     let mut fish = prey_fish(ActionParams::FleeEnemy(FleeEnemy::default()));

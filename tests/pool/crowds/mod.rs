@@ -456,6 +456,7 @@ fn species(i: usize, goal: Vec2, method: Method, fields: &FollowFlowField) -> Sp
             prey_sight_radius_m: 8.0,
             field_of_view_deg: 360.0,
             size_gain: 0.0,
+            ..PerceptionParams::default()
         },
         avoidance: method.avoidance(),
         mind: MindParams {

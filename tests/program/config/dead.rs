@@ -65,6 +65,19 @@ fn a_drive_that_no_need_reads() {
 }
 
 #[test]
+fn less_fear_of_calm_enemies_without_any_enemy() {
+    let calm = "perception = { calm_enemy_share = 0.5 }\n";
+    species(
+        &format!("{calm}{WANDERS}"),
+        &["species/eel.toml:1:36: perception.calm_enemy_share: the species has no enemy"],
+    );
+    species(
+        &format!("{calm}relations = {{ enemy = ['pike'] }}\n{WANDERS}"),
+        &[],
+    );
+}
+
+#[test]
 fn a_species_without_needs() {
     species(
         "look = { length_m = 0.3 }\n",
