@@ -1,5 +1,5 @@
-//! Simulates many runs at the same time, each with visitors that follow a program, and reports the life in them. This is `shoal
-//! life`.
+//! Simulates many runs at the same time, each with visitors that follow a program and with staff who start the rules that only a
+//! command starts, and reports the life in them. This is `shoal life`.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
@@ -8,7 +8,9 @@ use anyhow::Context;
 use parking_lot::Mutex;
 
 use super::print_message;
-use crate::life::{LifeRecorder, LifeReport, RunName, Survey, VisitorProgram, VisitorScript};
+use crate::life::{
+    LifeRecorder, LifeReport, RunName, StaffScript, Survey, VisitorProgram, VisitorScript,
+};
 use crate::simulation::{SceneDescription, Simulation, SimulationParams};
 
 /// Options of [`survey_life`].
@@ -90,6 +92,7 @@ fn run_life(
     let mut simulation = Simulation::new(scene, &params)?;
     let program = name.program.unwrap_or(VisitorProgram::None);
     let mut visitors = VisitorScript::new(program, &scene.surface, name.seed, name.seconds);
+    let mut staff = StaffScript::new(&simulation, name.seconds);
     let mut recorder = LifeRecorder::new(name.clone(), &simulation);
     let ticks = (name.seconds * f64::from(params.tick_hz)).round() as u64;
     for _ in 0..ticks {
@@ -97,6 +100,9 @@ fn run_life(
             return Ok(None);
         }
         let reached_secs = simulation.time_secs() + simulation.dt_secs();
+        while let Some(rule) = staff.due(reached_secs) {
+            simulation.start_rule(rule);
+        }
         simulation.run_tick(visitors.at(reached_secs));
         recorder.record(&simulation);
     }

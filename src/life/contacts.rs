@@ -31,6 +31,8 @@ impl Contacts {
         self.order.clear();
         self.order.extend(
             (0..agents.len())
+                // A caught agent has no names.
+                .filter(|&i| agents.name_bits[i] != 0)
                 .map(|i| (agents.bodies[i].position_m.x - agents.radii_m[i], i as u32)),
         );
         self.order.sort_by(|a, b| a.0.total_cmp(&b.0));

@@ -1,7 +1,7 @@
-//! Judges the life in a pool: visitors that follow a program, measurements of a run, and problems in words. Does not read a
+//! Judges the life in a pool: visitors that follow a program, staff who start rules, measurements of a run, and problems in words. Does not read a
 //! clock.
 //!
-//! In: a simulation after each tick. Out: visitors for the next tick; a report of the run; a survey of many runs. Must not:
+//! In: a simulation after each tick. Out: visitors and started rules for the next tick; a report of the run; a survey of many runs. Must not:
 //! change the pool.
 
 mod company;
@@ -11,10 +11,12 @@ mod measures;
 mod program;
 mod recorder;
 mod report;
+mod staff;
 mod survey;
 
 pub use measures::Halves;
 pub use program::{VisitorProgram, VisitorScript};
 pub use recorder::{LifeRecorder, RunName};
 pub use report::{ActionLife, Company, LifeReport, NeedLife, RuleLife, SpeciesLife, Stillness};
+pub use staff::StaffScript;
 pub use survey::Survey;

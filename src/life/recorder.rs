@@ -93,7 +93,8 @@ struct Track {
 pub struct LifeRecorder {
     name: RunName,
     revision: Option<u64>,
-    names: Vec<String>,
+    /// Label and species of each entry in `species`.
+    names: Vec<(String, String)>,
     species: Vec<SpeciesSums>,
     company: Vec<(SpeciesCompany, f64)>,
     minds: Vec<MindCounters>,
@@ -175,9 +176,9 @@ impl LifeRecorder {
                 Some(individual) => format!("{individual} ({})", species.name),
                 None => species.name.clone(),
             };
-            let kind = self.names.iter().position(|name| *name == label);
+            let kind = self.names.iter().position(|(name, _)| *name == label);
             let kind = kind.unwrap_or_else(|| {
-                self.names.push(label);
+                self.names.push((label, species.name.clone()));
                 self.species.push(SpeciesSums::default());
                 self.company.push((SpeciesCompany::default(), 0.0));
                 self.names.len() - 1
@@ -351,8 +352,9 @@ impl LifeRecorder {
         let each = self.names.iter().zip(&self.species).zip(&company);
         let species = each
             .filter(|((_, sums), _)| sums.lived_secs.total() > 0.0)
-            .map(|((name, sums), (company, _))| {
+            .map(|(((name, species), sums), (company, _))| {
                 let mut life = sums.report(name, simulated_secs);
+                life.species.clone_from(species);
                 life.company = company.summary();
                 life
             })
@@ -406,6 +408,7 @@ impl SpeciesSums {
         let per_sample = |sum: f64| sum / self.visitor_samples.max(1.0);
         SpeciesLife {
             name: name.to_owned(),
+            species: String::new(),
             count: lived_secs / simulated_secs,
             needs,
             actions,

@@ -51,6 +51,8 @@ pub struct LifeReport {
 pub struct SpeciesLife {
     /// Name of the species; for a named individual, its name and species.
     pub name: String,
+    /// Name of the species.
+    pub species: String,
     /// Mean number of agents.
     pub count: f64,
     /// Time in each need, the longest first.

@@ -54,12 +54,14 @@ impl Survey {
         found
     }
 
-    /// Reports the actions that no agent of a species executed in any run of any scene.
+    /// Reports the actions that no agent of a species, named or not, executed in any run of any scene.
     fn find_never_executed(&self, found: &mut Vec<String>) {
         let mut executions: BTreeMap<(&str, &str), u64> = BTreeMap::new();
         for species in self.reports.iter().flat_map(|report| &report.species) {
             for action in species.actions.iter().filter(|action| action.is_on) {
-                *executions.entry((&species.name, &action.name)).or_default() += action.executions;
+                *executions
+                    .entry((&species.species, &action.name))
+                    .or_default() += action.executions;
             }
         }
         for ((species, action), _) in executions.into_iter().filter(|(_, count)| *count == 0) {
@@ -69,11 +71,11 @@ impl Survey {
         }
     }
 
-    /// Reports the rules that never began in any run of their scene. Rules that only a command starts do not count.
+    /// Reports the rules that never began in any run of their scene. The staff start the rules that only a command starts.
     fn find_silent_rules(&self, found: &mut Vec<String>) {
         let mut begins: BTreeMap<(&str, &str), u64> = BTreeMap::new();
         for report in &self.reports {
-            for rule in report.rules.iter().filter(|rule| !rule.by_hand) {
+            for rule in &report.rules {
                 *begins.entry((&report.scene, &rule.name)).or_default() += rule.begins;
             }
         }
@@ -200,11 +202,7 @@ impl Row {
         let worst = |of: fn(&SpeciesLife) -> f64| species().map(of).fold(0.0, f64::max);
         let crowds = species().filter_map(|species| Some(species.company?.max_share));
         let mut rules: BTreeMap<&str, u64> = BTreeMap::new();
-        for rule in reports
-            .iter()
-            .flat_map(|report| &report.rules)
-            .filter(|rule| !rule.by_hand)
-        {
+        for rule in reports.iter().flat_map(|report| &report.rules) {
             *rules.entry(&rule.name).or_default() += rule.begins;
         }
         Self {
@@ -272,7 +270,7 @@ impl fmt::Display for Survey {
             f,
             "Worst species over the seeds. still: longest stay within 10 cm without rest (wanted ≤ 30); touches per agent and \
              minute (wanted ≤ {MAX_TOUCHES_PER_MIN}); crowd: largest share of a species near a still visitor (wanted ≤ 40 %); \
-             occupancy: 1 is everywhere; rules: begun of all that need no command."
+             occupancy: 1 is everywhere; rules: begun of all."
         )
     }
 }

@@ -118,7 +118,12 @@ fn describe(species: &SiteSpecies, scene: &SceneFile) -> SpeciesDescription {
 /// # Errors
 /// All problems of the site file, of all scenes and species beside it, of the models and of the calibration.
 pub fn load(site: Option<&Path>, scene: Option<&str>) -> Result<Site, Problems> {
-    let (site, warnings, problems) = load_and_check(site, scene);
+    result_of(load_and_check(site, scene))
+}
+
+fn result_of(
+    (site, warnings, problems): (Option<Site>, Problems, Problems),
+) -> Result<Site, Problems> {
     match site {
         Some(mut site) if problems.0.is_empty() => {
             site.warnings = warnings.0;
@@ -129,6 +134,25 @@ pub fn load(site: Option<&Path>, scene: Option<&str>) -> Result<Site, Problems> 
 }
 
 /// Loads a site. Returns the site (`None` if it could not be assembled), its warnings and its problems.
+/// Loads a site with one of its scenes, as [`load`] does. If the scene does not suit the site's kind of surface, the surface becomes
+/// one of a kind that the scene suits, with the size for which the scene was designed.
+///
+/// # Errors
+/// As for [`load`].
+pub fn load_suited(site: Option<&Path>, scene: &str) -> Result<Site, Problems> {
+    let mut problems = Vec::new();
+    let mut library = Library::read(site, &mut problems);
+    let shown = library.scenes.get(scene).and_then(Option::as_ref).cloned();
+    if let Some(site) = &mut library.site {
+        let file = &mut Arc::make_mut(site).value;
+        scene.clone_into(&mut file.scene);
+        if let Some(shown) = shown {
+            shown.value.suit(&mut file.surface);
+        }
+    }
+    result_of(validate(&library, &mut Models::default(), problems))
+}
+
 pub(super) fn load_and_check(
     path: Option<&Path>,
     scene: Option<&str>,

@@ -5,7 +5,7 @@
 use crate::pools;
 use glam::Vec3;
 use shoal::behavior::ActionParams;
-use shoal::life::{LifeRecorder, LifeReport, RunName, VisitorProgram, VisitorScript};
+use shoal::life::{LifeRecorder, LifeReport, RunName, StaffScript, VisitorProgram, VisitorScript};
 use shoal::simulation::{SceneDescription, Simulation};
 
 fn run(scene: &SceneDescription, program: VisitorProgram, seconds: f64) -> LifeReport {
@@ -119,6 +119,47 @@ fn visitors_have_a_distance_and_a_company() {
     let company = herring.company.unwrap();
     assert!((0.0..=1.0).contains(&company.max_share) && company.min_share <= company.mean_share);
     assert!(company.judged_secs >= 10.0, "{company:?}");
+}
+
+#[test]
+fn the_staff_of_a_survey_start_every_rule_that_waits_for_a_command_once_in_each_half() {
+    let mut scene = pools::pool();
+    let rule = |name: &str, when: &str| {
+        let text = format!(
+            "name = '{name}'\nwhen = {{ condition = '{when}' }}\nthen = {{ effect = 'calm' }}"
+        );
+        toml::from_str(&text).unwrap()
+    };
+    scene.director = vec![
+        rule("a", "by_hand"),
+        rule("b", "always"),
+        rule("c", "by_hand"),
+    ];
+    let pool = Simulation::new(&scene, &pools::run(1, 1)).unwrap();
+    let mut staff = StaffScript::new(&pool, 60.0);
+    let mut started = Vec::new();
+    for second in 1..=60 {
+        while let Some(name) = staff.due(f64::from(second)) {
+            started.push((second, name.to_owned()));
+        }
+    }
+    let wanted = [(10, "a"), (20, "c"), (40, "a"), (50, "c")];
+    assert_eq!(started, wanted.map(|(at, name)| (at, name.to_owned())));
+}
+
+/// A fixed gap: a scene for a wall was judged on a floor.
+#[test]
+fn a_scene_is_judged_on_a_surface_that_suits_it() {
+    use shoal::geometry::SurfaceKind;
+    let wall = shoal::site::load_suited(None, "aquarium").unwrap();
+    let surface = &wall.description().surface;
+    assert_eq!(surface.kind, SurfaceKind::Wall);
+    assert_eq!((surface.width_m, surface.height_m), (4.0, 2.25));
+    let floor = shoal::site::load_suited(None, "pool").unwrap();
+    assert_eq!(
+        floor.description().surface,
+        shoal::geometry::Surface::default()
+    );
 }
 
 #[test]

@@ -25,7 +25,7 @@ pub(super) fn life(arguments: &LifeArguments) -> anyhow::Result<ExitCode> {
     let mut scenes = Vec::new();
     for name in names {
         let site =
-            site::load(path, Some(&name)).map_err(|problems| anyhow::anyhow!("{problems}"))?;
+            site::load_suited(path, &name).map_err(|problems| anyhow::anyhow!("{problems}"))?;
         scenes.push((name, site.description()));
     }
     let available = std::thread::available_parallelism().map_or(1, usize::from);
