@@ -32,6 +32,7 @@ pub(super) const SCENES: &[(&str, &str)] = &[
 /// Species by name.
 pub(super) const SPECIES: &[(&str, &str)] = &[
     ("damsel", include_str!("../../config/species/damsel.toml")),
+    ("fish", include_str!("../../config/species/fish.toml")),
     ("fry", include_str!("../../config/species/fry.toml")),
     ("grazer", include_str!("../../config/species/grazer.toml")),
     ("herring", include_str!("../../config/species/herring.toml")),

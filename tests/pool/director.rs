@@ -296,6 +296,7 @@ fn every_rule_of_every_shipped_scene_can_begin() {
         "reef",
         "aquarium",
         "cascade",
+        "koi",
         "simple_school",
     ];
     for name in shipped {
@@ -572,7 +573,15 @@ fn the_shipped_shark_hunts_only_when_the_director_switches_hunting_on() {
 
 #[test]
 fn every_shipped_scene_runs_without_faults() {
-    for name in ["molecules", "nursery", "plankton", "pool", "lagoon"] {
+    for name in [
+        "molecules",
+        "nursery",
+        "plankton",
+        "pool",
+        "lagoon",
+        "reef",
+        "cascade",
+    ] {
         let site = load(None, Some(name)).unwrap_or_else(|problems| panic!("{name}: {problems}"));
         assert_eq!(site.warnings, [], "{name}");
         let scene = site.description();

@@ -17,9 +17,10 @@ use shoal::simulation::{Simulation, SimulationParams, SpeciesDescription};
 use shoal::site::load;
 use shoal::world::{Observation, ObstacleParams, SphereParams};
 
-const SCENES: [&str; 9] = [
+const SCENES: [&str; 10] = [
     "aquarium",
     "cascade",
+    "koi",
     "lagoon",
     "molecules",
     "nursery",
@@ -127,6 +128,37 @@ fn shipped_species_show_courtship_size_dependent_sight_combined_and_random_actio
         (0.001..0.2).contains(&courts),
         "damsels court {courts} of the time"
     );
+}
+
+/// A fixed gap: some scenes had no event, and some nothing that staff could start.
+#[test]
+fn every_scene_has_events_two_of_them_by_hand_and_says_which_surface_it_suits() {
+    for name in SCENES {
+        let site = load(None, Some(name)).unwrap();
+        let by_hand = site
+            .scene
+            .director
+            .iter()
+            .filter(|rule| rule.when.is_by_hand());
+        let (all, by_hand) = (site.scene.director.len(), by_hand.count());
+        assert!(
+            by_hand >= 2 && all - by_hand >= 2,
+            "{name}: {by_hand} of {all}"
+        );
+        assert_eq!(site.scene.fit, shoal::site::Fit::Scale, "{name}");
+        assert!(!site.scene.surfaces.is_empty(), "{name}");
+    }
+}
+
+/// A species that extends another one is short.
+#[test]
+fn most_shipped_species_differ_from_the_fish_in_a_few_lines() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("config/species");
+    for name in ["damsel", "fry", "herring", "pike"] {
+        let text = std::fs::read_to_string(folder.join(format!("{name}.toml"))).unwrap();
+        let lines = text.lines().filter(|line| !line.trim().is_empty()).count();
+        assert!(lines <= 50, "{name}: {lines} lines");
+    }
 }
 
 /// A fixed bug: the hunting shark was the slowest fish in the pool. **Source**: Jockel 2005, §5.3.
