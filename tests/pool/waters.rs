@@ -58,8 +58,12 @@ fn a_caught_fish_emerges_from_the_spring_at_the_top_of_a_cascade() {
     let mut scene = cascade();
     for species in &mut scene.species {
         species.count = 1;
+        species.individuals.clear();
         species.mind.needs.clear();
         if species.name == "pike" {
+            species
+                .relations
+                .insert("prey".into(), vec!["herring".into()]);
             let hunt = ActionParams::Navigate(Navigate::default());
             *species = wants(std::mem::take(species), "hunt", &[("hunt", hunt)]);
         }

@@ -137,7 +137,7 @@ fn fish_are_less_afraid_of_an_enemy_that_does_not_hunt() {
         ];
         let rock = ObstacleParams::Sphere(SphereParams {
             visible: true,
-            center_m: [0.2, Y, 1.3],
+            center_m: [-0.2, Y, 1.3],
             radius_m: 0.3,
         });
         let species = vec![fish, hunter, bare("bait", 1)];
