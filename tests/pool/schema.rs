@@ -135,7 +135,7 @@ fn fields_that_need_a_restart_are_marked() {
         .collect();
     assert_eq!(
         of_site,
-        ["counting", "simulation"],
+        ["counting", "panel", "simulation"],
         "everything else applies at once"
     );
     assert_eq!(
