@@ -98,7 +98,7 @@ pub fn parse_extending<T: JsonSchema + DeserializeOwned>(
     // The parser can report one mistake several times; the first report of a line is enough.
     problems.dedup_by_key(|p| p.line);
     let broken: Vec<usize> = problems.iter().map(|p| p.line).collect();
-    let findings = validate(tree.get_ref(), &schema_of::<T>(), &spans);
+    let findings = validate(tree.get_ref(), schema_of::<T>(), &spans);
     let unknown = findings.iter().filter(|finding| finding.is_unknown_key);
     let unknown: Vec<Range<usize>> = unknown.map(|finding| finding.span.clone()).collect();
     for finding in findings {
@@ -436,7 +436,7 @@ mod tests {
         use crate::config::{Problems, with_new_names};
         let schema = schema_of::<Pond>();
         let new = |text: &str| {
-            let (text, warnings) = with_new_names(text, &schema, "pond.toml");
+            let (text, warnings) = with_new_names(text, schema, "pond.toml");
             (text.into_owned(), warnings)
         };
         let text = "# é\nkind = 'calm'  # as the water is\n[water]\n\"deepness_m\" = 2\n[reeds.a]\ndeepness_m = 1.5\n";

@@ -8,6 +8,10 @@
 //! `description`, `default`, `x-unit` (from the field name's suffix) and `x-restart`. [`schema_problems`] finds all
 //! other keywords, so that a test can reject them.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use parking_lot::Mutex;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
@@ -77,7 +81,18 @@ pub fn unit_of_field(name: &str) -> Option<&'static str> {
 
 /// Returns the complete schema of a type, without references. It uses only the allowed keywords, as far as the type
 /// permits.
-pub fn schema_of<T: JsonSchema>() -> Value {
+///
+/// The schema of a scene takes longer to build than a scene takes to parse, and every document needs the schema of its kind. So
+/// the schema of each type is built once and kept until the program ends.
+pub fn schema_of<T: JsonSchema>() -> &'static Value {
+    static SCHEMAS: Mutex<BTreeMap<Cow<'static, str>, &'static Value>> =
+        Mutex::new(BTreeMap::new());
+    let mut schemas = SCHEMAS.lock();
+    let schema = schemas.entry(T::schema_id());
+    *schema.or_insert_with(|| Box::leak(Box::new(build::<T>())))
+}
+
+fn build<T: JsonSchema>() -> Value {
     let generator = SchemaSettings::draft2020_12()
         .with(|settings| {
             settings.inline_subschemas = true;
@@ -395,7 +410,7 @@ mod tests {
     #[test]
     fn schemas_use_only_allowed_keywords() {
         let schema = schema_of::<Sample>();
-        assert_eq!(schema_problems(&schema), Vec::<String>::new(), "{schema:#}");
+        assert_eq!(schema_problems(schema), Vec::<String>::new(), "{schema:#}");
         let of = |name: &str| schema["properties"][name].clone();
         assert_eq!(of("reach_m")["x-unit"], "m");
         assert_eq!(of("reach_m")["title"], "Reach");
@@ -425,9 +440,16 @@ mod tests {
         anything: (f32, String),
     }
 
+    /// The schema of a scene was built for every scene and twice for every file, a third of the time until a site was loaded.
+    #[test]
+    fn the_schema_of_a_type_is_built_once() {
+        assert!(std::ptr::eq(schema_of::<Sample>(), schema_of::<Sample>()));
+        assert_ne!(schema_of::<Sample>(), schema_of::<Open>());
+    }
+
     #[test]
     fn other_keywords_are_reported() {
-        let found = schema_problems(&schema_of::<Open>()).join("\n");
+        let found = schema_problems(schema_of::<Open>()).join("\n");
         assert!(found.contains("any key"), "{found}");
         assert!(found.contains("prefixItems"), "{found}");
     }

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem::take;
 use std::path::Path;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -733,12 +733,9 @@ fn no_step(message: &str) -> Problems {
 
 /// Returns the schema of the kind of this document.
 pub(super) fn schema_of_kind(name: &DocumentName) -> &'static Value {
-    static SITE: LazyLock<Value> = LazyLock::new(schema_of::<SiteFile>);
-    static SCENE: LazyLock<Value> = LazyLock::new(schema_of::<super::SceneFile>);
-    static SPECIES: LazyLock<Value> = LazyLock::new(schema_of::<super::SpeciesFile>);
     match name {
-        DocumentName::Site => &SITE,
-        DocumentName::Scene { .. } => &SCENE,
-        DocumentName::Species { .. } => &SPECIES,
+        DocumentName::Site => schema_of::<SiteFile>(),
+        DocumentName::Scene { .. } => schema_of::<super::SceneFile>(),
+        DocumentName::Species { .. } => schema_of::<super::SpeciesFile>(),
     }
 }

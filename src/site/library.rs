@@ -399,7 +399,7 @@ fn own_text<T: JsonSchema>(text: &str, file: String, problems: &mut Vec<Problem>
         ));
         return DocumentText::unusable(file);
     }
-    let (text, warnings) = with_new_names(text, &schema_of::<T>(), &file);
+    let (text, warnings) = with_new_names(text, schema_of::<T>(), &file);
     DocumentText {
         text: text.into_owned(),
         file,

@@ -86,7 +86,7 @@ fn try_after(text: &str, changes: &[(&str, TextChange)]) -> Result<String, Vec<R
         .iter()
         .map(|(path, change)| (ValuePath::parse(path).unwrap(), change.clone()))
         .collect();
-    apply_changes(text, &super::super::schema_of::<Pond>(), &changes)
+    apply_changes(text, super::super::schema_of::<Pond>(), &changes)
 }
 
 fn pond(text: &str) -> Pond {
