@@ -204,7 +204,8 @@ fn floor_light(pixel: Pixel) -> vec3<f32> {
     let mirrored = 0.020 * (0.55 + 0.9 * water.z) + 0.88 * inclined * inclined;
     if FINE_WATER {
         let open = mix(1.0, open_sky(place, slope), scene.canopy);
-        let crests = 0.55 * inclined * inclined;
+        // Rings and wakes are steeper than the swell: their crests mirror the bright side of the sky.
+        let crests = 0.55 * inclined * inclined + 0.45 * max(inclined - 0.07, 0.0);
         light += scene.sky_color * (scene.reflection * (0.006 + (0.018 + crests + 0.15 * scene.canopy) * open));
     } else {
         light += scene.sky_color * (scene.reflection * mirrored);
@@ -223,8 +224,8 @@ fn floor_light(pixel: Pixel) -> vec3<f32> {
     if FINE_WATER {
         // Glints lie in rows along the crests that face the sun. The wavelets break them up into points.
         let fine = textureSampleLevel(ripple_noise, tiling_sampler, place * 2.3 - vec2<f32>(131.0, -97.0) / DRIFT_PERIOD_SECS * t, 0.0);
-        let off = (slope - sunward * 0.16 + wavelet * 0.022 + (fine.xy - 0.5) * 0.06) / 0.014;
-        light += pixel.glint * 2.5 * exp(-dot(off, off)) * smoothstep(0.08, 0.17, dot(slope, sunward));
+        let off = (slope - sunward * 0.16 + wavelet * 0.020 + (fine.xy - 0.5) * 0.03) / 0.016;
+        light += pixel.glint * 1.3 * exp(-dot(off, off)) * smoothstep(0.09, 0.18, dot(slope, sunward));
     } else {
         let off = (slope - sunward * 0.15 + wavelet * 0.037) / 0.019;
         light += pixel.glint * exp(-dot(off, off));

@@ -25,7 +25,7 @@ const TEXELS_PER_CELL: u32 = 2;
 const MOST_STEP_SECS: f32 = 0.1;
 
 /// Height by which an arriving shadow pushes the water up. Tuned by eye.
-const PUSH_M: f32 = 0.011;
+const PUSH_M: f32 = 0.017;
 /// Decay rate of waves inside of a stone, per second. It is so high that a stone reflects waves.
 const STONE_CALM_PER_S: f32 = 400.0;
 /// Decay rate of waves under a lily leaf, per second.
