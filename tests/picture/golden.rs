@@ -110,6 +110,10 @@ fn high_quality_matches_its_references() {
         setup.quality = PictureQuality::High;
         setup.surface.kind = SurfaceKind::Wall;
     });
+    golden("ceiling_high", |setup| {
+        setup.quality = PictureQuality::High;
+        setup.surface.kind = SurfaceKind::Ceiling;
+    });
 }
 
 #[test]
