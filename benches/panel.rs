@@ -34,7 +34,7 @@ fn main() -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
     let site = folder.path().join("site.toml");
     std::fs::write(&site, "[camera]\nsource = \"synthetic:1\"\n")?;
-    let mut pool = RunningPool::start(&site)?;
+    let pool = RunningPool::start(&site)?;
     std::thread::sleep(Duration::from_secs(5));
     let alone = pool.measure(time)?;
     let stop = Arc::new(AtomicBool::new(false));

@@ -49,14 +49,15 @@ impl<T> LiveSlot<T> {
         u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
     }
 
+    /// Whether a client watches.
+    pub fn is_wanted(&self, now: Instant) -> bool {
+        let wanted_until = self.wanted_until_ms.load(Ordering::Relaxed);
+        wanted_until != 0 && self.ms(now) < wanted_until
+    }
+
     /// Whether the stage should fill the slot now.
     pub fn is_due(&self, now: Instant) -> bool {
-        let wanted_until = self.wanted_until_ms.load(Ordering::Relaxed);
-        if wanted_until == 0 {
-            return false;
-        }
-        let now = self.ms(now);
-        now < wanted_until && now >= self.due_ms.load(Ordering::Relaxed)
+        self.is_wanted(now) && self.ms(now) >= self.due_ms.load(Ordering::Relaxed)
     }
 
     /// Fills the slot. Leaves it out if the panel is reading at this moment.

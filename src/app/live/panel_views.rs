@@ -11,7 +11,7 @@ use crate::simulation::Simulation;
 use crate::vision::Track;
 use crate::world::Snapshot;
 
-use super::super::agents_line::agents_line;
+use super::super::agents_line::{add_forces, agents_line};
 use super::super::observation::track_line;
 use super::screen_supervisor::ScreenSupervisor;
 
@@ -77,7 +77,8 @@ pub(super) fn show_agents(
     now: Instant,
 ) {
     if views.agents.is_due(now) {
-        let line = agents_line(simulation, snapshot);
+        let mut line = agents_line(simulation, snapshot);
+        add_forces(simulation, &mut line);
         views.agents.fill(now, |shown| *shown = line);
     }
 }

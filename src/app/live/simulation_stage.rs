@@ -112,7 +112,9 @@ impl SimulationStage {
             scene,
         } = self.queue.begin();
         let mut simulation = Simulation::new(&scene, &self.params)?;
-        simulation.record_forces(self.layers.has(OverlayLayer::Force));
+        let draws_forces = self.layers.has(OverlayLayer::Force);
+        let mut records_forces = draws_forces;
+        simulation.record_forces(records_forces);
         self.log(SessionEntry::Start { revision });
         let ticks_per_hash = (1.0 / simulation.dt_secs()).round().max(1.0) as u64;
         let tick = Duration::from_secs_f64(simulation.dt_secs());
@@ -162,6 +164,10 @@ impl SimulationStage {
             let is_new = self.observations.take(&mut latest, Duration::ZERO);
             if let Some(session) = self.session.as_ref().filter(|_| is_new) {
                 session.add_observation(simulation.tick() + 1, &latest.observation);
+            }
+            let wants_forces = draws_forces || self.views.agents.is_wanted(begun);
+            if std::mem::replace(&mut records_forces, wants_forces) != wants_forces {
+                simulation.record_forces(wants_forces);
             }
             simulation.snapshot(&mut pair.before);
             simulation.run_tick(&latest.observation);

@@ -13,7 +13,9 @@ use super::super::access::Role;
 use super::super::error::ApiError;
 use super::super::guard::Caller;
 use super::super::panel::{Panel, read_json};
-use crate::control::{Command, Outcome, Request, Source, SourceKind, Undelivered, command_schema};
+use crate::control::{
+    Command, DocumentName, Edit, Outcome, Request, Source, SourceKind, Undelivered, command_schema,
+};
 
 /// Longest wait for the reply of the desk.
 const REPLY_TIMEOUT: Duration = Duration::from_secs(20);
@@ -26,6 +28,8 @@ const ROLES: [(&str, Role); 17] = [
     ("schedule", Role::Operate),
     // Each command in it also needs its own role.
     ("batch", Role::Operate),
+    // Changed opening hours have to survive the night.
+    ("save", Role::Operate),
     ("edit", Role::Admin),
     ("replace_text", Role::Admin),
     ("add_species", Role::Admin),
@@ -37,13 +41,24 @@ const ROLES: [(&str, Role); 17] = [
     ("test_alert", Role::Admin),
     ("undo", Role::Admin),
     ("redo", Role::Admin),
-    ("save", Role::Admin),
     ("revert", Role::Admin),
 ];
+
+/// Tables of the site file that the role `operate` may edit.
+const STAFF_TABLES: [&str; 1] = ["schedule"];
 
 fn role_of_name(name: &str) -> Option<Role> {
     let found = ROLES.iter().find(|(own, _)| *own == name);
     found.map(|(_, role)| *role)
+}
+
+/// Whether an edit changes values that staff changes in a day.
+fn is_of_staff(edit: &Edit) -> bool {
+    let is_below = |table: &&str| {
+        let rest = edit.path.strip_prefix(*table);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+    };
+    edit.document == DocumentName::Site && STAFF_TABLES.iter().any(|table| is_below(&table))
 }
 
 /// Returns the lowest role that may send a command; `None` if the panel cannot send it.
@@ -53,6 +68,7 @@ fn role_of(command: &Command) -> Option<Role> {
         Command::Batch { commands } => commands
             .iter()
             .try_fold(own, |highest, command| Some(highest.max(role_of(command)?))),
+        Command::Edit { edits } if edits.iter().all(is_of_staff) => Some(Role::Operate),
         _ => Some(own),
     }
 }

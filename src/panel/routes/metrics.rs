@@ -8,7 +8,7 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 
 use super::super::panel::Panel;
-use crate::control::Status;
+use crate::control::{Status, TimingStatus};
 
 /// Media type of the text.
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -123,7 +123,29 @@ fn metrics_text(status: &Status) -> String {
         "Pictures of each output.",
         outputs,
     );
-    let timing = &status.timing;
+    add_durations(&mut text, &status.timing);
+    for (name, help, bytes) in [
+        (
+            "memory_bytes",
+            "Memory of the program.",
+            status.machine.memory_bytes,
+        ),
+        (
+            "disk_free_bytes",
+            "Free space on the disk.",
+            status.machine.disk_free_bytes,
+        ),
+    ] {
+        if let Some(bytes) = bytes {
+            text.gauge(name, help, bytes as f64);
+        }
+    }
+    text.0.push_str("# EOF\n");
+    text.0
+}
+
+/// Adds the measured durations.
+fn add_durations(text: &mut Text, timing: &TimingStatus) {
     let timings = [
         ("tick", timing.tick),
         ("draw", timing.draw),
@@ -143,24 +165,6 @@ fn metrics_text(status: &Status) -> String {
         let name = format!("duration_{suffix}_seconds");
         text.labelled((&name, "of"), help, values);
     }
-    for (name, help, bytes) in [
-        (
-            "memory_bytes",
-            "Memory of the program.",
-            status.machine.memory_bytes,
-        ),
-        (
-            "disk_free_bytes",
-            "Free space on the disk.",
-            status.machine.disk_free_bytes,
-        ),
-    ] {
-        if let Some(bytes) = bytes {
-            text.gauge(name, help, bytes as f64);
-        }
-    }
-    text.0.push_str("# EOF\n");
-    text.0
 }
 
 #[cfg(test)]

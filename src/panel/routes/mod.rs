@@ -2,6 +2,7 @@
 //! error, and every route in it names the role that it needs.
 
 mod access;
+mod accounts;
 mod backup;
 mod commands;
 mod data;
@@ -84,13 +85,13 @@ pub(crate) const ROUTES: &[Route] = &[
     }),
     role(Role::Admin, "GET /api/v1/log", || get(data::log)),
     role(Role::Admin, "GET /api/v1/log.txt", || get(data::log_text)),
-    role(Role::Admin, "GET /api/v1/users", || get(access::users)),
+    role(Role::Admin, "GET /api/v1/users", || get(accounts::users)),
     role(Role::Admin, "POST /api/v1/users", || {
-        post(access::change_users)
+        post(accounts::change_users)
     }),
-    role(Role::Admin, "GET /api/v1/tokens", || get(access::tokens)),
+    role(Role::Admin, "GET /api/v1/tokens", || get(accounts::tokens)),
     role(Role::Admin, "POST /api/v1/tokens", || {
-        post(access::change_tokens)
+        post(accounts::change_tokens)
     }),
 ];
 

@@ -256,11 +256,24 @@ fn the_role_of_a_command_is_needed() {
     let calm = json!({"command": "director", "event": {"event": "calm"}});
     let switch = json!({"command": "switch_scene", "name": "reef"});
     let undo = json!({"command": "undo"});
+    let edit = |document: &str, path: &str| {
+        let document = match document {
+            "site" => json!({"kind": "site"}),
+            name => json!({"kind": "scene", "name": name}),
+        };
+        json!({"command": "edit", "edits": [{"document": document, "path": path, "change": {"do": "remove"}}]})
+    };
     for (command, status) in [
         (calm.clone(), 200),
         (switch.clone(), 200),
         (undo.clone(), 403),
         (json!([calm, switch]), 200),
+        (json!({"command": "save"}), 200),
+        (edit("site", "schedule.weekly[0]"), 200),
+        (edit("site", "schedule"), 200),
+        (edit("site", "schedule_of_others"), 403),
+        (edit("site", "panel.listen"), 403),
+        (edit("pool", "schedule.weekly[0]"), 403),
         (json!([calm, undo]), 403),
         (
             json!({"command": "batch", "commands": [{"command": "batch", "commands": [undo]}]}),
