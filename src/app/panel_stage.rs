@@ -6,12 +6,12 @@ use qrcode::{Color, EcLevel, QrCode};
 
 use super::live::{HangPolicy, LivePool};
 use super::print_message;
-use super::site_archive::{read_site_files, restore_site_files};
+use super::site_archive::{add_model, read_site_files, restore_site_files};
 use super::state_folder::state_folder;
 use super::terminal::LOG;
 use crate::calibration::Language;
 use crate::panel::{
-    Listen, PanelLinks, PanelOptions, PanelParams, PanelServer, SetupNotice, SiteArchive,
+    Listen, PanelLinks, PanelOptions, PanelParams, PanelServer, SetupNotice, SiteFiles,
 };
 use crate::render::{FloorNotice, QrModules};
 use crate::site;
@@ -81,12 +81,13 @@ pub(super) fn start_panel(live: &mut LivePool, options: &PanelOptions) -> anyhow
         })
 }
 
-fn site_archive(site: PathBuf, options: &PanelOptions) -> SiteArchive {
+fn site_archive(site: PathBuf, options: &PanelOptions) -> SiteFiles {
     let scratch = options.state_folder.clone().unwrap_or_default();
-    let restored = site.clone();
-    SiteArchive {
+    let (restored, extended) = (site.clone(), site.clone());
+    SiteFiles {
         read: Box::new(move || read_site_files(&site)),
         restore: Box::new(move |files| restore_site_files(&restored, &scratch, files)),
+        add_model: Box::new(move |name, bytes| add_model(&extended, name, bytes)),
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::config::{read_file, save_file};
 use crate::control::Reason;
 use crate::panel::{SiteFileContent, is_archive_name};
+use crate::render::Model;
 use crate::site;
 
 use super::desk::reasons;
@@ -15,6 +16,12 @@ const SITE_NAME: &str = "site.toml";
 const FILE_BYTES_MAX: u64 = 32 << 20;
 /// Largest backup, in bytes.
 const ALL_BYTES_MAX: usize = 256 << 20;
+/// Folder of added models.
+const MODELS_FOLDER: &str = "models";
+/// Longest name of an added model, in characters.
+const NAME_CHARS_MAX: usize = 40;
+/// Largest number of models of the same name, which differ by a number.
+const MODELS_OF_A_NAME: usize = 100;
 /// Depth of folders below the site's folder.
 const DEPTH_MAX: usize = 2;
 
@@ -137,6 +144,44 @@ fn write(path: &Path, content: &[u8]) -> std::io::Result<()> {
     save_file(path, content)
 }
 
+/// Adds a model to a site. Returns its path relative to the site file, as species name it.
+///
+/// # Errors
+/// What is wrong with the model, or why it cannot be saved.
+pub(super) fn add_model(site: &Path, wished: &str, bytes: &[u8]) -> Result<String, String> {
+    let is_plain = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    let plain: String = wished
+        .chars()
+        .filter(is_plain)
+        .take(NAME_CHARS_MAX)
+        .collect();
+    let plain = match plain.to_ascii_lowercase() {
+        empty if empty.is_empty() => "model".to_owned(),
+        plain => plain,
+    };
+    Model::from_glb(&plain, bytes).map_err(|error| error.to_string())?;
+    let folder = site.parent().unwrap_or(Path::new(""));
+    let names = std::iter::once(plain.clone()).chain((2..).map(|n| format!("{plain}_{n}")));
+    for name in names.take(MODELS_OF_A_NAME) {
+        let name = format!("{MODELS_FOLDER}/{name}.glb");
+        let path = folder.join(&name);
+        let known = path
+            .exists()
+            .then(|| read_file(&path, FILE_BYTES_MAX, "a model"));
+        match known {
+            // The same model was added before.
+            Some(Ok(known)) if known == bytes => return Ok(name),
+            Some(_) => {}
+            None => {
+                let failed = |error| format!("{}: cannot be saved: {error}", path.display());
+                write(&path, bytes).map_err(failed)?;
+                return Ok(name);
+            }
+        }
+    }
+    Err("there are too many models of this name; choose another one".to_owned())
+}
+
 /// Writes the files into a folder and loads the site there.
 fn check(folder: &Path, files: &[SiteFileContent]) -> Result<(), Vec<Reason>> {
     let _leftover = std::fs::remove_dir_all(folder);
@@ -165,6 +210,7 @@ fn check(folder: &Path, files: &[SiteFileContent]) -> Result<(), Vec<Reason>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::render::SHIPPED_MODELS;
 
     fn write_all(folder: &Path, files: &[(&str, &str)]) {
         for (name, text) in files {
@@ -214,6 +260,30 @@ mod tests {
             2,
             "nothing is left"
         );
+    }
+
+    #[test]
+    fn only_valid_models_are_added_and_never_replace_another_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let site = folder.path().join("site.toml");
+        let [first, second] = [SHIPPED_MODELS[0].1, SHIPPED_MODELS[1].1];
+        assert!(add_model(&site, "koi", b"no model").is_err());
+        assert!(!folder.path().join("models").exists());
+        assert_eq!(
+            add_model(&site, "../My Koi!", first).unwrap(),
+            "models/mykoi.glb"
+        );
+        assert_eq!(
+            add_model(&site, "mykoi", first).unwrap(),
+            "models/mykoi.glb"
+        );
+        assert_eq!(
+            add_model(&site, "MyKoi", second).unwrap(),
+            "models/mykoi_2.glb"
+        );
+        assert_eq!(add_model(&site, "", first).unwrap(), "models/model.glb");
+        let kept = std::fs::read(folder.path().join("models/mykoi.glb")).unwrap();
+        assert_eq!(kept, first);
     }
 
     #[test]

@@ -50,12 +50,15 @@ pub struct LiveViews {
 /// Shows a setup notice; `None` removes it.
 pub type ShowSetup = Box<dyn Fn(Option<&SetupNotice>) + Send + Sync>;
 
-/// Reads all files of the site for a backup, and replaces them by those of a backup.
-pub struct SiteArchive {
+/// Reads and writes the files of the site.
+pub struct SiteFiles {
     /// Returns the files, or why they cannot be read.
     pub read: Box<dyn Fn() -> Result<Vec<SiteFileContent>, String> + Send + Sync>,
     /// Checks the files as a site, and replaces the files of the site by them; or returns all reasons why not.
     pub restore: Box<dyn Fn(&[SiteFileContent]) -> Result<(), Vec<Reason>> + Send + Sync>,
+    /// Checks a model and adds it under a name like the wished one. Returns the value for `look.model` of a species, or what is
+    /// wrong with the model.
+    pub add_model: Box<dyn Fn(&str, &[u8]) -> Result<String, String> + Send + Sync>,
 }
 
 /// What the rest of the program gives to the panel.
@@ -67,7 +70,7 @@ pub struct PanelLinks {
     /// Returns the JSON Schema of the configuration files, as JSON.
     pub schema: Box<dyn Fn() -> String + Send + Sync>,
     /// Backup of the site; `None` for the built-in site, which has no files.
-    pub archive: Option<SiteArchive>,
+    pub archive: Option<SiteFiles>,
     /// Shows address and setup code until a password is set.
     pub on_setup: ShowSetup,
     /// The newest lines of the log.

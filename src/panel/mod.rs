@@ -31,7 +31,7 @@ mod tests;
 
 pub use access::Role;
 pub use archive::{SiteFileContent, is_archive_name};
-pub use links::{LiveViews, PanelLinks, RawPicture, SetupNotice, ShowSetup, SiteArchive};
+pub use links::{LiveViews, PanelLinks, RawPicture, SetupNotice, ShowSetup, SiteFiles};
 pub use live_slot::LiveSlot;
 pub use log_ring::{LogLevel, LogLine, LogRing};
 pub use params::{DEFAULT_PORT, Listen, PanelParams};

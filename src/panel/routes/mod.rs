@@ -3,9 +3,9 @@
 
 mod access;
 mod accounts;
-mod backup;
 mod commands;
 mod data;
+mod files;
 mod metrics;
 mod page;
 mod pictures;
@@ -79,9 +79,10 @@ pub(crate) const ROUTES: &[Route] = &[
         post(commands::commands)
     }),
     role(Role::View, "GET /metrics", || get(metrics::metrics)),
-    role(Role::Admin, "GET /api/v1/backup", || get(backup::backup)),
-    role(Role::Admin, "POST /api/v1/restore", || {
-        post(backup::restore)
+    role(Role::Admin, "GET /api/v1/backup", || get(files::backup)),
+    role(Role::Admin, "POST /api/v1/restore", || post(files::restore)),
+    role(Role::Admin, "POST /api/v1/models", || {
+        post(files::add_model)
     }),
     role(Role::Admin, "GET /api/v1/log", || get(data::log)),
     role(Role::Admin, "GET /api/v1/log.txt", || get(data::log_text)),

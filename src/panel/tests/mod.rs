@@ -16,8 +16,8 @@ use parking_lot::Mutex;
 use serde_json::json;
 
 use super::{
-    LiveViews, PanelLinks, PanelOptions, PanelParams, PanelServer, SetupNotice, SiteArchive,
-    SiteFileContent,
+    LiveViews, PanelLinks, PanelOptions, PanelParams, PanelServer, SetupNotice, SiteFileContent,
+    SiteFiles,
 };
 use crate::control::{
     Board, Command, DocumentsPage, EventKind, Incoming, Outcome, OutputStatus, Reason, Status,
@@ -161,10 +161,10 @@ impl Drop for TestServer {
 }
 
 /// Backup of a site that is one file.
-fn archive(folder: &Path) -> SiteArchive {
+fn archive(folder: &Path) -> SiteFiles {
     let (read, written) = (folder.join("site.toml"), folder.join("site.toml"));
     std::fs::write(&read, "scene = \"pool\"\n").unwrap();
-    SiteArchive {
+    SiteFiles {
         read: Box::new(move || {
             Ok(vec![SiteFileContent {
                 name: "site.toml".to_owned(),
@@ -177,6 +177,10 @@ fn archive(folder: &Path) -> SiteArchive {
                 Ok(())
             }
             _ => Err(vec![Reason::default()]),
+        }),
+        add_model: Box::new(|name, bytes| match bytes {
+            b"glTF" => Ok(format!("models/{name}.glb")),
+            _ => Err("no model".to_owned()),
         }),
     }
 }
@@ -324,6 +328,10 @@ fn a_site_is_backed_up_and_restored_by_an_administrator() {
     assert_eq!(restore(&backup.body), 200);
     let text = std::fs::read_to_string(&path).unwrap();
     assert_eq!(text, "scene = \"pool\"\n");
+    let glb = [("Content-Type", "model/gltf-binary")];
+    let mut add = |body: &[u8]| admin.send("POST", "/api/v1/models?name=koi", &glb, body);
+    assert_eq!(add(b"glTF").json["model"], "models/koi.glb");
+    assert_eq!(add(b"virus").status, 422);
 }
 
 #[test]

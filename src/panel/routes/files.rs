@@ -1,18 +1,20 @@
-//! Backup of the site as one archive.
+//! Backup of the site as one archive, and new models.
 
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use axum::Json;
 use axum::body::Body;
-use axum::extract::State;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query, State};
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::super::archive::{read_archive, write_archive};
 use super::super::error::ApiError;
-use super::super::links::SiteArchive;
+use super::super::links::SiteFiles;
 use super::super::panel::{Panel, read_upload};
 
 /// Media type of an archive.
@@ -20,7 +22,12 @@ const TAR: &str = "application/x-tar";
 /// Largest archive that is taken, in bytes.
 const ARCHIVE_BYTES_MAX: usize = 64 << 20;
 
-fn archive(panel: &Panel) -> Result<&SiteArchive, ApiError> {
+/// Media type of a model.
+const GLB: &str = "model/gltf-binary";
+/// Largest model that is taken, in bytes.
+const MODEL_BYTES_MAX: usize = 64 << 20;
+
+fn site_files(panel: &Panel) -> Result<&SiteFiles, ApiError> {
     panel.links.archive.as_ref().ok_or_else(|| {
         ApiError::unavailable("the built-in site has no files; start Shoal with a site file")
     })
@@ -31,7 +38,7 @@ pub(super) async fn backup(State(panel): State<Arc<Panel>>) -> Result<Response, 
     let _one = panel.one_upload()?;
     let reading = Arc::clone(&panel);
     let made = tokio::task::spawn_blocking(move || -> Result<Vec<u8>, ApiError> {
-        let files = (archive(&reading)?.read)().map_err(ApiError::unavailable)?;
+        let files = (site_files(&reading)?.read)().map_err(ApiError::unavailable)?;
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         Ok(write_archive(&files, now.map_or(0, |now| now.as_secs())))
     });
@@ -61,11 +68,40 @@ pub(super) async fn restore(
         let files =
             read_archive(&bytes).map_err(|message| ApiError::rejected(message, Vec::new()))?;
         let rejected = |problems| ApiError::rejected("the backup is no valid site", problems);
-        (archive(&restoring)?.restore)(&files).map_err(rejected)?;
+        (site_files(&restoring)?.restore)(&files).map_err(rejected)?;
         Ok(files.len())
     });
     let files = restored
         .await
         .map_err(|_| ApiError::unavailable("the restore failed"))??;
     Ok(Json(json!({"files": files})))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ModelQuery {
+    /// The wished name.
+    #[serde(default)]
+    name: String,
+}
+
+/// `POST /api/v1/models`.
+pub(super) async fn add_model(
+    State(panel): State<Arc<Panel>>,
+    query: Result<Query<ModelQuery>, QueryRejection>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json<Value>, ApiError> {
+    let _one = panel.one_upload()?;
+    let Query(query) = query.map_err(|error| ApiError::bad_request(error.body_text()))?;
+    let bytes = read_upload(body, &headers, GLB, MODEL_BYTES_MAX).await?;
+    let adding = Arc::clone(&panel);
+    let added = tokio::task::spawn_blocking(move || -> Result<String, ApiError> {
+        let added = (site_files(&adding)?.add_model)(&query.name, &bytes);
+        added.map_err(|message| ApiError::rejected(message, Vec::new()))
+    });
+    let model = added
+        .await
+        .map_err(|_| ApiError::unavailable("the model cannot be added"))??;
+    Ok(Json(json!({"model": model})))
 }
