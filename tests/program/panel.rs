@@ -12,7 +12,14 @@ use serde_json::{Value, json};
 struct Running {
     child: Child,
     lines: BufReader<ChildStderr>,
-    folder: tempfile::TempDir,
+    folder: Option<tempfile::TempDir>,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ended = self.child.kill();
+        let _ended = self.child.wait();
+    }
 }
 
 impl Running {
@@ -30,7 +37,7 @@ impl Running {
         Self {
             child,
             lines,
-            folder,
+            folder: Some(folder),
         }
     }
 
@@ -50,7 +57,7 @@ impl Running {
     fn end(mut self) -> tempfile::TempDir {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
-        self.folder
+        self.folder.take().unwrap()
     }
 }
 
@@ -163,5 +170,5 @@ fn a_scene_is_edited_saved_and_kept_through_the_panel() {
         (200, &json!("admin")),
         "{session}"
     );
-    running.end();
+    drop(running);
 }
