@@ -18,6 +18,10 @@ async function save() {
   await until(async () => (await api(page, "/status")).unsaved.length === 0, "saving");
 }
 
+/** Clicks and entries of the technician, and when the first page opened. */
+let steps = 0;
+let opened = 0;
+
 let browser;
 /** @type {Pool} */
 let pool;
@@ -39,7 +43,13 @@ after(async () => {
 
 test("the first start asks for the code and a password, and begins the installation", async () => {
   assert.match(pool.code, /^[A-Z0-9]{4}-[A-Z0-9]{4}$/);
-  page = await openPage(browser, pool.url, { width: 768, height: 1024 });
+  page = await openPage(browser, "about:blank", { width: 768, height: 1024, hasTouch: true });
+  await page.exposeFunction("countStep", () => { steps += 1; });
+  await page.addInitScript(() => {
+    for (const type of ["click", "change"]) addEventListener(type, (event) => event.isTrusted && window.countStep(), true);
+  });
+  opened = Date.now();
+  await page.goto(pool.url);
   await page.locator("#login-code").fill("AAAA-AAAA");
   await page.locator("#login-password").fill(PASSWORD);
   await page.locator("#login-again").fill(PASSWORD);
@@ -106,6 +116,7 @@ test("touch targets: what is waited for is said, a misplaced one alone is repeat
   assert.ok(repeated >= 1, "the misplaced target was asked for again");
   await page.getByRole("button", { name: "Use this calibration" }).click();
   await page.getByText(/Calibrated: error \d+ mm on average/).first().waitFor();
+  console.log(`from the first page to a calibrated pool: ${steps} clicks and entries, 10 marks laid, ${Math.round((Date.now() - opened) / 1000)} s`);
   const known = (await state()).current;
   assert.ok(known.predicted_rms_m < 0.025, `error ${known.predicted_rms_m}`);
 });

@@ -99,11 +99,11 @@ class App extends View {
   #onKey(event) {
     if (event.key === "Escape" && this.#menuIsOpen) this.#toggleMenu(false);
     const isTyping = event.target instanceof HTMLInputElement || event.target instanceof HTMLTextAreaElement;
-    if (!(event.ctrlKey || event.metaKey) || !may("admin")) return;
+    if (!(event.ctrlKey || event.metaKey) || !may("operate")) return;
     if (event.key === "s") {
       event.preventDefault();
       if (status?.unsaved.length > 0) send({ command: "save" }, t("changes.saved"));
-    } else if (event.key === "z" && !isTyping) {
+    } else if (event.key.toLowerCase() === "z" && !isTyping && may("admin")) {
       event.preventDefault();
       send({ command: event.shiftKey ? "redo" : "undo" });
     }
@@ -184,9 +184,9 @@ class App extends View {
 
   /** @param {Page} page */
   #hasChangeBar(page) {
-    if (!may("admin") || status === null) return false;
+    if (!may("operate") || status === null) return false;
     // What is saved can still be undone, where things are edited.
-    const canUndo = page.isEditor && status.undo_depth + status.redo_depth > 0;
+    const canUndo = may("admin") && page.isEditor && status.undo_depth + status.redo_depth > 0;
     return status.unsaved.length > 0 || canUndo;
   }
 
@@ -199,9 +199,11 @@ class App extends View {
     const unsaved = status.unsaved.length;
     return h("div", { class: "changes", key: "changes", role: "region", "aria-label": t("changes.title") },
       h("p", { class: "grow" }, unsaved > 0 ? t("changes.unsaved", { n: unsaved }) : t("changes.all_saved")),
-      command("undo", "undo", status.undo_depth > 0),
-      command("redo", "redo", status.redo_depth > 0),
-      command("revert", "revert", unsaved > 0),
+      may("admin") && [
+        command("undo", "undo", status.undo_depth > 0),
+        command("redo", "redo", status.redo_depth > 0),
+        command("revert", "revert", unsaved > 0),
+      ],
       h("button", { class: "primary", type: "button", disabled: unsaved === 0, onclick: () => send({ command: "save" }, t("changes.saved")) }, icon("save"), h("span", null, t("changes.save"), unsaved > 0 && h("span", { class: "count", "aria-hidden": "true" }, unsaved))));
   }
 }

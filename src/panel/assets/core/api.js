@@ -87,9 +87,9 @@ export async function post(path, body) {
   return response.json();
 }
 
-/** @param {string} path @param {Blob} file @returns {Promise<any>} */
-export async function upload(path, file) {
-  const headers = { "Content-Type": "application/octet-stream", "X-CSRF-Token": session.csrf ?? "" };
+/** @param {string} path @param {Blob} file @param {string} type media type @returns {Promise<any>} */
+export async function upload(path, file, type) {
+  const headers = { "Content-Type": type, "X-CSRF-Token": session.csrf ?? "" };
   const signal = AbortSignal.timeout(300_000);
   return (await request(path, { method: "POST", headers, body: file, signal })).json();
 }

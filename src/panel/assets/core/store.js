@@ -3,6 +3,7 @@
 import { command as sendCommand, get } from "./api.js";
 import { ApiError } from "./api.js";
 import { t } from "./i18n.js";
+import { segments } from "../editor/schema.js";
 import { emit, on } from "./topics.js";
 import { notify } from "../parts/notices.js";
 
@@ -36,6 +37,9 @@ let users = 0;
 let timer;
 let isReading = false;
 let readAt = 0;
+/** Number of edits that were sent, and of those without an answer yet. */
+let sentEdits = 0;
+let openEdits = 0;
 
 on("status", (next) => {
   const isChanged = status !== null && next.revision !== status.revision;
@@ -89,8 +93,11 @@ async function readDocuments() {
   if (isReading) return readSoon();
   isReading = true;
   readAt = Date.now();
+  const before = sentEdits;
   try {
     const answer = await get("/documents");
+    // What was read may be older than an edit that the page already shows.
+    if (before !== sentEdits || openEdits > 0) return readSoon();
     documents = new Map(answer.documents.map((/** @type {Doc} */ doc) => [keyOf(doc.document), doc]));
     revision = answer.revision;
     emit("documents");
@@ -102,11 +109,51 @@ async function readDocuments() {
 }
 
 /**
+ * Shows edits at once, before the pool has answered. The documents that follow replace this, also after a rejection.
+ * @param {Edit[]} edits
+ */
+function showEdits(edits) {
+  for (const { document, path, change } of edits) {
+    const doc = documents.get(keyOf(document));
+    if (!doc) continue;
+    showChange(doc.values, path, change);
+    // Without the value in the file a default applies, which only the pool knows.
+    if (change.do !== "remove" || /\]$/.test(path)) showChange(doc.effective, path, change);
+  }
+  emit("documents");
+}
+
+/** @param {any} root @param {string} path @param {Record<string, any>} change */
+function showChange(root, path, change) {
+  const parts = segments(path);
+  const last = parts.pop();
+  let place = root;
+  for (const [index, part] of parts.entries()) {
+    place[part] ??= typeof (parts[index + 1] ?? last) === "number" ? [] : {};
+    place = place[part];
+  }
+  if (last === undefined || place === null || typeof place !== "object") return;
+  if (change.do === "set") place[last] = structuredClone(change.value);
+  else if (change.do === "insert") {
+    place[last] ??= [];
+    place[last].splice(change.index ?? place[last].length, 0, structuredClone(change.value));
+  } else if (change.do === "move") place.splice(change.to, 0, ...place.splice(Number(last), 1));
+  else if (Array.isArray(place)) place.splice(Number(last), 1);
+  else delete place[last];
+}
+
+/**
  * Sends a command and says on the page if it was rejected. Returns whether it was applied.
  * @param {Command | Command[]} command
  * @param {string} [done] what to say when it was applied
  */
 export async function send(command, done) {
+  const edits = [command].flat().flatMap((one) => (one.command === "edit" ? one.edits : []));
+  if (edits.length > 0) {
+    sentEdits += 1;
+    showEdits(edits);
+  }
+  openEdits += 1;
   try {
     const { notes = [] } = await sendCommand(command);
     if (done || notes.length > 0) notify("good", [done, ...notes].filter(Boolean).join(" "));
@@ -114,7 +161,10 @@ export async function send(command, done) {
     return true;
   } catch (error) {
     complain(/** @type {ApiError} */ (error));
+    if (edits.length > 0) readSoon();
     return false;
+  } finally {
+    openEdits -= 1;
   }
 }
 

@@ -146,8 +146,8 @@ function drag(down, ctx, thing, choose) {
   const end = (/** @type {boolean} */ isDropped) => {
     shape.onpointermove = shape.onpointerup = shape.onpointercancel = null;
     const isMoved = Math.hypot(by[0], by[1]) > 0.005;
-    // Until the pool answers, the thing stays where it was dropped; after a rejection it returns.
-    setTimeout(() => (own ? shape.setAttribute("transform", own) : shape.removeAttribute("transform")), isDropped && isMoved ? 600 : 0);
+    if (own) shape.setAttribute("transform", own);
+    else shape.removeAttribute("transform");
     if (isDropped && isMoved) ctx.send(moveEdits(ctx, thing, by[0], by[1]));
   };
   shape.onpointerup = () => end(true);

@@ -23,8 +23,8 @@ export function sortable(list) {
       h("div", { class: "item-head" },
         !list.isReadOnly && h("span", { class: "grip", "aria-hidden": "true", onpointerdown: (/** @type {PointerEvent} */ e) => startDrag(e, list) }, icon("grip")),
         list.toggle
-          ? h("button", { class: "plain grow item-title", type: "button", "aria-expanded": String(isOpen), onclick: () => list.toggle?.(index) }, icon(isOpen ? "open" : "right"), h("span", { class: "grow" }, item.label), item.note)
-          : h("span", { class: "grow item-title" }, item.label, item.note),
+          ? h("button", { class: "plain grow item-title", type: "button", "aria-expanded": String(isOpen), onclick: () => list.toggle?.(index) }, icon(isOpen ? "open" : "right"), h("span", { class: "titles" }, h("span", null, item.label), item.note))
+          : h("span", { class: "grow item-title" }, h("span", { class: "titles" }, h("span", null, item.label), item.note)),
         item.tools,
         !list.isReadOnly && [
           h("button", { key: "up", class: "plain square move", type: "button", disabled: index === 0, "aria-label": t("edit.up", { name: item.label }), onclick: (/** @type {any} */ e) => { list.move(index, index - 1); keepFocus(e.currentTarget, -1); } }, icon("up")),

@@ -1,9 +1,9 @@
 // The species: how many, what they want and do, how they relate, and every number.
 
-import { may } from "../core/api.js";
+import { may, upload } from "../core/api.js";
 import { h, View } from "../core/dom.js";
 import { t } from "../core/i18n.js";
-import { documents, documentsOf, schema, send, setEdit, status, useDocuments } from "../core/store.js";
+import { complain, documents, documentsOf, schema, send, setEdit, status, useDocuments } from "../core/store.js";
 import { on } from "../core/topics.js";
 import { context } from "../editor/context.js";
 import { param } from "../editor/fields.js";
@@ -163,8 +163,27 @@ class Life extends View {
       case "text":
         return docs.length > 1 ? h("p", { class: "empty" }, t("life.only_one")) : h("shoal-code", { doc: docs[0], key: docs[0].document.name });
       default:
-        return [several, h("div", { class: "form" }, editor(ctx, schema.species, "", "", { isBare: true, skip: ["needs", "actions", "standard", "relations", "drives"] }))];
+        return [several, h("div", { class: "form" }, editor(ctx, schema.species, "", "", { isBare: true, skip: ["needs", "actions", "standard", "relations", "drives"] })), !ctx.isReadOnly && this.#model(ctx)];
     }
+  }
+
+  /** Brings a model of a designer into the site. @param {import("../editor/fields.js").Context} ctx */
+  #model(ctx) {
+    const take = async (/** @type {HTMLInputElement} */ input) => {
+      const file = input.files?.[0];
+      input.value = "";
+      if (!file) return;
+      try {
+        const name = file.name.replace(/\.glb$/i, "");
+        const { model } = await upload(`/models?name=${encodeURIComponent(name)}`, file, "model/gltf-binary");
+        ctx.send(ctx.docs.map((doc) => setEdit(doc.document, "look.model", model)));
+      } catch (error) {
+        complain(/** @type {import("../core/api.js").ApiError} */ (error));
+      }
+    };
+    return h("div", { class: "field card top" }, h("label", { for: "model-file" }, t("life.model")),
+      h("input", { id: "model-file", type: "file", accept: ".glb", "aria-describedby": "model-help", onchange: (/** @type {any} */ e) => take(e.target) }),
+      h("p", { class: "help", id: "model-help" }, t("life.model_help")));
   }
 
   #addSpecies() {

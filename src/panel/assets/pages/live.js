@@ -88,10 +88,23 @@ class Live extends View {
           h("dt", null, t("live.actions")), h("dd", null, agent.actions.join(", ") || "–"),
           h("dt", null, t("live.speed")), h("dd", null, `${number(Math.hypot(...agent.velocity_mps), 2)} m/s`, agent.boost && ` · ${t("live.boost")}`),
           h("dt", null, t("live.place")), h("dd", null, agent.position_m.map((value) => number(value, 2)).join(" · "), " m")),
+        this.#forces(agent.forces ?? {}),
         may("admin") && h("div", { class: "row top" },
           h("a", { class: "button", href: "#/life" }, icon("life"), t("live.edit")),
           h("button", { type: "button", class: "plain", onclick: () => send({ command: "remove_individual", id: agent.id }, t("live.removed")) }, icon("trash"), t("live.remove"))),
       ] : this.#species());
+  }
+
+  /** What pulls the fish where, the strongest first. @param {Record<string, number[]>} forces */
+  #forces(forces) {
+    const list = Object.entries(forces).map(([name, force]) => ({ name, newtons: Math.hypot(...force) })).filter((force) => force.newtons > 0.005).sort((a, b) => b.newtons - a.newtons);
+    if (list.length === 0) return null;
+    return [
+      h("h3", { class: "top" }, t("live.forces")),
+      h("ul", { class: "forces" }, list.slice(0, 6).map(({ name, newtons }) => h("li", { key: name },
+        h("span", { class: "row spread" }, h("span", null, name), h("span", { class: "number muted" }, `${number(newtons, 2)} N`)),
+        h("span", { class: "meter", style: { "--share": `${Math.round((newtons / list[0].newtons) * 100)}%` } })))),
+    ];
   }
 
   #species() {

@@ -147,7 +147,7 @@ class Setup extends View {
       [t("setup.calibration"), calibration ? t("calibration.current", { mean: number(calibration.predicted_rms_m * 1000, 0), worst: number(calibration.predicted_worst_m * 1000, 0), date: when(calibration.date) }) : t("calibration.none")],
       [t("setup.lamp"), t(calibration?.knows_lamp ? "lamp.known" : "lamp.unknown")],
       [t("setup.scene"), `${sceneTitle(status.scene)} · ${Object.entries(status.species).map(([name, s]) => `${/** @type {any} */ (s).count} ${name}`).join(", ")}`],
-      [t("report.speed"), t("report.speed_text", { tick: number(status.timing.tick.p99_ms, 1), draw: number(status.timing.draw.p99_ms, 1) })],
+      [t("report.speed"), [t("report.speed_fish", { tick: number(status.timing.tick.p99_ms, 1) }), status.timing.draw.count > 0 && t("report.speed_picture", { draw: number(status.timing.draw.p99_ms, 1) })].filter(Boolean).join(" · ")],
       [t("report.user"), session.user ?? ""],
     ];
     return h("section", { class: "card report" },

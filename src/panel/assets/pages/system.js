@@ -243,7 +243,7 @@ class System extends View {
       h("section", { class: "card stack" }, h("h2", null, t("backup.title")), h("p", { class: "muted" }, t("backup.help")),
         h("a", { class: "button primary", href: downloadUrl("/backup"), download: true }, icon("download"), t("backup.get"))),
       h("section", { class: "card stack" }, h("h2", null, t("backup.restore")), h("p", { class: "muted" }, t("backup.restore_help")),
-        h("div", { class: "field" }, h("label", { for: "archive" }, t("backup.file")), h("input", { id: "archive", type: "file", onchange: (/** @type {any} */ e) => this.#restore(e.target) }))));
+        h("div", { class: "field" }, h("label", { for: "archive" }, t("backup.file")), h("input", { id: "archive", type: "file", accept: ".tar", onchange: (/** @type {any} */ e) => this.#restore(e.target) }))));
   }
 
   /** @param {HTMLInputElement} input */
@@ -252,7 +252,7 @@ class System extends View {
     input.value = "";
     if (!file || !(await confirmed({ title: t("backup.restore"), text: t("backup.restore_text", { name: file.name }), yes: t("backup.restore"), isDanger: true }))) return;
     try {
-      await upload("/restore", file);
+      await upload("/restore", file, "application/x-tar");
       notify("good", t("backup.restored"));
     } catch (error) {
       complain(/** @type {ApiError} */ (error));

@@ -4,7 +4,7 @@ import { t } from "../core/i18n.js";
 import { subscribe } from "../core/stream.js";
 import { on } from "../core/topics.js";
 
-/** @typedef {{ id: number, species: string, position_m: number[], velocity_mps: number[], radius_m: number, need: string, actions: string[], boost: boolean }} Agent */
+/** @typedef {{ id: number, species: string, position_m: number[], velocity_mps: number[], radius_m: number, need: string, actions: string[], boost: boolean, forces?: Record<string, number[]> }} Agent */
 /** @typedef {{ id: number, foot_m: number[], contour_m?: number[][] }} Shadow */
 
 /** Colours of the species, told apart also with colour blindness (Okabe and Ito 2008). */
@@ -96,6 +96,8 @@ export class PoolView extends HTMLElement {
     pen.fillRect(view.x - (w / 2) * view.scale, view.y - (h / 2) * view.scale, w * view.scale, h * view.scale);
     this.#drawShadows(pen, view);
     for (const agent of this.agents) this.#drawFish(pen, view, agent);
+    const chosen = this.agents.find((agent) => agent.id === this.#chosen);
+    if (chosen) this.#drawForces(pen, view, chosen);
   }
 
   /** @param {CanvasRenderingContext2D} pen @param {{ scale: number, x: number, y: number }} view */
@@ -144,6 +146,29 @@ export class PoolView extends HTMLElement {
       pen.stroke();
     }
     pen.restore();
+  }
+
+  /** Draws the steering forces of the chosen fish as arrows. @param {CanvasRenderingContext2D} pen @param {{ scale: number, x: number, y: number }} view @param {Agent} agent */
+  #drawForces(pen, view, agent) {
+    const [x, y] = [view.x + agent.position_m[0] * view.scale, view.y + agent.position_m[2] * view.scale];
+    const forces = Object.values(agent.forces ?? {});
+    const most = Math.max(...forces.map(([fx, , fz]) => Math.hypot(fx, fz)), 1e-6);
+    pen.strokeStyle = "#ffd27a";
+    pen.lineWidth = 3;
+    for (const [fx, , fz] of forces) {
+      // The strongest force is as long as half a meter.
+      const [dx, dy] = [(fx / most) * 0.5 * view.scale, (fz / most) * 0.5 * view.scale];
+      const angle = Math.atan2(dy, dx);
+      if (Math.hypot(dx, dy) < 4) continue;
+      pen.beginPath();
+      pen.moveTo(x, y);
+      pen.lineTo(x + dx, y + dy);
+      for (const side of [-2.6, 2.6]) {
+        pen.moveTo(x + dx, y + dy);
+        pen.lineTo(x + dx + 10 * Math.cos(angle + side), y + dy + 10 * Math.sin(angle + side));
+      }
+      pen.stroke();
+    }
   }
 
   /** @param {PointerEvent} event */

@@ -54,6 +54,7 @@ class CalibrationStep extends View {
     const methods = ["touch", "gray", "markers", "table"];
     return h("section", { class: "card stack" },
       calibration.sentence && h("div", { class: "hint" }, icon("info"), h("p", { lang: "en" }, calibration.sentence)),
+      status.outputs.length === 0 && h("p", { class: "hint warn" }, icon("warn"), h("span", null, t("calibration.no_output"))),
       h("h2", null, t("calibration.method")),
       h("div", { class: "choices methods", role: "group", "aria-label": t("calibration.method") }, methods.map((name) =>
         h("button", { key: name, type: "button", "aria-pressed": String(name === this.#method), onclick: () => { this.#method = name; this.update(); } },

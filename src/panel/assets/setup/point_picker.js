@@ -10,6 +10,8 @@ import { icon } from "../parts/icons.js";
 class PointPicker extends View {
   #url = "";
   #size = [0, 0];
+  /** Camera pixels for each pixel of the picture, which leaves some out if the camera has many. */
+  #step = 1;
   /** @type {Mark[]} */
   #marks = [];
 
@@ -31,6 +33,7 @@ class PointPicker extends View {
   async #take() {
     const answer = await fetch(pictureUrl("/camera.jpg")).catch(() => null);
     this.stop();
+    this.#step = Number(answer?.headers.get("X-Picture-Step") ?? 1) || 1;
     if (answer?.ok) this.#url = URL.createObjectURL(await answer.blob());
     this.update();
   }
@@ -43,7 +46,7 @@ class PointPicker extends View {
           ? h("img", { src: this.#url, alt: t("picture.camera"), draggable: "false", onload: (/** @type {any} */ e) => { this.#size = [e.target.naturalWidth, e.target.naturalHeight]; this.update(); }, onclick: (/** @type {MouseEvent} */ e) => this.#tap(e) })
           : h("p", { class: "empty" }, t("picture.none")),
         width > 0 && h("svg", { viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" }, this.#marks.map((mark, index) =>
-          h("g", { key: index, class: `mark ${mark.kind ?? ""}`, transform: `translate(${mark.px[0] + 0.5} ${mark.px[1] + 0.5})` },
+          h("g", { key: index, class: `mark ${mark.kind ?? ""}`, transform: `translate(${mark.px[0] / this.#step + 0.5} ${mark.px[1] / this.#step + 0.5})` },
             h("circle", { r: width / 60 }), h("path", { d: `M${-width / 40} 0H${width / 40}M0 ${-width / 40}V${width / 40}` }),
             h("text", { y: -width / 40, "font-size": width / 32 }, mark.label))))),
       h("button", { type: "button", onclick: () => this.#take() }, icon("camera"), t("points.new_picture")),
@@ -56,7 +59,7 @@ class PointPicker extends View {
     const box = image.getBoundingClientRect();
     // Whole numbers are the centers of pixels.
     const px = [((event.clientX - box.left) / box.width) * image.naturalWidth - 0.5, ((event.clientY - box.top) / box.height) * image.naturalHeight - 0.5];
-    this.dispatchEvent(new CustomEvent("point", { detail: px.map((value) => Number(value.toFixed(2))) }));
+    this.dispatchEvent(new CustomEvent("point", { detail: px.map((value) => Number((value * this.#step).toFixed(2))) }));
   }
 }
 
