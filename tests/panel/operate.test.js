@@ -139,6 +139,29 @@ test("a corner is dragged with a finger, and moved with the arrow keys", async (
   await until(async () => (await corner()).x > dragged.x + 1 / 700, "one pixel to the right");
 });
 
+test("opening hours: every week and only on a date are two things, and the plan can be left by hand", async () => {
+  await page.goto(`${pool.url}/#/hours`);
+  await page.getByRole("button", { name: "Add hours for other days" }).click();
+  const plan = async () => (await api(page, "/documents")).documents[0].effective.schedule;
+  await until(async () => (await plan()).weekly[0]?.days.length === 7, "hours for every day");
+  await page.getByRole("button", { name: "Monday", exact: true }).click();
+  await until(async () => (await plan()).weekly[0].days.length === 6, "closed on Mondays");
+  await page.getByText("Every Tuesday to Sunday").waitFor();
+  await page.getByLabel("From", { exact: true }).first().fill("930");
+  await page.getByLabel("From", { exact: true }).first().press("Tab");
+  await until(async () => (await plan()).weekly[0].hours[0].from === "09:30", "from half past nine");
+  await page.getByRole("button", { name: "Add a date" }).click();
+  await page.getByLabel("Date", { exact: true }).first().fill("2031-12-24");
+  await page.getByText("Only on Wednesday, December 24, 2031").waitFor();
+  await until(async () => (await plan()).dates[0].date === "2031-12-24", "the date");
+  await page.goto(`${pool.url}/#/now`);
+  await page.getByRole("button", { name: /^Dark/ }).click();
+  await until(async () => (await api(page, "/status")).schedule.state === "dark", "dark");
+  await page.getByText("Set by hand: Dark").waitFor();
+  await page.getByRole("button", { name: "Back to the plan" }).click();
+  await until(async () => (await api(page, "/status")).schedule.by_hand === null, "the plan again");
+});
+
 test("life: a new species, need, action, relation and rule; the fish follow within a second", async () => {
   await page.goto(`${pool.url}/#/life`);
   await page.getByRole("button", { name: "New species" }).click();

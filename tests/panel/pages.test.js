@@ -11,7 +11,7 @@ import { PASSWORD, Pool } from "./pool.js";
 const PAGES = [
   ["now"], ["live"], ["life", "mind", "numbers", "drives", "relations", "text"], ["scenes", "map", "population", "rules", "look", "all", "text"], ["hours"],
   ["setup/language"], ["setup/password"], ["setup/camera"], ["setup/surface"], ["setup/output"], ["setup/calibration"], ["setup/lamp"], ["setup/scene"], ["setup/hours"], ["setup/report"],
-  ["system", "events", "log", "files", "users", "tokens", "backup", "machine"],
+  ["system", "events", "log", "settings", "files", "users", "tokens", "backup", "machine"],
 ];
 const WIDTHS = [[360, 740], [768, 1024], [1440, 900]];
 

@@ -102,6 +102,13 @@ export default {
   "stage.timer": "die Uhr",
   "stage.disk-watch": "die Überwachung der Dateien",
   "stage.panel": "dieses Panel",
+  "stage.alerts": "die Meldungen über Störungen",
+  "stage.counting": "die Zählung der Besucher",
+  "stage.recorder": "die Aufzeichnung",
+  "stage.commands": "die Befehlsdatei",
+  "stage.monitors": "die Überwachung der Projektoren",
+  "stage.service": "die Verbindung zum System",
+  "stage.session": "die Mitschrift der Sitzung",
   "stage.schedule": "die Öffnungszeiten",
 
   // Faults: what is wrong.
@@ -129,6 +136,10 @@ export default {
   "fault.simulation_late": "Der Rechner ist zu langsam für die Fische.",
   "fault.picture": "Auf den Projektoren ist kein Bild.",
   "fault.monitor": "Ein Projektor fehlt.",
+  "fault.site_files": "Eine Datei der Anlage enthält Fehler. Die letzte gute Fassung läuft.",
+  "fault.alerts": "Eine Meldung über eine Störung konnte nicht gesendet werden.",
+  "fault.counting": "Die Besucher können nicht gezählt werden.",
+  "fault.projectors": "Die Projektoren lassen sich nicht schalten.",
 
   // Faults: what to do.
   "remedy.camera.absent": "Prüfen Sie Kabel und Strom der Kamera. Shoal macht von selbst weiter, sobald sie da ist.",
@@ -155,6 +166,10 @@ export default {
   "remedy.simulation_late": "Wählen Sie eine Szene mit weniger Fischen und beenden Sie andere Programme.",
   "remedy.picture": "Sind die Projektoren eingeschaltet? Prüfen Sie ihre Kabel, starten Sie dann den Rechner neu.",
   "remedy.monitor": "Ist der Projektor eingeschaltet? Prüfen Sie sein Kabel.",
+  "remedy.site_files": "Korrigieren Sie die Datei unter „System“, „Dateien“.",
+  "remedy.alerts": "Prüfen Sie das Programm für Meldungen unter „System“, „Einstellungen“.",
+  "remedy.counting": "Prüfen Sie den freien Speicherplatz.",
+  "remedy.projectors": "Schalten Sie sie von Hand und rufen Sie die Technik.",
 
   // Sources of commands.
   "source.files": "Eine geänderte Datei",
@@ -183,6 +198,7 @@ export default {
   "command.revert": "ist zu den gespeicherten Dateien zurückgekehrt",
   "command.schedule": "hat den Betrieb von Hand umgestellt:",
   "command.replace_text": "hat den Text einer Datei bearbeitet:",
+  "command.test_alert": "hat eine Probemeldung gesendet",
   "command.several": "hat mehreres geändert:",
   "event.command": "{who} {what} {summary}",
   "event.rejected": "Abgelehnt: {who} {what} {summary}",
@@ -192,6 +208,7 @@ export default {
   "event.visitor_arrived": "Besucher {id} ist gekommen",
   "event.visitor_left": "Besucher {id} ist nach {time} gegangen",
   "event.scene_changed": "Das Becken zeigt die Szene „{scene}“",
+  "event.schedule_changed": "{state} ({reason})",
   "event.stage_restarted": "Neu gestartet: {stage}",
 
   // Now.
@@ -681,6 +698,10 @@ export default {
   "system.tab.events": "Störungen und Ereignisse",
   "system.tab.log": "Protokoll",
   "system.tab.files": "Dateien",
+  "system.tab.settings": "Einstellungen",
+  "system.settings_help": "Alles Übrige aus der Anlagendatei. Was andere Seiten bearbeiten, steht hier nicht noch einmal.",
+  "system.test_alert": "Probemeldung senden",
+  "system.test_sent": "Die Probemeldung wurde gesendet.",
   "system.tab.users": "Personen",
   "system.tab.tokens": "Zugang für Programme",
   "system.tab.backup": "Sicherung",

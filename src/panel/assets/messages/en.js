@@ -102,6 +102,13 @@ export default {
   "stage.timer": "the clock",
   "stage.disk-watch": "the watch over the files",
   "stage.panel": "this panel",
+  "stage.alerts": "the messages about faults",
+  "stage.counting": "the count of visitors",
+  "stage.recorder": "the recording",
+  "stage.commands": "the command file",
+  "stage.monitors": "the watch over the projectors",
+  "stage.service": "the link to the system",
+  "stage.session": "the log of the session",
   "stage.schedule": "the opening hours",
 
   // Faults: what is wrong.
@@ -129,6 +136,10 @@ export default {
   "fault.simulation_late": "The computer is too slow for the fish.",
   "fault.picture": "There is no picture on the projectors.",
   "fault.monitor": "A projector is missing.",
+  "fault.site_files": "A file of the site has errors. The last good version runs.",
+  "fault.alerts": "A message about a fault could not be sent.",
+  "fault.counting": "Visitors cannot be counted.",
+  "fault.projectors": "The projectors cannot be switched.",
 
   // Faults: what to do.
   "remedy.camera.absent": "Check the cable and the power of the camera. Shoal continues by itself when it is back.",
@@ -155,6 +166,10 @@ export default {
   "remedy.simulation_late": "Choose a scene with fewer fish, and end other programs.",
   "remedy.picture": "Are the projectors switched on? Check their cables, then restart the computer.",
   "remedy.monitor": "Is the projector switched on? Check its cable.",
+  "remedy.site_files": "Correct the file under System, Files.",
+  "remedy.alerts": "Check the program for messages under System, Settings.",
+  "remedy.counting": "Check the free disk space.",
+  "remedy.projectors": "Switch them by hand, and call the technician.",
 
   // Sources of commands.
   "source.files": "An edited file",
@@ -183,6 +198,7 @@ export default {
   "command.revert": "went back to the saved files",
   "command.schedule": "changed the opening by hand:",
   "command.replace_text": "edited the text of a file:",
+  "command.test_alert": "sent a test message",
   "command.several": "made several changes:",
   "event.command": "{who} {what} {summary}",
   "event.rejected": "Rejected: {who} {what} {summary}",
@@ -192,6 +208,7 @@ export default {
   "event.visitor_arrived": "Visitor {id} arrived",
   "event.visitor_left": "Visitor {id} left after {time}",
   "event.scene_changed": "The pool shows the scene “{scene}”",
+  "event.schedule_changed": "{state} ({reason})",
   "event.stage_restarted": "Restarted: {stage}",
 
   // Now.
@@ -681,6 +698,10 @@ export default {
   "system.tab.events": "Faults and events",
   "system.tab.log": "Log",
   "system.tab.files": "Files",
+  "system.tab.settings": "Settings",
+  "system.settings_help": "Everything else in the site file. What the other pages edit is not repeated here.",
+  "system.test_alert": "Send a test message",
+  "system.test_sent": "The test message was sent.",
   "system.tab.users": "Users",
   "system.tab.tokens": "Access for programs",
   "system.tab.backup": "Backup",

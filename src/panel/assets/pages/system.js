@@ -3,8 +3,10 @@
 import { ApiError, downloadUrl, get, post, session, upload } from "../core/api.js";
 import { h, View } from "../core/dom.js";
 import { bytes, date, duration, known, t, when } from "../core/i18n.js";
-import { complain, documents, events, fileOf, keyOf, status, useDocuments } from "../core/store.js";
+import { complain, documents, events, fileOf, keyOf, schema, send, status, useDocuments } from "../core/store.js";
 import { on } from "../core/topics.js";
+import { context } from "../editor/context.js";
+import { editor } from "../editor/form.js";
 import { brokenFiles } from "../parts/broken.js";
 import "../parts/code_editor.js";
 import { asked, confirmed, openDialog } from "../parts/dialog.js";
@@ -35,6 +37,7 @@ class System extends View {
   /** @type {Token[] | null} */
   #tokens = null;
   #file = "site";
+  #state = { open: new Set(), wrong: new Map() };
   /** Older events than the page has heard. @type {import("../core/store.js").PoolEvent[]} */
   #older = [];
 
@@ -56,7 +59,7 @@ class System extends View {
 
   view() {
     if (status === null) return h("p", { class: "muted" }, t("connecting"));
-    const list = /** @type {[string, string][]} */ (["events", "log", "files", "users", "tokens", "backup", "machine"].map((tab) => [tab, t(`system.tab.${tab}`)]));
+    const list = /** @type {[string, string][]} */ (["events", "log", "settings", "files", "users", "tokens", "backup", "machine"].map((tab) => [tab, t(`system.tab.${tab}`)]));
     return [
       h("div", { class: "page-head", key: "head" }, h("h1", null, t("page.system"))),
       brokenFiles(),
@@ -77,6 +80,7 @@ class System extends View {
   #panel() {
     switch (this.#tab) {
       case "log": return this.#log();
+      case "settings": return this.#settings();
       case "files": return this.#files();
       case "users": return this.#userList();
       case "tokens": return this.#tokenList();
@@ -134,6 +138,18 @@ class System extends View {
       lines.length === 0 ? h("p", { class: "muted top" }, t("system.no_line")) :
         h("ol", { class: "events log", lang: "en" }, lines.map((line) => h("li", { key: line.number, class: line.level === "error" ? "bad" : line.level },
           h("time", { class: "small muted number", datetime: line.time }, when(line.time)), h("span", { class: "pill" }, line.level), h("code", { class: "grow" }, h("span", { class: "muted" }, line.target, " "), line.message)))));
+  }
+
+  #settings() {
+    const site = documents.get("site");
+    if (!site || schema === null) return h("p", { class: "muted" }, t("connecting"));
+    const ctx = context([site], this.update, this.#state);
+    const elsewhere = ["scene", "surface", "camera", "outputs", "schedule", "language"];
+    return [
+      h("p", { class: "muted" }, t("system.settings_help")),
+      editor(ctx, schema.site, "", "", { isBare: true, skip: elsewhere }),
+      "alerts" in schema.site.properties && h("div", { class: "row top" }, h("button", { type: "button", disabled: !site.effective.alerts?.command, onclick: () => send({ command: "test_alert" }, t("system.test_sent")) }, t("system.test_alert"))),
+    ];
   }
 
   #files() {

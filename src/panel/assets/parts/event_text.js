@@ -35,6 +35,8 @@ export function describe(event) {
       return { kind: "info", text: t("event.visitor_left", { id: event.id, time: duration(event.stayed_secs) }), detail: "" };
     case "scene_changed":
       return { kind: "info", text: t("event.scene_changed", { scene: event.scene }), detail: "" };
+    case "schedule_changed":
+      return { kind: "info", text: t("event.schedule_changed", { state: known("state", event.state) ?? event.state, reason: event.reason }), detail: "" };
     case "stage_restarted":
       return { kind: "bad", text: t("event.stage_restarted", { stage: known("stage", event.stage) ?? event.stage }), detail: "" };
     default:
