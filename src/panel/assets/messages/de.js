@@ -654,6 +654,7 @@ export default {
   "waiting.put": "Legen Sie die Marke auf das Kreuz und treten Sie zurück.",
   "calibration.progress": "Fortschritt",
   "calibration.taken": "{n} von {total} gemessen",
+  "calibration.result": "Fehler im Mittel {mean} mm, höchstens {worst} mm.",
   "calibration.accept": "Diese Kalibrierung übernehmen",
   "calibration.accepted": "Die neue Kalibrierung gilt und ist gespeichert.",
   "calibration.back": "Zurück",

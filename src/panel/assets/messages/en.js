@@ -654,6 +654,7 @@ export default {
   "waiting.put": "Lay the mark on the cross and step away.",
   "calibration.progress": "Progress",
   "calibration.taken": "{n} of {total} measured",
+  "calibration.result": "Error {mean} mm on average, at most {worst} mm.",
   "calibration.accept": "Use this calibration",
   "calibration.accepted": "The new calibration is in use and saved.",
   "calibration.back": "Back",

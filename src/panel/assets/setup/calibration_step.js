@@ -27,10 +27,9 @@ class CalibrationStep extends View {
   view() {
     if (status === null) return null;
     const calibration = status.calibration;
-    return [
-      this.#current(calibration),
-      calibration.is_running || calibration.is_proven ? this.#procedure(calibration) : this.#chooser(calibration),
-    ];
+    // While it runs, what to do stands at the top: the phone lies on the floor beside the technician.
+    if (calibration.is_running || calibration.is_proven) return this.#procedure(calibration);
+    return [this.#current(calibration), this.#chooser(calibration)];
   }
 
   /** @param {any} calibration */
@@ -100,7 +99,7 @@ class CalibrationStep extends View {
   /** The running procedure: what it waits for, and what can be done. @param {any} calibration */
   #procedure(calibration) {
     const isTouch = calibration.target !== null;
-    const { text, isKnown, isAgain } = waiting(calibration);
+    const { text, isKnown, isAgain, result } = waiting(calibration);
     const isRejected = isAgain || (!calibration.is_proven && !isTouch && calibration.taken === calibration.targets && calibration.targets > 0 && isTouchMethod(calibration));
     return h("section", { class: "card stack procedure", "aria-live": "polite" },
       isTouch && h("p", { class: "procedure-target" }, t("calibration.target", { n: calibration.target, total: calibration.targets })),
@@ -109,13 +108,15 @@ class CalibrationStep extends View {
       calibration.targets > 0 && h("div", null,
         h("progress", { max: calibration.targets, value: calibration.taken, "aria-label": t("calibration.progress") }),
         h("p", { class: "small muted" }, t("calibration.taken", { n: calibration.taken, total: calibration.targets }))),
-      calibration.sentence && h("p", { class: isKnown ? "small muted" : "", lang: "en" }, calibration.sentence),
-      calibration.is_proven && h("button", { type: "button", class: "primary", onclick: () => this.#send({ do: "accept" }, t("calibration.accepted")) }, icon("check"), t("calibration.accept")),
+      !isKnown && h("p", { lang: "en" }, calibration.sentence),
+      result && h("p", { class: "procedure-target" }, t("calibration.result", result)),
+      calibration.is_proven && h("button", { type: "button", class: "primary block", onclick: () => this.#send({ do: "accept" }, t("calibration.accepted")) }, icon("check"), t("calibration.accept")),
       h("div", { class: "row" },
         isTouch && h("button", { type: "button", onclick: () => this.#send({ do: "back" }) }, icon("left"), t("calibration.back")),
         isTouch && h("button", { type: "button", onclick: () => this.#send({ do: "repeat" }) }, icon("revert"), t("calibration.repeat")),
         isTouch && h("button", { type: "button", onclick: () => this.#send({ do: "skip" }) }, t("calibration.skip"), icon("right")),
         h("button", { type: "button", class: "danger", onclick: () => this.#send({ do: "cancel" }) }, icon("close"), t("calibration.cancel"))),
+      isKnown && h("details", { class: "fold" }, h("summary", null, t("health.detail")), h("p", { class: "muted", lang: "en" }, calibration.sentence)),
       calibration.targets > 0 && isTouch && h("details", { class: "fold" }, h("summary", null, t("calibration.single")),
         h("div", { class: "chips" }, Array.from({ length: calibration.targets }, (_, index) => h("button", { key: index, type: "button", "aria-label": t("calibration.repeat_one", { n: index + 1 }), "aria-pressed": String(calibration.target === index + 1), onclick: () => this.#send({ do: "repeat", target: index + 1 }) }, index + 1)))));
   }

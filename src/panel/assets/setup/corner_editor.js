@@ -38,9 +38,10 @@ class CornerEditor extends View {
     const [width, height] = this.#size;
     const [mx, my] = [width * MARGIN, height * MARGIN];
     const points = ORDER.map((name) => [this.#corners[name].x * width, this.#corners[name].y * height]);
-    const radius = width * 0.035;
+    const screenPx = (width * (1 + 2 * MARGIN)) / (this.clientWidth || 320);
+    const radius = Math.max(width * 0.03, 14 * screenPx);
     // A finger needs 44 pixels of the screen, however small the drawing is.
-    const grasp = Math.max(radius, (24 * width * (1 + 2 * MARGIN)) / (this.clientWidth || 320));
+    const grasp = Math.max(radius, 24 * screenPx);
     const chosen = this.#corners[this.#chosen];
     return [
       h("svg", { class: "corner-editor", viewBox: `${-mx} ${-my} ${width + 2 * mx} ${height + 2 * my}`, role: "group", "aria-label": t("corners.title") },

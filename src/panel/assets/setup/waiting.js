@@ -24,14 +24,17 @@ const STATES = [
 /**
  * Returns the instruction, and whether the last measurement was rejected.
  * @param {{ sentence: string, target: number | null, targets: number, taken: number, is_proven: boolean }} calibration
- * @returns {{ text: string, isKnown: boolean, isAgain: boolean }}
+ * @returns {{ text: string, isKnown: boolean, isAgain: boolean, result?: { mean: string, worst: string } }}
  */
 export function waiting(calibration) {
   const { sentence, target } = calibration;
   const state = STATES.find(([words]) => words.test(sentence))?.[1];
   // A rejection stands before the instruction for the target that is repeated.
   const isAgain = target !== null && /^(?!Target \d)/.test(sentence) && /Target \d+ of \d+:/.test(sentence);
-  if (calibration.is_proven && target === null) return { text: t("calibration.proven"), isKnown: true, isAgain };
+  if (calibration.is_proven && target === null) {
+    const [, mean, worst] = /error is (\d+) mm \(at most (\d+) mm\)/.exec(sentence) ?? [];
+    return { text: t("calibration.proven"), isKnown: true, isAgain, result: mean ? { mean, worst } : undefined };
+  }
   if (state === undefined) return { text: t("calibration.working"), isKnown: false, isAgain };
   return { text: t(`waiting.${state}`), isKnown: true, isAgain };
 }
