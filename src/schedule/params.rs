@@ -14,7 +14,7 @@ use crate::control::ShowState;
 pub struct ScheduleParams {
     /// Time zone of all hours, for example `Europe/Berlin`. Empty: the time zone of the machine.
     pub time_zone: String,
-    /// State outside of all hours. Without any planned hours, the pool is open around the clock.
+    /// State outside of all hours. Without a weekly plan, days without a plan of their own are open around the clock.
     pub otherwise: ShowState,
     /// The clock that the schedule trusts. Until it does, the state is `attract`.
     pub clock: ClockTrust,

@@ -118,7 +118,12 @@ impl Plan {
 
     /// Whether any hours are planned. If not, the pool is open around the clock.
     pub fn is_planned(&self) -> bool {
-        self.weekly.iter().any(Option::is_some) || !self.yearly.is_empty() || !self.dates.is_empty()
+        self.has_weekly() || !self.yearly.is_empty() || !self.dates.is_empty()
+    }
+
+    /// Whether any weekday is planned.
+    pub(super) fn has_weekly(&self) -> bool {
+        self.weekly.iter().any(Option::is_some)
     }
 
     /// Returns the name of the time zone.

@@ -107,7 +107,7 @@ impl Plan {
 
     fn always(&self) -> Now {
         Now {
-            state: self.state_without_hours(),
+            state: self.state_without_hours(PlanSource::None),
             scene: None,
             reason: PlanSource::None.name().to_owned(),
             since: None,
@@ -125,10 +125,12 @@ impl Plan {
         }
     }
 
-    fn state_without_hours(&self) -> ShowState {
-        match self.is_planned() {
-            true => self.otherwise,
-            false => ShowState::Open,
+    /// Returns the state outside of all hours of a day. Without a weekly plan, a day without a plan of its own is open: a single
+    /// date that is closed must not close all other days.
+    fn state_without_hours(&self, source: PlanSource) -> ShowState {
+        match source == PlanSource::None && !self.has_weekly() {
+            true => ShowState::Open,
+            false => self.otherwise,
         }
     }
 
@@ -211,7 +213,8 @@ impl Plan {
             .flat_map(|offset| self.intervals_of(day(offset)))
             .collect();
         let edges = intervals.iter().flat_map(|i| [i.from, i.to]);
-        let mut edges: Vec<Timestamp> = edges.chain([begin, end]).collect();
+        let midnights = (from..=to).map(|offset| self.instant(day(offset), 0));
+        let mut edges: Vec<Timestamp> = edges.chain(midnights).collect();
         edges.retain(|edge| (begin..=end).contains(edge));
         edges.sort_unstable();
         edges.dedup();
@@ -250,7 +253,7 @@ impl Plan {
         Period {
             from,
             to,
-            state: self.state_without_hours(),
+            state: self.state_without_hours(day.source),
             scene: None,
             source: day.source,
             name: day.name.to_owned(),

@@ -300,18 +300,45 @@ fn without_hours_the_pool_is_always_open() {
     let now = plan.at(time("2026-06-01T03:00:00Z"));
     assert_eq!((now.state, now.next), (ShowState::Open, None));
     assert!(!plan.is_planned() && plan.wants_power(time("2026-06-01T03:00:00Z")));
-    let last_date = DateParams {
-        date: "2026-05-01".to_owned(),
-        hours: hours("10:00-18:00"),
-        ..DateParams::default()
-    };
+}
+
+/// A single date that was closed closed the pool on all other days too.
+#[test]
+fn a_single_date_closes_no_other_day() {
     let plan = Plan::compile(&ScheduleParams {
-        dates: vec![last_date],
+        time_zone: "Europe/Berlin".to_owned(),
+        dates: vec![
+            DateParams {
+                date: "2026-05-01".to_owned(),
+                ..DateParams::default()
+            },
+            DateParams {
+                date: "2026-05-03".to_owned(),
+                hours: hours("18:00-02:00"),
+                ..DateParams::default()
+            },
+        ],
         ..ScheduleParams::default()
     })
     .unwrap();
-    let now = plan.at(time("2026-06-01T03:00:00Z"));
-    assert_eq!((now.state, now.next), (ShowState::Closed, None));
+    let days: Vec<String> = (1..=5)
+        .map(|n| day(&plan, &format!("2026-05-{n:02}")))
+        .collect();
+    let wanted = [
+        "00:00 closed",
+        "00:00 open",
+        "00:00 closed, 18:00 open",
+        "00:00 open",
+        "00:00 open",
+    ];
+    assert_eq!(days, wanted);
+    let now = plan.at(time("2026-04-30T10:00:00Z"));
+    assert_eq!(
+        (now.state, now.reason.as_str()),
+        (ShowState::Open, "nothing planned")
+    );
+    assert_eq!(plan.local(now.next.unwrap().0), "2026-05-01T00:00:00+02:00");
+    assert_eq!(plan.at(time("2026-06-01T10:00:00Z")).next, None);
 }
 
 #[test]
