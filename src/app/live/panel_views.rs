@@ -43,6 +43,7 @@ fn copy_frame(frame: &Frame, picture: &mut RawPicture) {
     picture.pixels.clear();
     let width = width.max(1);
     match &frame.luma {
+        Luma::U8(levels) if every == 1 => picture.pixels.extend_from_slice(levels),
         Luma::U8(levels) => {
             for row in levels.chunks_exact(width).step_by(every) {
                 picture.pixels.extend(row.iter().step_by(every));
