@@ -86,6 +86,12 @@ impl<'a> ActionContext<'a> {
         }
     }
 
+    /// Whether a neighbor attends a visitor or another agent that attracts it.
+    pub fn attends_something(&self, neighbor: &Neighbor) -> bool {
+        let body = self.world.agents.bodies.get(neighbor.agent as usize);
+        body.is_some_and(|body| body.intent.attends.is_some())
+    }
+
     /// Returns the velocity of a neighbor.
     pub fn velocity_mps(&self, neighbor: &Neighbor) -> Vec3 {
         neighbor_velocity_mps(self.world, self.motion.position_m, neighbor)

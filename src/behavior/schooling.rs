@@ -62,16 +62,19 @@ pub(super) fn flock_rules(species: &Species, changes: Option<[&FlockPartChange; 
 }
 
 /// Schools with all neighbors that have one of the names of `with`. `None` if there is no flock mate in any
-/// neighborhood, even after the repairs.
+/// neighborhood, even after the repairs. An agent that attends a visitor or another agent has left the school: otherwise a few
+/// guests would draw the whole school after them.
 pub(super) fn school(context: &ActionContext<'_>, with: School) -> Option<Proposal> {
     let rules = context.flock;
     let is_one_water = context.world.terraces.is_empty();
+    let has_guests = context.world.guests.is_any();
     let mates = || {
         context
             .neighbors
             .iter()
             .filter(|other| other.name_bits & with.names != 0 && !other.is_shadow)
             .filter(|other| is_one_water || context.shares_water(other))
+            .filter(|other| !(has_guests && context.attends_something(other)))
     };
     let nearest = nearest(mates())?;
     let mut forces = forces(context, rules, mates());

@@ -69,6 +69,11 @@ impl Guests {
         (of(&self.agents_by_species), of(&self.by_species))
     }
 
+    /// Whether there are guests.
+    pub fn is_any(&self) -> bool {
+        !self.attended.is_empty()
+    }
+
     /// Number of guests that attend the target with this key.
     pub fn of_target(&self, key: u32) -> u32 {
         let first = self.attended.partition_point(|&other| other < key);

@@ -307,6 +307,7 @@ fn every_rule_of_every_shipped_scene_can_begin() {
                 chance.rate_per_sec = chance.rate_per_sec.max(0.1);
             }
             rule.pause_secs = rule.pause_secs.min(5.0);
+            rule.for_secs = rule.for_secs.min(25.0);
         }
         let params = shoal::simulation::SimulationParams {
             tick_hz: 10.0,

@@ -3,9 +3,9 @@
 use glam::{Vec2, Vec3};
 use shoal::behavior::ActionParams;
 use shoal::behavior::actions::{
-    Flock, FlockWithRelation, Investigate, Separate, SeparateNonShadow,
+    Flock, FlockWithRelation, Investigate, Separate, SeparateNonShadow, ShelterUnder,
 };
-use shoal::simulation::SpeciesDescription;
+use shoal::simulation::{Simulation, SpeciesDescription};
 use shoal::world::FlockPartChange;
 
 use super::{at, executed, only, pool, shadow, tick};
@@ -24,6 +24,41 @@ fn schooling(count: u32) -> SpeciesDescription {
     fish.flock.radius_m = 1.0;
     fish.flock.soften = 0.0;
     fish
+}
+
+/// A fixed bug: the few fish that came to a visitor drew their whole school after them.
+#[test]
+fn a_school_does_not_follow_mates_that_visit_someone() {
+    let shelter = ShelterUnder {
+        reach_m: 9.0,
+        attraction: super::at_once(),
+        ..ShelterUnder::default()
+    };
+    let mut guest = only(
+        bare("guest", 1),
+        &[("shelter", ActionParams::ShelterUnder(shelter))],
+    );
+    guest.groups = vec!["school".into()];
+    let flock = FlockWithRelation {
+        relations: vec!["friend".into()],
+        ..FlockWithRelation::default()
+    };
+    let mut fish = schooling(1);
+    fish.mind
+        .actions
+        .insert("flock".into(), ActionParams::FlockWithRelation(flock));
+    fish.relations
+        .insert("friend".into(), vec!["school".into()]);
+    let places = [(at(0.0, 0.0), Vec3::X), (at(1.2, 0.0), Vec3::X)];
+    let mut pool = pool(vec![fish, guest], &places);
+    let decides = |pool: &mut Simulation, still_secs: f32| {
+        for _ in 0..3 {
+            pool.run_tick(&shadow(Vec2::new(3.0, 0.0), 0.3, still_secs));
+        }
+        executed(pool, 0).len()
+    };
+    assert_eq!(decides(&mut pool, 0.0), 1, "they school");
+    assert_eq!(decides(&mut pool, 60.0), 0, "its mate visits someone");
 }
 
 #[test]
