@@ -119,7 +119,7 @@ pub(super) fn run_pool(options: RunOptions, stop: StopFlag) -> anyhow::Result<Ru
             &options.documents.editor,
         ),
     });
-    let mut live = LivePool::start_logged(options.config, session, stop)?;
+    let mut live = LivePool::start_logged(options.config, session.as_ref(), stop)?;
     let statistics = Statistics::new(&live);
     let logged = statistics.clone();
     live.supervisor

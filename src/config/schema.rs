@@ -88,8 +88,9 @@ pub fn schema_of<T: JsonSchema>() -> &'static Value {
     static SCHEMAS: Mutex<BTreeMap<Cow<'static, str>, &'static Value>> =
         Mutex::new(BTreeMap::new());
     let mut schemas = SCHEMAS.lock();
-    let schema = schemas.entry(T::schema_id());
-    *schema.or_insert_with(|| Box::leak(Box::new(build::<T>())))
+    let entry = schemas.entry(T::schema_id());
+    let &mut schema = entry.or_insert_with(|| Box::leak(Box::new(build::<T>())));
+    schema
 }
 
 fn build<T: JsonSchema>() -> Value {

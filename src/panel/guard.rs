@@ -13,7 +13,7 @@ use axum::response::{IntoResponse, Response};
 use super::access::{Identity, Role, is_equal};
 use super::cookies::{DEVICE_COOKIE, SESSION_COOKIE, cookie};
 use super::error::ApiError;
-use super::panel::Panel;
+use super::state::Panel;
 
 /// Header in which every change repeats the secret of its session.
 pub(crate) const CSRF_HEADER: &str = "x-csrf-token";

@@ -15,7 +15,7 @@ use tokio::sync::{broadcast, watch};
 
 use super::links::{LiveViews, PanelLinks, RawPicture};
 use super::live_slot::LiveSlot;
-use super::panel::Panel;
+use super::state::Panel;
 use crate::control::{Event, Status};
 
 /// Time between two looks for new values.

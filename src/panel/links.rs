@@ -50,15 +50,22 @@ pub struct LiveViews {
 /// Shows a setup notice; `None` removes it.
 pub type ShowSetup = Box<dyn Fn(Option<&SetupNotice>) + Send + Sync>;
 
+/// Returns the files of the site, or why they cannot be read.
+pub type ReadFiles = Box<dyn Fn() -> Result<Vec<SiteFileContent>, String> + Send + Sync>;
+/// Checks files as a site, and replaces the files of the site by them; or returns all reasons why not.
+pub type RestoreFiles = Box<dyn Fn(&[SiteFileContent]) -> Result<(), Vec<Reason>> + Send + Sync>;
+/// Checks a model and adds it under a name like the wished one. Returns the value for `look.model` of a species, or what is
+/// wrong with the model.
+pub type AddModel = Box<dyn Fn(&str, &[u8]) -> Result<String, String> + Send + Sync>;
+
 /// Reads and writes the files of the site.
 pub struct SiteFiles {
-    /// Returns the files, or why they cannot be read.
-    pub read: Box<dyn Fn() -> Result<Vec<SiteFileContent>, String> + Send + Sync>,
-    /// Checks the files as a site, and replaces the files of the site by them; or returns all reasons why not.
-    pub restore: Box<dyn Fn(&[SiteFileContent]) -> Result<(), Vec<Reason>> + Send + Sync>,
-    /// Checks a model and adds it under a name like the wished one. Returns the value for `look.model` of a species, or what is
-    /// wrong with the model.
-    pub add_model: Box<dyn Fn(&str, &[u8]) -> Result<String, String> + Send + Sync>,
+    /// Reads the files of the site.
+    pub read: ReadFiles,
+    /// Replaces the files of the site.
+    pub restore: RestoreFiles,
+    /// Adds a model.
+    pub add_model: AddModel,
 }
 
 /// What the rest of the program gives to the panel.

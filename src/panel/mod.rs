@@ -21,17 +21,20 @@ mod links;
 mod live_slot;
 mod log_ring;
 mod network;
-mod panel;
 mod params;
 mod routes;
 mod server;
+mod state;
 mod stream;
 #[cfg(test)]
 mod tests;
 
 pub use access::Role;
 pub use archive::{SiteFileContent, is_archive_name};
-pub use links::{LiveViews, PanelLinks, RawPicture, SetupNotice, ShowSetup, SiteFiles};
+pub use links::{
+    AddModel, LiveViews, PanelLinks, RawPicture, ReadFiles, RestoreFiles, SetupNotice, ShowSetup,
+    SiteFiles,
+};
 pub use live_slot::LiveSlot;
 pub use log_ring::{LogLevel, LogLine, LogRing};
 pub use params::{DEFAULT_PORT, Listen, PanelParams};

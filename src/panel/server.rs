@@ -17,9 +17,9 @@ use super::guard::HostNames;
 use super::hub::fill_channels;
 use super::links::PanelLinks;
 use super::network::{machine_name, network_address};
-use super::panel::{Panel, PanelParts};
 use super::params::{Listen, PanelParams};
 use super::routes::router;
+use super::state::{Panel, PanelParts};
 
 /// Number of ports that are tried for `local`, so that several instances can run on one machine.
 const LOCAL_PORTS: u16 = 10;

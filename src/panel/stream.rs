@@ -16,7 +16,7 @@ use super::access::Identity;
 use super::error::ApiError;
 use super::guard::Caller;
 use super::hub::{EncodedEvent, Hub, StreamText};
-use super::panel::Panel;
+use super::state::Panel;
 
 /// Largest message of a client, in bytes.
 const MESSAGE_BYTES_MAX: usize = 16 << 10;

@@ -39,7 +39,7 @@ pub(crate) fn start(camera: &str, session: Option<&Path>) -> LivePool {
         folder: folder.to_owned(),
         start: SessionStart::new(None, &config.simulation, &editor),
     });
-    let mut pool = LivePool::start_logged(config, session, StopFlag::default()).unwrap();
+    let mut pool = LivePool::start_logged(config, session.as_ref(), StopFlag::default()).unwrap();
     pool.start_desk(editor, None, None).unwrap();
     pool
 }

@@ -156,11 +156,14 @@ pub struct RecordConfig {
     pub secs: f64,
 }
 
-/// Starts the thread that writes the log of a session. Returns the logs for the desk and the simulation.
+/// Starts the thread that writes the log of a session. Returns the logs for the desk and the simulation; none without a session.
 fn start_session(
     supervisor: &mut Supervisor,
-    session: &SessionConfig,
+    session: Option<&SessionConfig>,
 ) -> anyhow::Result<(Option<SessionLog>, Option<TickLog>)> {
+    let Some(session) = session else {
+        return Ok((None, None));
+    };
     let (log, ticks, mut writer) = create_session(&session.folder, &session.start)?;
     supervisor.start("session", HangPolicy::WaitAtEnd, move |heartbeat| {
         writer.run(heartbeat);
@@ -169,13 +172,17 @@ fn start_session(
     Ok((Some(log), Some(ticks)))
 }
 
-/// Starts the thread that records the camera's frames. Returns a function that makes a tap for each opened camera.
+/// Starts the thread that records the camera's frames, if they are recorded. Returns a function that makes a tap for each opened
+/// camera.
 fn start_recorder(
     supervisor: &mut Supervisor,
-    record: &RecordConfig,
-    fps: Option<f64>,
+    config: &LiveConfig,
     journal: &Journal,
 ) -> anyhow::Result<TapMaker> {
+    let Some(record) = &config.record else {
+        return Ok(Box::new(|| None));
+    };
+    let fps = config.camera.fps.or(config.camera_params.fps);
     let recording = Recording::create(&record.path, record.secs, fps.unwrap_or(RECORDING_FPS))?;
     let (input, mut recorder) = recorder(recording, journal);
     let stop = Arc::clone(supervisor.stop_flag());
@@ -260,14 +267,11 @@ impl LivePool {
     /// As [`Self::start`], and when the folder of the session cannot be created.
     pub fn start_logged(
         config: LiveConfig,
-        session: Option<SessionConfig>,
+        session: Option<&SessionConfig>,
         stop: StopFlag,
     ) -> anyhow::Result<Self> {
         let mut supervisor = Supervisor::new(stop);
-        let (session_log, tick_log) = match session {
-            Some(session) => start_session(&mut supervisor, &session)?,
-            None => (None, None),
-        };
+        let (session_log, tick_log) = start_session(&mut supervisor, session)?;
         let observations: Arc<LatestSlot<TimedObservation>> = Arc::default();
         let snapshots: Arc<LatestSlot<SnapshotPair>> = Arc::default();
         let pattern: Arc<Mutex<Option<CalibrationPattern>>> = Arc::default();
@@ -279,13 +283,7 @@ impl LivePool {
         let show = ShowControl::default();
         let counted: Arc<LatestSlot<Vec<TrackPoint>>> = Arc::default();
 
-        let make_tap: TapMaker = match &config.record {
-            Some(record) => {
-                let fps = config.camera.fps.or(config.camera_params.fps);
-                start_recorder(&mut supervisor, record, fps, &journal)?
-            }
-            None => Box::new(|| None),
-        };
+        let make_tap = start_recorder(&mut supervisor, &config, &journal)?;
         let queue = Arc::new(PoolQueue::new(config.scene));
         let living: Arc<LatestSlot<Living>> = Arc::default();
         let summaries: Arc<LatestSlot<PoolSummary>> = Arc::default();
@@ -304,9 +302,8 @@ impl LivePool {
             journal: journal.clone(),
             views: views.clone(),
         };
-        supervisor.start("simulation", HangPolicy::EndProgram, move |heartbeat| {
-            simulation.run(heartbeat)
-        })?;
+        let run = move |heartbeat: &Heartbeat| simulation.run(heartbeat);
+        supervisor.start("simulation", HangPolicy::EndProgram, run)?;
         let camera = Arc::new(CameraLink::open(
             (config.camera, &config.camera_params),
             config.camera_folder,

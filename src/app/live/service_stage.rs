@@ -63,7 +63,7 @@ impl Happened {
         match kind {
             EventKind::VisitorArrived { .. } => self.visitors += 1,
             EventKind::FaultBegan { fault, .. } if fault.starts_with("camera.") => {
-                self.camera_faults += 1
+                self.camera_faults += 1;
             }
             EventKind::FaultBegan { .. } => self.other_faults += 1,
             EventKind::StageRestarted { .. } => self.restarts += 1,

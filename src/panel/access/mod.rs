@@ -62,7 +62,7 @@ impl Access {
     }
 
     /// Returns the content for the file of accounts, and its number.
-    pub(crate) fn to_write(&mut self) -> (u64, Vec<u8>) {
+    pub(crate) fn content_to_write(&mut self) -> (u64, Vec<u8>) {
         self.changes += 1;
         (self.changes, self.accounts.text())
     }

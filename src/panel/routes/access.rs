@@ -17,7 +17,7 @@ use super::super::access::{
 use super::super::cookies::{device_cookie, session_cookie};
 use super::super::error::ApiError;
 use super::super::guard::Caller;
-use super::super::panel::{Panel, read_json};
+use super::super::state::{Panel, read_json};
 
 /// Shortest and longest password, in characters. Long passwords are better than complicated ones.
 const PASSWORD_CHARS: std::ops::RangeInclusive<usize> = 10..=200;

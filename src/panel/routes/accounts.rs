@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::super::access::{Role, UserChange, hash_of_password, hash_of_pin};
 use super::super::error::ApiError;
-use super::super::panel::{Panel, read_json};
+use super::super::state::{Panel, read_json};
 use super::access::check_password;
 
 /// Number of digits of a PIN.

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::super::access::Role;
 use super::super::error::ApiError;
 use super::super::guard::Caller;
-use super::super::panel::{Panel, read_json};
+use super::super::state::{Panel, read_json};
 use crate::control::{
     Command, DocumentName, Edit, Outcome, Request, Source, SourceKind, Undelivered, command_schema,
 };
@@ -58,7 +58,7 @@ fn is_of_staff(edit: &Edit) -> bool {
         let rest = edit.path.strip_prefix(*table);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
     };
-    edit.document == DocumentName::Site && STAFF_TABLES.iter().any(|table| is_below(&table))
+    edit.document == DocumentName::Site && STAFF_TABLES.iter().any(is_below)
 }
 
 /// Returns the lowest role that may send a command; `None` if the panel cannot send it.

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::super::error::ApiError;
 use super::super::log_ring::LogLevel;
-use super::super::panel::Panel;
+use super::super::state::Panel;
 use crate::control::EventPage;
 
 /// `GET /healthz`.

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::super::archive::{read_archive, write_archive};
 use super::super::error::ApiError;
 use super::super::links::SiteFiles;
-use super::super::panel::{Panel, read_upload};
+use super::super::state::{Panel, read_upload};
 
 /// Media type of an archive.
 const TAR: &str = "application/x-tar";

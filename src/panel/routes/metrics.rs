@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 
-use super::super::panel::Panel;
+use super::super::state::Panel;
 use crate::control::{Status, TimingStatus};
 
 /// Media type of the text.

@@ -20,7 +20,7 @@ use axum::routing::{MethodRouter, get, post};
 use super::access::Role;
 use super::error::ApiError;
 use super::guard::{Need, check_origin, check_role};
-use super::panel::Panel;
+use super::state::Panel;
 use super::stream::stream;
 
 /// A route.

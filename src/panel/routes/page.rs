@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 
 use super::super::assets::{INDEX, asset as find_asset};
 use super::super::error::ApiError;
-use super::super::panel::Panel;
+use super::super::state::Panel;
 
 /// `GET /`.
 pub(super) async fn index(

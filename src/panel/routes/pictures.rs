@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 
 use super::super::error::ApiError;
 use super::super::hub::PictureChannel;
-use super::super::panel::Panel;
+use super::super::state::Panel;
 
 /// Longest wait for a picture. A machine without a graphics card that is busy draws one every other second.
 const PICTURE_TIMEOUT: Duration = Duration::from_secs(4);

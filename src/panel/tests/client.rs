@@ -117,6 +117,10 @@ impl Client {
         self.send("GET", path, &[], b"")
     }
 
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "calls with json! read better"
+    )]
     pub(super) fn post(&mut self, path: &str, body: Value) -> Answer {
         self.send("POST", path, &[], body.to_string().as_bytes())
     }

@@ -100,66 +100,32 @@ impl FineWaterPipelines {
                 cache: None,
             })
         };
-        let drawn = |shader, entries: [&str; 2], group, topology, samples, blend| {
-            let module = module(device, shader);
-            device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
-                label: Some(entries[1]),
-                layout: Some(&pipeline_layout(group)),
-                vertex: wgpu::VertexState {
-                    module: &module,
-                    entry_point: Some(entries[0]),
-                    compilation_options: wgpu::PipelineCompilationOptions::default(),
-                    buffers: &[],
-                },
-                primitive: wgpu::PrimitiveState {
-                    topology,
-                    ..wgpu::PrimitiveState::default()
-                },
-                depth_stencil: None,
-                multisample: wgpu::MultisampleState {
-                    count: samples,
-                    ..wgpu::MultisampleState::default()
-                },
-                fragment: Some(wgpu::FragmentState {
-                    module: &module,
-                    entry_point: Some(entries[1]),
-                    compilation_options: wgpu::PipelineCompilationOptions::default(),
-                    targets: &[Some(wgpu::ColorTargetState {
-                        format: FINE,
-                        blend,
-                        write_mask: wgpu::ColorWrites::ALL,
-                    })],
-                }),
-                multiview_mask: None,
-                cache: None,
-            })
-        };
-        let sum = wgpu::BlendComponent {
-            src_factor: wgpu::BlendFactor::One,
-            dst_factor: wgpu::BlendFactor::One,
-            operation: wgpu::BlendOperation::Add,
-        };
-        let added = wgpu::BlendState {
-            color: sum,
-            alpha: sum,
-        };
         Self {
             step: STEP.map(compute),
-            slopes: drawn(
-                "water_surface",
-                ["full_target", "water_slopes"],
-                &surface,
-                wgpu::PrimitiveTopology::TriangleList,
-                1,
-                None,
+            slopes: drawn_water(
+                device,
+                &pipeline_layout(&surface),
+                &WaterPass {
+                    shader: "water_surface",
+                    entries: ["full_target", "water_slopes"],
+                    topology: wgpu::PrimitiveTopology::TriangleList,
+                    samples: 1,
+                    blend: None,
+                },
             ),
-            rays: drawn(
-                "caustics",
-                ["ray", "ray_light"],
-                &sunlight,
-                wgpu::PrimitiveTopology::TriangleStrip,
-                SAMPLES,
-                Some(added),
+            rays: drawn_water(
+                device,
+                &pipeline_layout(&sunlight),
+                &WaterPass {
+                    shader: "caustics",
+                    entries: ["ray", "ray_light"],
+                    topology: wgpu::PrimitiveTopology::TriangleStrip,
+                    samples: SAMPLES,
+                    blend: Some(wgpu::BlendState {
+                        color: SUM,
+                        alpha: SUM,
+                    }),
+                },
             ),
             uniforms,
             field,
@@ -167,6 +133,63 @@ impl FineWaterPipelines {
             sunlight,
         }
     }
+}
+
+/// Adds what is drawn to what is there.
+const SUM: wgpu::BlendComponent = wgpu::BlendComponent {
+    src_factor: wgpu::BlendFactor::One,
+    dst_factor: wgpu::BlendFactor::One,
+    operation: wgpu::BlendOperation::Add,
+};
+
+/// A pass that draws a texture of the water.
+struct WaterPass {
+    shader: &'static str,
+    /// Entry points of vertices and fragments.
+    entries: [&'static str; 2],
+    topology: wgpu::PrimitiveTopology,
+    samples: u32,
+    blend: Option<wgpu::BlendState>,
+}
+
+/// Compiles the pipeline of a pass.
+fn drawn_water(
+    device: &Device,
+    layout: &wgpu::PipelineLayout,
+    pass: &WaterPass,
+) -> wgpu::RenderPipeline {
+    let module = module(device, pass.shader);
+    device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+        label: Some(pass.entries[1]),
+        layout: Some(layout),
+        vertex: wgpu::VertexState {
+            module: &module,
+            entry_point: Some(pass.entries[0]),
+            compilation_options: wgpu::PipelineCompilationOptions::default(),
+            buffers: &[],
+        },
+        primitive: wgpu::PrimitiveState {
+            topology: pass.topology,
+            ..wgpu::PrimitiveState::default()
+        },
+        depth_stencil: None,
+        multisample: wgpu::MultisampleState {
+            count: pass.samples,
+            ..wgpu::MultisampleState::default()
+        },
+        fragment: Some(wgpu::FragmentState {
+            module: &module,
+            entry_point: Some(pass.entries[1]),
+            compilation_options: wgpu::PipelineCompilationOptions::default(),
+            targets: &[Some(wgpu::ColorTargetState {
+                format: FINE,
+                blend: pass.blend,
+                write_mask: wgpu::ColorWrites::ALL,
+            })],
+        }),
+        multiview_mask: None,
+        cache: None,
+    })
 }
 
 /// The water of one scene.

@@ -105,6 +105,10 @@ impl Renderer {
     }
 
     /// Does the same as [`Self::new`], but uses the compiled pipelines of `like`, a renderer on the same device, where they fit.
+    #[expect(
+        clippy::too_many_lines,
+        reason = "a list of all data of a scene, in the order in which it is created"
+    )]
     pub(super) fn build(
         gpu: Gpu,
         setup: RenderSetup,

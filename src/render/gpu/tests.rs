@@ -78,7 +78,7 @@ macro_rules! assert_same_layout {
 }
 
 #[test]
-fn buffers_have_the_same_layout_in_rust_and_in_the_shaders() {
+fn scene_uniforms_have_the_same_layout_in_rust_and_in_the_shaders() {
     assert_same_layout!(
         "bodies",
         SceneUniforms {
@@ -138,6 +138,10 @@ fn buffers_have_the_same_layout_in_rust_and_in_the_shaders() {
             swell,
         }
     );
+}
+
+#[test]
+fn lists_have_the_same_layout_in_rust_and_in_the_shaders() {
     assert_same_layout!(
         "output",
         OutputUniforms {

@@ -108,7 +108,7 @@ impl Panel {
     /// # Errors
     /// When the disk refuses. The change holds until the program ends.
     pub(crate) async fn save_accounts(self: &Arc<Self>) -> Result<(), ApiError> {
-        let (number, text) = self.access.lock().to_write();
+        let (number, text) = self.access.lock().content_to_write();
         let panel = Arc::clone(self);
         let written = tokio::task::spawn_blocking(move || panel.store.write(number, &text)).await;
         let problem = match written {
