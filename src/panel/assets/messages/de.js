@@ -505,6 +505,7 @@ export default {
   "hours.scene": "Szene",
   "hours.same_scene": "gleiche Szene",
   "hours.next_day": "Endet am nächsten Tag.",
+  "hours.whole_day": "Ganztägig:",
   "hours.add_hours": "Zeiten hinzufügen",
   "hours.remove_entry": "Alles hier entfernen",
   "hours.more": "Sonst, Zeitzone, Projektoren",

@@ -505,6 +505,7 @@ export default {
   "hours.scene": "Scene",
   "hours.same_scene": "same scene",
   "hours.next_day": "Ends on the next day.",
+  "hours.whole_day": "All day:",
   "hours.add_hours": "Add hours",
   "hours.remove_entry": "Remove all of this",
   "hours.more": "Otherwise, time zone, projectors",

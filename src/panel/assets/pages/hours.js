@@ -267,7 +267,8 @@ function localIso() {
 function periodText(periods) {
   const active = periods.filter((period) => period.state !== "closed");
   if (active.length === 0) return known("state", "closed");
-  return active.map((period) => `${timeIn(period.from)}–${timeIn(period.to)} ${known("state", period.state) ?? period.state}${period.scene ? ` (${sceneTitle(period.scene)})` : ""}`).join(", ");
+  const span = (/** @type {Period} */ { from, to }) => (timeIn(from) === "00:00" && timeIn(to) === "00:00" ? t("hours.whole_day") : `${timeIn(from)}–${timeIn(to) === "00:00" ? "24:00" : timeIn(to)}`);
+  return active.map((period) => `${span(period)} ${known("state", period.state) ?? period.state}${period.scene ? ` (${sceneTitle(period.scene)})` : ""}`).join(", ");
 }
 
 /** Says that hours end on the next day. @param {any} hour */
