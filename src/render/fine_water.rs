@@ -230,7 +230,7 @@ impl Pushes {
         let (long_m, wide_m) = (0.24 * length_m, 0.11 * length_m);
         let strength = HULL_SHARE * length_m * near * speed_mps * step_secs / long_m;
         // Written so that a value that is not finite ends here too.
-        if !(strength.abs() > LEAST_PUSH_M && length_m.is_finite()) {
+        if !(strength.abs() > LEAST_PUSH_M && agent.position_m.is_finite()) {
             return;
         }
         let WaterGrid { cell_m, half_m, .. } = self.grid;
