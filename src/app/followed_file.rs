@@ -1,7 +1,7 @@
 //! A file that is read while other programs append to it or replace it.
 //!
 //! The end of the file is not final: a later read returns what was appended. If the file no longer contains what was read,
-//! [`FollowedFile::is_replaced`] says so, and the reader opens the path again.
+//! [`FollowedFile::is_replaced`] says so, and the reader opens the path again. A pipe is only read.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -19,6 +19,8 @@ pub(super) struct FollowedFile {
     file: File,
     /// Device and number of the open file, where the system has them.
     identity: Option<(u64, u64)>,
+    /// Whether this is a regular file. What was read from a pipe is gone, so a pipe cannot be compared or replaced.
+    is_regular: bool,
     /// State of the file when its content was last known.
     known: FileState,
     /// Number of bytes that were read.
@@ -43,11 +45,13 @@ impl FollowedFile {
     /// When the file cannot be opened.
     pub(super) fn open(path: &Path) -> std::io::Result<Self> {
         let file = File::open(path)?;
-        let known = FileState::of(&file.metadata()?);
+        let metadata = file.metadata()?;
+        let known = FileState::of(&metadata);
         Ok(Self {
             path: path.to_path_buf(),
             file,
             identity: known.identity,
+            is_regular: metadata.is_file(),
             known,
             read_bytes: 0,
             recent: Vec::new(),
@@ -99,6 +103,9 @@ impl FollowedFile {
 
 impl Read for FollowedFile {
     fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
+        if !self.is_regular {
+            return self.file.read(to);
+        }
         if self.is_replaced {
             return Ok(0);
         }

@@ -221,7 +221,8 @@ pub(super) fn changes_of_own_text(
     let Some(whole) = whole.and_then(|whole| serde_json::to_value(whole).ok()) else {
         return changes;
     };
-    let own = serde_json::to_value(own).unwrap_or_default();
+    // The own text after the changes so far, as far as it concerns needs and lists.
+    let mut own = serde_json::to_value(own).unwrap_or_default();
     let key = |key: &str| ValuePath(vec![PathSegment::Key(key.into())]);
     let mut has_own_needs = own["own_needs"] == true;
     let names = own["needs"].as_array().into_iter().flatten();
@@ -246,6 +247,10 @@ pub(super) fn changes_of_own_text(
                     // At the beginning, where no new need stands before it: a new need belongs before the need that follows it.
                     let value = serde_json::json!({ "name": name });
                     let index = Some(0);
+                    match own["needs"].as_array_mut() {
+                        Some(needs) => needs.insert(0, value.clone()),
+                        None => own["needs"] = Value::Array(vec![value.clone()]),
+                    }
                     new.push((key("needs"), TextChange::Insert { index, value }));
                     own_needs.insert(0, name.clone());
                     0
@@ -259,6 +264,9 @@ pub(super) fn changes_of_own_text(
             && let Some(list) = value_at(&whole, &path.0[..length])
         {
             let list_path = ValuePath(own_path.0[..length].to_vec());
+            if let Some(place) = place_at(&mut own, &list_path.0) {
+                *place = list.clone();
+            }
             new.push((list_path, TextChange::Set(list.clone())));
         }
         new.push((own_path, change));
@@ -283,5 +291,18 @@ fn value_at<'v>(root: &'v Value, path: &[PathSegment]) -> Option<&'v Value> {
     path.iter().try_fold(root, |value, segment| match segment {
         PathSegment::Key(key) => value.get(key),
         PathSegment::Item(index) => value.get(index),
+    })
+}
+
+/// Returns the place of a value, and creates the tables around it.
+fn place_at<'v>(root: &'v mut Value, path: &[PathSegment]) -> Option<&'v mut Value> {
+    path.iter().try_fold(root, |value, segment| match segment {
+        PathSegment::Key(key) => {
+            if value.is_null() {
+                *value = Value::Object(serde_json::Map::new());
+            }
+            Some(value.as_object_mut()?.entry(key).or_insert(Value::Null))
+        }
+        PathSegment::Item(index) => value.get_mut(index),
     })
 }

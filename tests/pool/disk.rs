@@ -415,13 +415,9 @@ fn a_deleted_document_that_is_needed_keeps_its_last_content() {
         assert_eq!((site.cruise(), site.pool.count("trout")), (21, 6));
         // Other changes are still applied.
         let herring = site.read("species/herring.toml");
-        let line = herring
-            .lines()
-            .find(|l| l.starts_with("cruise_mps = "))
-            .unwrap();
         site.write(
             "species/herring.toml",
-            herring.replacen(line, "cruise_mps = 0.19", 1),
+            format!("{herring}\n[motion]\ncruise_mps = 0.19\n"),
         );
         assert_eq!(site.settle().len(), 1, "the deletion is still rejected");
         let world = site.pool.simulation.world();

@@ -255,7 +255,7 @@ fn changed_files_are_applied_or_rejected_completely() {
         "a change is reported once"
     );
     // Two files change, and one of them is incomplete. Neither is applied, and the old documents stay in use.
-    std::fs::write(&trout, &text[..text.len() / 2 + 3]).unwrap();
+    std::fs::write(&trout, text.split_inclusive("length_m = ").next().unwrap()).unwrap();
     let scene_text = std::fs::read_to_string(&scene).unwrap();
     std::fs::write(&scene, scene_text.replace("herring = 40", "herring = 11")).unwrap();
     let half = poll_change(&mut watcher).expect("the files were changed");

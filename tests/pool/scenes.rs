@@ -377,6 +377,8 @@ fn hidden_share(seed: u64, hides: bool) -> f32 {
     {
         hide.weight = 0.0;
     }
+    // The shark of this scene only circles. To this trout that is as frightening as a hunt.
+    trout.perception.calm_enemy_share = 1.0;
     let mut scene = pools::pool_with(vec![trout, pools::species("shark", 1)]);
     let rock = Vec3::new(-0.2, -0.95, 0.1);
     scene.obstacles = vec![ObstacleParams::Sphere(SphereParams {

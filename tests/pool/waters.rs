@@ -52,62 +52,6 @@ fn calm_cascade() -> SceneDescription {
     scene
 }
 
-/// A fixed bug: a fish that was caught came back at the edge of a terrace, in view, within one tick.
-#[test]
-fn a_caught_fish_emerges_from_the_spring_at_the_top_of_a_cascade() {
-    let mut scene = cascade();
-    for species in &mut scene.species {
-        species.count = 1;
-        species.individuals.clear();
-        species.mind.needs.clear();
-        if species.name == "pike" {
-            species
-                .relations
-                .insert("prey".into(), vec!["herring".into()]);
-            let hunt = ActionParams::Navigate(Navigate::default());
-            *species = wants(std::mem::take(species), "hunt", &[("hunt", hunt)]);
-        }
-    }
-    let mut pool = Simulation::new(&scene, &pools::run(1, 1)).unwrap();
-    let index_of = |pool: &Simulation, name: &str| {
-        let world = pool.world();
-        let is = |&kind: &u16| world.species[usize::from(kind)].name == name;
-        world.agents.species.iter().position(is).unwrap()
-    };
-    let (pike, herring) = (index_of(&pool, "pike"), index_of(&pool, "herring"));
-    let mut snapshot = shoal::world::Snapshot::default();
-    pool.place(pike, Vec3::new(0.0, -0.9, 0.6), Vec3::X);
-    pool.place(herring, Vec3::new(0.25, -0.9, 0.6), Vec3::Z);
-    for _ in 0..3 * HZ {
-        pool.run_tick(&Observation::default());
-        if pool.catches() > 0 {
-            break;
-        }
-    }
-    assert_eq!(pool.catches(), 1);
-    let (mut last, mut grown) = (0.0_f32, 0);
-    let mut was_away = false;
-    for _ in 0..20 * HZ {
-        pool.run_tick(&Observation::default());
-        pool.snapshot(&mut snapshot);
-        let fish = snapshot.agents[herring];
-        let change = (fish.swallowed - last).abs();
-        assert!(
-            change < 0.1,
-            "the fish changes its size by {change} in one tick"
-        );
-        if last >= 1.0 && fish.swallowed < 1.0 {
-            let at = fish.position_m;
-            assert!(at.x > 1.8 && pool.terrace(herring) == Some(2), "{at}");
-        }
-        was_away |= fish.swallowed >= 1.0;
-        grown += usize::from(was_away && fish.swallowed > 0.0 && fish.swallowed < 1.0);
-        last = fish.swallowed;
-    }
-    assert!(was_away && last == 0.0);
-    assert!((60..=120).contains(&grown), "{grown} ticks");
-}
-
 #[test]
 fn no_fish_freezes_in_a_corner_of_a_cascade() {
     for seed in 1..=2 {

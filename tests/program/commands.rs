@@ -125,10 +125,10 @@ fn life_names_the_problems_of_each_scene_and_rejects_an_unknown_scene() {
         "0.1",
     ]);
     let text = String::from_utf8_lossy(&output.stdout);
-    // After 6 s some actions were not executed yet.
+    // In 6 s not every rule of the director begins.
     assert_eq!(output.status.code(), Some(1), "{}", messages(&output));
     assert!(text.contains("molecules      still"), "{text}");
-    assert!(text.contains("never executed in any run"), "{text}");
+    assert!(text.contains("never began in any run"), "{text}");
     assert_rejected(&shoal(&["life", "--scenes", "molecule"]), &["molecules"]);
 }
 

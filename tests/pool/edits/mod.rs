@@ -120,7 +120,7 @@ fn a_rejected_command_reports_all_problems_and_changes_nothing() {
             "needs[0].actions",
             json!({"do": "set", "value": []}),
         ),
-        edit("species:trout", "actions.wander", json!({"do": "remove"})),
+        edit("species:trout", "actions.lurk", json!({"do": "remove"})),
         edit("species:unicorn", "body", json!({"do": "remove"})),
         edit(
             "scene:pool",

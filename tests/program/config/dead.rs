@@ -69,7 +69,7 @@ fn less_fear_of_calm_enemies_without_any_enemy() {
     let calm = "perception = { calm_enemy_share = 0.5 }\n";
     species(
         &format!("{calm}{WANDERS}"),
-        &["species/eel.toml:1:36: perception.calm_enemy_share: the species has no enemy"],
+        &["species/eel.toml:1:35: perception.calm_enemy_share: the species has no enemy"],
     );
     species(
         &format!("{calm}relations = {{ enemy = ['pike'] }}\n{WANDERS}"),
@@ -102,8 +102,8 @@ fn a_relation_that_no_action_uses() {
         ],
     );
     species(
-        &format!("{WANDERS}[relations]\nmother = ['shark']\n"),
-        &["relations.mother: no action of this species uses the relation \"mother\""],
+        &format!("{WANDERS}[relations]\nfood = ['shark']\n"),
+        &["relations.food: no action of this species uses the relation \"food\""],
     );
     let named = WANDERS.replace("'wander'\n[[", "'wander'\n[actions.follow]\naction = 'seek'\ntarget = 'agent'\nrelations = ['teacher']\n[[");
     let named = named.replace("actions = ['wander']", "actions = ['follow', 'wander']");

@@ -7,12 +7,6 @@ use shoal::site::Editor;
 
 const DEFAULTS: (&str, &str) = ("site.toml", "# defaults");
 
-fn trout() -> DocumentName {
-    DocumentName::Species {
-        name: "trout".into(),
-    }
-}
-
 #[test]
 fn an_empty_document_is_an_error() {
     let full = shipped("species/trout.toml");
@@ -180,7 +174,8 @@ fn a_folder_that_cannot_be_listed_is_an_error() {
 
 #[test]
 fn an_old_name_is_read_with_a_warning_and_saved_as_the_new_one() {
-    let text = shipped("species/trout.toml");
+    let koi = || DocumentName::Species { name: "koi".into() };
+    let text = shipped("species/koi.toml");
     assert!(text.contains("can_turn_in_place = false"));
     let text = text.replacen(
         "can_turn_in_place = false",
@@ -192,10 +187,10 @@ fn an_old_name_is_read_with_a_warning_and_saved_as_the_new_one() {
         .position(|line| line.starts_with("use_hulk"))
         .unwrap()
         + 1;
-    let folder = SiteFolder::new(&[DEFAULTS, ("species/trout.toml", &text)]);
+    let folder = SiteFolder::new(&[DEFAULTS, ("species/koi.toml", &text)]);
     let report = folder.report();
     assert_eq!(report.problems, [], "{report}");
-    let warning = format!("species/trout.toml:{line}:1: ");
+    let warning = format!("species/koi.toml:{line}:1: ");
     let found = report.warnings.iter().map(ToString::to_string);
     let found: Vec<String> = found.filter(|w| w.starts_with(&warning)).collect();
     assert_eq!(found.len(), 1, "{report}");
@@ -208,11 +203,11 @@ fn an_old_name_is_read_with_a_warning_and_saved_as_the_new_one() {
     let mut editor = Editor::open(Some(&folder.site()), None).unwrap();
     assert_eq!(editor.unsaved(), [], "an old name alone is no change");
     let edit = serde_json::json!({"command": "edit", "edits": [
-        {"document": {"kind": "species", "name": "trout"}, "path": "motion.cruise_mps", "change": {"do": "set", "value": 0.29}}]});
+        {"document": {"kind": "species", "name": "koi"}, "path": "motion.cruise_mps", "change": {"do": "set", "value": 0.29}}]});
     let edit: Command = serde_json::from_value(edit).unwrap();
     editor.apply(&edit, &|_| None).unwrap();
     editor.apply(&Command::Save, &|_| None).unwrap();
-    let saved = std::fs::read_to_string(folder.0.path().join("species/trout.toml")).unwrap();
+    let saved = std::fs::read_to_string(folder.0.path().join("species/koi.toml")).unwrap();
     assert!(
         saved.contains("can_turn_in_place = true  # as before"),
         "{saved}"
@@ -220,20 +215,20 @@ fn an_old_name_is_read_with_a_warning_and_saved_as_the_new_one() {
     assert!(!saved.contains("use_hulk"), "{saved}");
     // Text that comes from the disk while the pool runs is treated in the same way.
     let documents = vec![shoal::control::DocumentText {
-        document: trout(),
+        document: koi(),
         text: Some(text),
     }];
     editor
         .apply(&Command::TakeOver { documents }, &|_| None)
         .unwrap();
     assert_eq!(editor.unsaved(), []);
-    assert!(!editor.text(&trout()).unwrap().contains("use_hulk"));
+    assert!(!editor.text(&koi()).unwrap().contains("use_hulk"));
     // The old name beside the new one is ambiguous.
     let both = saved.replace(
         "can_turn_in_place = true",
         "can_turn_in_place = true\nuse_hulk = false",
     );
-    let report = SiteFolder::new(&[DEFAULTS, ("species/trout.toml", &both)]).report();
+    let report = SiteFolder::new(&[DEFAULTS, ("species/koi.toml", &both)]).report();
     assert!(
         report.to_string().contains(
             "\"use_hulk\" is the old name of \"can_turn_in_place\", which is also present"

@@ -233,7 +233,7 @@ fn absurd_numbers_everywhere_are_reported_without_panic() {
 
 #[test]
 fn files_replace_built_in_ones() {
-    let trout = shipped("species/trout.toml").replacen("mass_kg = ", "mass_kg = 7.0 #", 1);
+    let trout = shipped("species/trout.toml").replacen("[body]\n", "[body]\nmass_kg = 7.0\n", 1);
     let folder = SiteFolder::new(&[
         ("site.toml", "scene = 'pond'"),
         (

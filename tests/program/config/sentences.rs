@@ -198,13 +198,13 @@ fn every_bad_species_has_its_message() {
         );
     };
     changed(
-        "trout",
+        "fish",
         "actions = [\"avoid_obstacles\", ",
         "actions = [\"avoid_obstacle\", ",
         "standard.actions[0]: unknown action 'avoid_obstacle'",
     );
     changed(
-        "trout",
+        "fish",
         "actions = [\"hunt_prey\", \"wander\"]",
         "actions = []",
         "needs[1].actions: the need 'hunt' has no action",
@@ -216,13 +216,13 @@ fn every_bad_species_has_its_message() {
         "relations.enemy[0]: there is no species or group \"shrak\"",
     );
     changed(
-        "trout",
+        "pike",
         "boost_mps = ",
         "boost_mps = 0.01 #",
         "motion.boost_mps: boost_mps = 0.01 is slower than cruise_mps",
     );
     changed(
-        "herring",
+        "koi",
         "sight_radius_m = ",
         "sight_radius_m = 0.01 #",
         "is larger than sight_radius_m = 0.01",
@@ -258,7 +258,7 @@ fn every_bad_species_has_its_message() {
         "duplicate key: this key already exists in the table",
     );
     changed(
-        "trout",
+        "fish",
         "[actions.hide_from_enemy]\naction = \"hide_from_enemy\"",
         "[actions.hide_from_enemy]\naction = \"hide_from_enmy\"",
         "actions.hide_from_enemy.action: \"hide_from_enmy\" is not one of",
