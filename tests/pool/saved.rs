@@ -293,7 +293,7 @@ fn a_text_that_does_not_fit_is_rejected_with_a_reason() {
     );
     rejected(
         &|v| agents(v, "bodies")[4]["position_m"][1] = json!(1e39),
-        "the position, velocity or direction of agent 4 is invalid",
+        "number out of range",
     );
     rejected(
         &|v| agents(v, "bodies")[4]["forward"] = json!([0, 0, 0]),

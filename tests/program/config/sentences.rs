@@ -231,7 +231,7 @@ fn every_bad_species_has_its_message() {
         "grazer",
         "hungry_after_secs = 90.0",
         "hungry_after_secs = 0.0",
-        "needs[2].limit.of: the need 'feed' reads a drive that is switched off; set drives.hungry_after_secs",
+        "needs[3].limit.of: the need 'feed' reads a drive that is switched off; set drives.hungry_after_secs",
     );
     changed(
         "grazer",
