@@ -254,7 +254,7 @@ fn every_bad_species_has_its_message() {
     changed(
         "trout",
         "rate_per_sec = 0.01 ",
-        "rate_per_sec = 0.01\nreset_by = \"sleep\" #",
+        "rate_per_sec = 0.01\nrate_per_sec = 0.02 #",
         "duplicate key: this key already exists in the table",
     );
     changed(
