@@ -4,7 +4,7 @@
 //! The panel knows the pool only through the [`control::DeskClient`](crate::control::DeskClient) and the slots of
 //! [`LiveViews`]. Must not: know the world, decide about a command, make a stage wait.
 //!
-//! A request passes the check of its host and origin (`guard.rs`), then the check of its route: [`routes`] is one table with
+//! A request passes the check of its host and origin (`guard.rs`), then the check of its route: `routes` is one table with
 //! the role that each route needs, and everything else is refused. The server has a thread of low priority with its own
 //! runtime, bounded connections, sizes and times. Hashes, JPEG pictures and writes to the disk run on helper threads.
 
