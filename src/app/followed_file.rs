@@ -27,6 +27,8 @@ pub(super) struct FollowedFile {
     read_bytes: u64,
     /// The last bytes that were read.
     recent: Vec<u8>,
+    /// State with a new time stamp, but without new content, that the last read found at the end of the file.
+    touched: Option<FileState>,
     is_replaced: bool,
 }
 
@@ -55,6 +57,7 @@ impl FollowedFile {
             known,
             read_bytes: 0,
             recent: Vec::new(),
+            touched: None,
             is_replaced: false,
         })
     }
@@ -77,8 +80,12 @@ impl FollowedFile {
         if (at_end || *now != self.known) && self.has_other_content()? {
             return Ok(true);
         }
-        // The same text was written again: nothing was appended, but the time stamp is another one.
-        Ok(at_end && now.modified != self.known.modified)
+        // The same text was written again if only the time stamp is another one. The system sets the time stamp before it
+        // writes, so one look is not enough: what was appended may not be there yet.
+        let is_touched = at_end && now.modified != self.known.modified;
+        let is_rewritten = is_touched && self.touched.as_ref() == Some(now);
+        self.touched = is_touched.then(|| now.clone());
+        Ok(is_rewritten)
     }
 
     /// Whether the bytes before the reading position are no longer those that were read.
@@ -121,7 +128,9 @@ impl Read for FollowedFile {
                 self.is_replaced = true;
                 return Ok(0);
             }
-            self.known = now;
+            if self.touched.is_none() {
+                self.known = now;
+            }
         }
         let length = self.file.read(to)?;
         self.remember(&to[..length]);
@@ -253,7 +262,10 @@ mod tests {
                     part(&mut followed, 100);
                 }
                 file.write(text, secs);
-                assert_eq!(rest(&mut followed), "", "{text:?} {secs} {reads}");
+                // Text that is the same must keep its new time stamp for a second read.
+                for _ in 0..2 {
+                    assert_eq!(rest(&mut followed), "", "{text:?} {secs} {reads}");
+                }
                 assert!(followed.is_replaced(), "{text:?} {secs} {reads}");
             }
         }
@@ -264,6 +276,20 @@ mod tests {
             assert_eq!(rest(&mut followed), "");
             assert!(followed.is_replaced(), "{text:?}");
         }
+    }
+
+    /// The time stamp of a file changes before the appended text is in it. The file was then read from its start again.
+    #[test]
+    fn a_time_stamp_that_is_newer_than_the_content_is_no_replacement() {
+        let (file, mut followed) = Fixture::new("undo\n");
+        assert_eq!(rest(&mut followed), "undo\n");
+        file.stamp(1);
+        assert_eq!(rest(&mut followed), "");
+        file.append("redo\n");
+        file.stamp(1);
+        assert_eq!(rest(&mut followed), "redo\n");
+        assert_eq!(rest(&mut followed), "");
+        assert!(!followed.is_replaced());
     }
 
     #[test]

@@ -14,8 +14,8 @@ use super::desk::reasons;
 const SITE_NAME: &str = "site.toml";
 /// Largest file that is part of a backup, in bytes.
 const FILE_BYTES_MAX: u64 = 32 << 20;
-/// Largest backup, in bytes.
-const ALL_BYTES_MAX: usize = 256 << 20;
+/// Largest backup, in bytes. With its headers it is smaller than the largest archive that the panel restores.
+const ALL_BYTES_MAX: usize = 60 << 20;
 /// Folder of added models.
 const MODELS_FOLDER: &str = "models";
 /// Longest name of an added model, in characters.
@@ -40,7 +40,7 @@ pub(super) fn read_site_files(site: &Path) -> Result<Vec<SiteFileContent>, Strin
         .unwrap_or(SITE_NAME);
     names.retain(|name| name != own_name && name != SITE_NAME);
     let mut files = vec![read(site, SITE_NAME)?];
-    let mut size = 0;
+    let mut size = files[0].content.len();
     for name in names {
         let file = read(&folder.join(&name), &name)?;
         size += file.content.len();

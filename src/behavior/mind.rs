@@ -236,9 +236,12 @@ impl Mind {
             let has_partner = partner != 0 && context.nearest_visible(partner).is_some();
             drives.advance(&self.drives, enemy_m, has_partner, world.dt_secs);
         }
-        workspace
-            .proposals
-            .resize(self.actions.len(), Proposal::default());
+        // Proposals of the agent before may remain: only those of executable actions are read.
+        if workspace.proposals.len() < self.actions.len() {
+            workspace
+                .proposals
+                .resize(self.actions.len(), Proposal::default());
+        }
         let mut evaluation = Evaluation {
             actions: &self.actions,
             context,

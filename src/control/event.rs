@@ -119,7 +119,7 @@ pub struct EventPage {
     pub events: Vec<Event>,
     /// Number of events after the requested number that are no longer kept.
     pub lost: u64,
-    /// Number of the newest event.
+    /// Number of the newest event. It can be beyond this page, so a client continues after the last event of `events`.
     pub newest: u64,
 }
 

@@ -82,6 +82,13 @@ impl Keeper {
             self.by_hand = None;
         }
         let now = self.state_of_plan(plan, time);
+        // A state that was set while the clock was wrong has no end yet.
+        if is_trusted
+            && let Some(by_hand) = &mut self.by_hand
+            && by_hand.until.is_none()
+        {
+            by_hand.until = now.next.as_ref().map(|(at, _)| *at);
+        }
         if let Some(by_hand) = self.by_hand {
             return Decision {
                 state: by_hand.state,
@@ -174,6 +181,17 @@ mod tests {
             keeper.decide(&plan, at("11:00:02"), true).state,
             ShowState::Open
         );
+    }
+
+    /// A fixed bug: a state that was set while the clock was wrong lasted for good.
+    #[test]
+    fn a_state_set_while_the_clock_is_wrong_ends_with_the_next_planned_change() {
+        let (plan, mut keeper) = (plan(), Keeper::default());
+        keeper.set_by_hand(ShowState::Dark, &plan, at("03:00:00"), false);
+        let decided = keeper.decide(&plan, at("09:30:00"), true);
+        assert_eq!(decided.state, ShowState::Dark);
+        let decided = keeper.decide(&plan, at("10:00:00"), true);
+        assert_eq!(decided.state, ShowState::Open);
     }
 
     #[test]

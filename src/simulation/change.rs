@@ -90,6 +90,7 @@ impl Simulation {
         self.hide_caught();
         self.change_rules(&old.rules);
         self.resume_overrides(suspended);
+        self.state.reserve_catches();
         self.workspace.prepare(&self.plan, &self.state);
         self.state.revision += 1;
     }

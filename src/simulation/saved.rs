@@ -156,6 +156,7 @@ impl Simulation {
         simulation.hide_caught();
         simulation.resume_planner().map_err(damaged)?;
         simulation.compile_overrides();
+        simulation.state.reserve_catches();
         simulation
             .workspace
             .prepare(&simulation.plan, &simulation.state);
@@ -254,8 +255,14 @@ fn check_plan(
     Ok(())
 }
 
-/// Checks that the requests of rules refer to rules and species of the plan.
+/// Checks the pace of the director, and that the requests of rules refer to rules and species of the plan.
 fn check_director(state: &PoolState, plan: &PoolPlan) -> Result<(), String> {
+    let pace = state.world.director.pace;
+    if !(pace.is_finite() && pace > 0.0) {
+        return Err(format!(
+            "the pace of the director is {pace}; it must be a positive number"
+        ));
+    }
     for request in &state.world.director.requests {
         let gathers = plan
             .rules

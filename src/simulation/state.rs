@@ -62,6 +62,14 @@ impl PoolState {
         }
     }
 
+    /// Allocates memory for a catch of every agent, so that a catch allocates nothing in its tick.
+    pub(super) fn reserve_catches(&mut self) {
+        let agents = self.world.agents.ids.len();
+        let missing = |used: usize| agents.saturating_sub(used);
+        self.caught.reserve(missing(self.caught.len()));
+        self.swallowed.reserve(missing(self.swallowed.len()));
+    }
+
     /// Adds an agent. Its id is [`Self::next_id`], which then increases by 1.
     pub(super) fn add_agent(
         &mut self,

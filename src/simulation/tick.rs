@@ -43,6 +43,7 @@ impl Simulation {
         let mut living = vec![0; simulation.plan.counts.len()];
         simulation.add_missing(&mut living, &[]);
         simulation.change_rules(&[]);
+        simulation.state.reserve_catches();
         simulation
             .workspace
             .prepare(&simulation.plan, &simulation.state);

@@ -192,6 +192,12 @@ mod tests {
             text: text.to_owned(),
         };
         assert!(editor.apply(&replace(bad), &|_| None).is_err());
+        // A fixed bug: after a batch that was rejected, the broken file counted as repaired, and a save replaced it.
+        let rejected = Command::Batch {
+            commands: vec![replace(good), Command::Undo],
+        };
+        assert!(editor.apply(&rejected, &|_| None).is_err());
+        assert_eq!(editor.unsaved(), []);
         // The repaired text is the one that is in use anyway. It still has to be saved.
         editor.apply(&replace(good), &|_| None).unwrap();
         assert_eq!(editor.unsaved(), [DocumentName::Site]);

@@ -356,6 +356,7 @@ impl Editor {
             self.library.clone(),
             Arc::clone(&self.site),
             self.director.clone(),
+            self.repaired.clone(),
         );
         let (undo, redo) = (take(&mut self.undo), self.redo.clone());
         let mut all = Applied::default();
@@ -378,7 +379,7 @@ impl Editor {
                     all.changes.extend(applied.changes);
                 }
                 Err(mut problems) => {
-                    (self.library, self.site, self.director) = kept;
+                    (self.library, self.site, self.director, self.repaired) = kept;
                     (self.undo, self.redo) = (undo, redo);
                     for problem in &mut problems.0 {
                         let name = command.name();

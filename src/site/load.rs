@@ -133,7 +133,6 @@ fn result_of(
     }
 }
 
-/// Loads a site. Returns the site (`None` if it could not be assembled), its warnings and its problems.
 /// Loads a site with one of its scenes, as [`load`] does. If the scene does not suit the site's kind of surface, the surface becomes
 /// one of a kind that the scene suits, with the size for which the scene was designed.
 ///
@@ -153,6 +152,7 @@ pub fn load_suited(site: Option<&Path>, scene: &str) -> Result<Site, Problems> {
     result_of(validate(&library, &mut Models::default(), problems))
 }
 
+/// Loads a site. Returns the site (`None` if it could not be assembled), its warnings and its problems.
 pub(super) fn load_and_check(
     path: Option<&Path>,
     scene: Option<&str>,

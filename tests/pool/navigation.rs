@@ -124,20 +124,14 @@ fn paths_do_not_depend_on_the_number_of_threads() {
     assert_eq!(path(1), path(3));
 }
 
-/// Returns the scene without rules of the director: their first effects allocate.
-fn undirected(mut scene: SceneDescription) -> SceneDescription {
-    scene.director.clear();
-    scene
-}
-
 /// After the first 100 s, in which the searches and their grids reach their largest size, path searches (also those that take many ticks), paths and jumps between terraces allocate no memory.
 #[test]
 fn paths_and_flights_do_not_allocate() {
     for (scene, budget) in [
         (pools::u_reef(), 5000),
         (pools::u_reef(), 9),
-        (undirected(cascade()), 5000),
-        (undirected(cascade()), 2),
+        (cascade(), 5000),
+        (cascade(), 2),
     ] {
         let params = SimulationParams {
             search_budget: budget,

@@ -1,7 +1,7 @@
 //! The alert stage: lets [`crate::alerts`] decide which faults are reported, and delivers the messages through the program that the
 //! site names.
 //!
-//! In: the status, four times per minute. Out: messages as JSON on the standard input of the program. Must not: decide about a
+//! In: the status, once per second. Out: messages as JSON on the standard input of the program. Must not: decide about a
 //! message, make another stage wait.
 
 use std::collections::VecDeque;
@@ -19,7 +19,7 @@ use serde::Serialize;
 use super::fault_reporter::FaultReporter;
 use super::journal::Journal;
 use super::supervisor::Heartbeat;
-use crate::alerts::{ActiveFault, Alert, AlertKeeper, AlertParams};
+use crate::alerts::{ActiveFault, Alert, AlertKeeper, AlertParams, QuietHours};
 use crate::control::Board;
 
 /// Time between two looks at the status.
@@ -111,6 +111,9 @@ impl AlertStage {
     }
 
     fn is_quiet(&self) -> bool {
+        if self.alerts.params.lock().quiet == QuietHours::default() {
+            return false;
+        }
         let zone = self.board.status().schedule.time_zone.clone();
         let zone = TimeZone::get(&zone).unwrap_or_else(|_| TimeZone::system());
         let time = zone.to_datetime(Timestamp::now()).time();
@@ -123,6 +126,8 @@ impl AlertStage {
         let params = self.alerts.params.lock().clone();
         if params.command.is_empty() {
             self.waiting.clear();
+            self.retry = None;
+            self.fault.clear();
             return;
         }
         let status = self.board.status();

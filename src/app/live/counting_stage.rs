@@ -53,9 +53,14 @@ impl CountingStage {
             if unix_secs < EARLIEST_UNIX_SECS {
                 continue;
             }
-            if is_new && !self.show.is_closed() {
+            if is_new {
+                // While closed no visitor is counted, but the stays end.
+                let seen: &[TrackPoint] = match self.show.is_closed() {
+                    true => &[],
+                    false => &tracks,
+                };
                 let secs = now.duration_since(started).as_secs_f64();
-                counter.observe(secs, unix_secs, &tracks);
+                counter.observe(secs, unix_secs, seen);
             }
             writer.write_if_due(&mut counter, unix_secs, now);
         }

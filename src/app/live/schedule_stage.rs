@@ -156,21 +156,26 @@ impl ScheduleStage {
     /// Applies the schedule until the program ends.
     pub(crate) fn run(&mut self, heartbeat: &Heartbeat) {
         while heartbeat.sleep(STEP_INTERVAL) {
-            self.step();
+            self.step_and_switch(Timestamp::now(), Instant::now());
         }
     }
 
-    /// Applies the state of this moment.
+    /// Applies the state of this moment, but does not switch the projectors, which can take long.
     pub(crate) fn step(&mut self) {
         self.step_at(Timestamp::now(), Instant::now());
     }
 
-    fn step_at(&mut self, time: Timestamp, now: Instant) {
+    fn step_and_switch(&mut self, time: Timestamp, now: Instant) {
+        if let Some(is_on) = self.step_at(time, now) {
+            self.apply_power(is_on, now);
+        }
+    }
+
+    /// Applies the state of a moment. Returns whether the projectors are to be on; `None` without a plan.
+    fn step_at(&mut self, time: Timestamp, now: Instant) -> Option<bool> {
         let Inbox { params, step } = std::mem::take(&mut *self.links.schedule.inbox.lock());
         self.compile(params, now);
-        let Some(plan) = &self.plan else {
-            return;
-        };
+        let plan = self.plan.as_ref()?;
         let (is_trusted, clock) = match plan.is_planned() {
             true => self.judge.judge(self.params.clock, time, now),
             false => (true, "not needed, because no hours are planned"),
@@ -201,6 +206,7 @@ impl ScheduleStage {
             ..status
         };
         self.apply(&decision, now);
+        Some(decision.wants_power)
     }
 
     /// Compiles a new table, and the same table again from time to time.
@@ -240,8 +246,10 @@ impl ScheduleStage {
         if self.shown.as_ref() != Some(&shown) {
             let is_first = self.shown.is_none();
             let is_other_scene = self.shown.as_ref().is_none_or(|last| last.1 != shown.1);
-            if let Some(scene) = decision.scene.clone().filter(|_| is_other_scene) {
-                self.send(Command::SwitchScene { name: scene });
+            let scene = decision.scene.clone().filter(|_| is_other_scene);
+            if scene.is_some_and(|name| !self.send(Command::SwitchScene { name })) {
+                // The desk takes no commands at the moment. The next step tries it again.
+                return;
             }
             // The state at the start of a program without a schedule is no change.
             if !is_first || decision.state != ShowState::Open {
@@ -264,7 +272,6 @@ impl ScheduleStage {
                 self.pace = pace;
             }
         }
-        self.apply_power(decision.wants_power, now);
     }
 
     /// Sends a command to the desk. Returns whether it was sent.
@@ -276,7 +283,12 @@ impl ScheduleStage {
 
     fn apply_power(&mut self, is_on: bool, now: Instant) {
         let power = &mut self.power;
-        if self.params.projectors.command.is_empty() || power.is_on == Some(is_on) {
+        if self.params.projectors.command.is_empty() {
+            power.retry = None;
+            power.fault.clear();
+            return;
+        }
+        if power.is_on == Some(is_on) {
             return;
         }
         if power.retry.is_some_and(|retry| now < retry) {
@@ -290,6 +302,8 @@ impl ScheduleStage {
                 power.fault.clear();
             }
             Err(reason) => {
+                // Whether the projectors are on is unknown now.
+                power.is_on = None;
                 power.retry = Some(now + POWER_RETRY);
                 power.fault.raise(&format!(
                     "schedule.projectors.command: {reason}; it is tried again every {} s",
@@ -395,7 +409,7 @@ mod tests {
         let mut commands = Vec::new();
         for secs in (0..86_400).step_by(20) {
             let time = Timestamp::from_second(midnight.as_second() + secs).unwrap();
-            stage.step_at(time, begin + Duration::from_secs(secs as u64));
+            stage.step_and_switch(time, begin + Duration::from_secs(secs as u64));
             let state = schedule.status().state;
             if states.last() != Some(&state) {
                 states.push(state);
@@ -444,11 +458,11 @@ mod tests {
         );
         let time: Timestamp = "2026-06-01T12:00:00Z".parse().unwrap();
         let now = Instant::now();
-        stage.step_at(time, now);
+        stage.step_and_switch(time, now);
         assert!(schedule.request(ScheduleStep::Resume).is_err());
         let state = ShowState::Dark;
         schedule.request(ScheduleStep::ByHand { state }).unwrap();
-        stage.step_at(time, now);
+        stage.step_and_switch(time, now);
         let status = schedule.status();
         assert_eq!(
             (status.state, status.reason.as_str()),
@@ -457,7 +471,7 @@ mod tests {
         let until = status.by_hand.and_then(|by_hand| by_hand.until);
         assert_eq!(until.as_deref(), Some("2026-06-01T18:00:00+00:00"));
         schedule.request(ScheduleStep::Resume).unwrap();
-        stage.step_at(time, now);
+        stage.step_and_switch(time, now);
         assert_eq!(schedule.status().state, ShowState::Open);
     }
 

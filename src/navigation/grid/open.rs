@@ -87,12 +87,8 @@ impl OpenList for Buckets {
     fn push(&mut self, key: u32, cell: Cell) {
         let bucket = (key >> BUCKET_SHIFT) as usize;
         if bucket >= self.heads.len() {
-            self.heads.resize(
-                (bucket + 1).next_power_of_two().max(FIRST_BUCKETS),
-                END_OF_CHAIN,
-            );
-            self.chain
-                .reserve(FIRST_ENTRIES.saturating_sub(self.chain.len()));
+            let buckets = (bucket + 1).next_power_of_two().max(FIRST_BUCKETS);
+            self.reserve([buckets, FIRST_ENTRIES]);
         }
         let entry = (cell, self.heads[bucket]);
         self.heads[bucket] = if self.free_head == END_OF_CHAIN {

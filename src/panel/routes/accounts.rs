@@ -63,7 +63,10 @@ pub(super) async fn change_users(
     } else {
         Some(hashed_change(&panel, &request).await?)
     };
-    let ends_sessions = request.remove || request.password.is_some() || request.role.is_some();
+    let ends_sessions = request.remove
+        || request.password.is_some()
+        || request.pin.is_some()
+        || request.role.is_some();
     let time = panel.time();
     {
         let mut access = panel.access.lock();

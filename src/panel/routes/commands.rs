@@ -44,8 +44,15 @@ const ROLES: [(&str, Role); 17] = [
     ("revert", Role::Admin),
 ];
 
-/// Tables of the site file that the role `operate` may edit.
-const STAFF_TABLES: [&str; 1] = ["schedule"];
+/// Values of the site file that the role `operate` may edit. Not `schedule.projectors`, which names a program to run.
+const STAFF_PATHS: [&str; 6] = [
+    "schedule.weekly",
+    "schedule.dates",
+    "schedule.yearly",
+    "schedule.otherwise",
+    "schedule.time_zone",
+    "schedule.clock",
+];
 
 fn role_of_name(name: &str) -> Option<Role> {
     let found = ROLES.iter().find(|(own, _)| *own == name);
@@ -54,11 +61,11 @@ fn role_of_name(name: &str) -> Option<Role> {
 
 /// Whether an edit changes values that staff changes in a day.
 fn is_of_staff(edit: &Edit) -> bool {
-    let is_below = |table: &&str| {
-        let rest = edit.path.strip_prefix(*table);
+    let is_below = |staff_path: &&str| {
+        let rest = edit.path.strip_prefix(*staff_path);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
     };
-    edit.document == DocumentName::Site && STAFF_TABLES.iter().any(is_below)
+    edit.document == DocumentName::Site && STAFF_PATHS.iter().any(is_below)
 }
 
 /// Returns the lowest role that may send a command; `None` if the panel cannot send it.

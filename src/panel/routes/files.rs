@@ -24,8 +24,8 @@ const ARCHIVE_BYTES_MAX: usize = 64 << 20;
 
 /// Media type of a model.
 const GLB: &str = "model/gltf-binary";
-/// Largest model that is taken, in bytes.
-const MODEL_BYTES_MAX: usize = 64 << 20;
+/// Largest model that is taken, in bytes. A backup contains no larger file.
+const MODEL_BYTES_MAX: usize = 32 << 20;
 
 fn site_files(panel: &Panel) -> Result<&SiteFiles, ApiError> {
     panel.links.archive.as_ref().ok_or_else(|| {

@@ -164,6 +164,11 @@ fn a_pin_works_only_on_a_remembered_device() {
     let mut stolen = server.client();
     stolen.device.clone_from(&tablet.device);
     assert_eq!(stolen.get("/api/v1/status").status, 401);
+    // A new PIN ends the sessions of the old one.
+    assert_eq!(tablet.get("/api/v1/status").status, 200);
+    let new_pin = json!({"name": "desk", "pin": "8642"});
+    assert_eq!(admin.post("/api/v1/users", new_pin).status, 200);
+    assert_eq!(tablet.get("/api/v1/status").status, 401);
 }
 
 #[test]

@@ -16,6 +16,7 @@ use crate::render::ground_contact::{GroundContact, TerraceGround};
 use crate::render::pose::AffineRows;
 use crate::render::static_bodies::Substance;
 use crate::render::uniforms::{OutputUniforms, SceneUniforms};
+use crate::render::water::DRIFT_PERIOD_SECS;
 
 fn module(shader: &str) -> naga::Module {
     let text = SHADERS.iter().find(|(name, _)| *name == shader).unwrap().1;
@@ -261,13 +262,16 @@ fn vertices_have_the_same_fields_in_rust_and_in_the_shaders() {
 
 #[test]
 fn constants_have_the_same_values_in_rust_and_in_the_shaders() {
-    let mut values = BTreeMap::new();
+    let (mut values, mut numbers) = (BTreeMap::new(), BTreeMap::new());
     for (name, _) in SHADERS {
         let module = module(name);
         for (_, constant) in module.constants.iter() {
             let value = &module.global_expressions[constant.init];
             if let naga::Expression::Literal(naga::Literal::U32(value)) = value {
                 values.insert(constant.name.clone().unwrap_or_default(), *value);
+            }
+            if let naga::Expression::Literal(naga::Literal::F32(value)) = value {
+                numbers.insert(constant.name.clone().unwrap_or_default(), *value);
             }
         }
     }
@@ -286,4 +290,8 @@ fn constants_have_the_same_values_in_rust_and_in_the_shaders() {
     for (name, value) in rust {
         assert_eq!(values.get(name), Some(&value), "{name}");
     }
+    assert_eq!(
+        numbers.get("DRIFT_PERIOD_SECS"),
+        Some(&(DRIFT_PERIOD_SECS as f32))
+    );
 }

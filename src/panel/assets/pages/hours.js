@@ -240,7 +240,7 @@ class Hours extends View {
     const plan = schema.site.properties.schedule;
     return h("section", { class: "card stack", key: "more" },
       h("h2", null, t("hours.more")),
-      editor({ ...ctx, isReadOnly: !may("operate") }, plan, "schedule", "schedule", { isBare: true, skip: ["weekly", "dates", "yearly"] }));
+      editor({ ...ctx, isReadOnly: !may("operate") }, plan, "schedule", "schedule", { isBare: true, skip: ["weekly", "dates", "yearly", ...(may("admin") ? [] : ["projectors"])] }));
   }
 
   /** The next days as bars of 24 hours. */
