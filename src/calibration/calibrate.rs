@@ -88,10 +88,49 @@ impl CalibrationReport {
     }
 }
 
+/// Kind of a rejection: what a program can react to, while the reasons are for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RejectionCause {
+    /// A point cannot be where it is.
+    ImpossiblePoint,
+    /// There are too few points.
+    TooFewPoints,
+    /// All points lie on a line.
+    PointsOnLine,
+    /// No map fits the points.
+    NoMap,
+    /// Single points contradict the others.
+    MisplacedPoint,
+    /// Two columns of a table are exchanged.
+    SwappedColumns,
+    /// The predicted error exceeds the limits, or the points cover too little of the surface.
+    Inaccurate,
+    /// The lamp or the camera cannot be at the given position.
+    ImpossiblePosition,
+}
+
+impl RejectionCause {
+    /// Returns the code of the cause in the status.
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::ImpossiblePoint => "impossible_point",
+            Self::TooFewPoints => "too_few_points",
+            Self::PointsOnLine => "points_on_line",
+            Self::NoMap => "no_map",
+            Self::MisplacedPoint => "misplaced_point",
+            Self::SwappedColumns => "swapped_columns",
+            Self::Inaccurate => "inaccurate",
+            Self::ImpossiblePosition => "impossible_position",
+        }
+    }
+}
+
 /// Rejection of a calibration, with its reasons.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{}", .reasons.join("\n"))]
 pub struct Rejection {
+    /// The first and most important cause.
+    pub cause: RejectionCause,
     /// Messages, one for each reason.
     pub reasons: Vec<String>,
     /// Indexes of the points to measure again; empty if no single point is the cause.
@@ -110,8 +149,9 @@ impl Rejection {
         text
     }
 
-    fn from_reasons(reasons: Vec<String>) -> Self {
+    fn from_reasons(cause: RejectionCause, reasons: Vec<String>) -> Self {
         Self {
+            cause,
             reasons,
             repeat: Vec::new(),
             report: None,
@@ -129,13 +169,12 @@ pub fn calibrate(
     setup: &CalibrationSetup,
     limits: &CalibrationParams,
 ) -> Result<(Calibration, CalibrationReport), Rejection> {
-    let (impossible, repeat) = impossible_points(points, setup);
-    if !impossible.is_empty() {
-        return Err(Rejection {
-            repeat,
-            ..Rejection::from_reasons(impossible)
-        });
+    if let Some(impossible) = impossible_points(points, setup) {
+        return Err(impossible);
     }
+    let no_map = |wrong: &[usize]| {
+        Rejection::from_reasons(RejectionCause::NoMap, vec![no_fit(points, wrong)])
+    };
     let pairs: Vec<PointPair> = points.iter().map(|p| (p.camera_px, p.floor_m)).collect();
     let wrong = outliers(
         &pairs,
@@ -148,14 +187,14 @@ pub fn calibrate(
         .map(|i| pairs[i])
         .collect();
     let Some(selected) = SelectedFit::new(&good, setup.frame_px) else {
-        return Err(Rejection::from_reasons(vec![no_fit(points, &wrong)]));
+        return Err(no_map(&wrong));
     };
     let map = selected
         .fit
         .lens()
         .and_then(|lens| FloorFromCamera::new(lens, selected.fit.homography()));
     let Some(map) = map else {
-        return Err(Rejection::from_reasons(vec![no_fit(points, &wrong)]));
+        return Err(no_map(&wrong));
     };
     let kept: Vec<&MeasuredPoint> = (0..points.len())
         .filter(|i| !wrong.contains(i))
@@ -163,7 +202,12 @@ pub fn calibrate(
         .collect();
     let mut reasons = misplaced(points, &wrong, &selected.fit);
     let mirrored = cause_of_mirroring(points, &selected.fit, &good, setup, limits);
-    reasons.extend(mirrored.and_then(|cause| swapped_columns(cause, setup)));
+    let mut cause = (!wrong.is_empty()).then_some(RejectionCause::MisplacedPoint);
+    let swapped = mirrored.and_then(|cause| swapped_columns(cause, setup));
+    if swapped.is_some() {
+        cause.get_or_insert(RejectionCause::SwappedColumns);
+    }
+    reasons.extend(swapped);
     let mut report = report(&selected, &map, &kept, setup, limits);
     report.is_mirrored = mirrored.is_some();
     let mut repeat = wrong.clone();
@@ -175,6 +219,9 @@ pub fn calibrate(
                 .position(|p| Some(p) == worst_of(&selected, &kept)),
         );
     }
+    if !shortcomings.is_empty() {
+        cause.get_or_insert(RejectionCause::Inaccurate);
+    }
     reasons.extend(shortcomings);
     reasons.extend(setup.lamp_m.and_then(|at| position_problem("lamp", at)));
     let camera = camera(&selected.fit, setup, limits);
@@ -183,6 +230,7 @@ pub fn calibrate(
     }
     if !reasons.is_empty() {
         return Err(Rejection {
+            cause: cause.unwrap_or(RejectionCause::ImpossiblePosition),
             reasons,
             repeat,
             report: Some(Box::new(report)),
@@ -252,11 +300,8 @@ fn name(points: &[MeasuredPoint], i: usize) -> String {
     }
 }
 
-/// Returns messages about impossible points, and the indexes of these points. Called before the fit.
-fn impossible_points(
-    points: &[MeasuredPoint],
-    setup: &CalibrationSetup,
-) -> (Vec<String>, Vec<usize>) {
+/// Returns the rejection of points that no fit is needed for; `None` if the points can be fitted.
+fn impossible_points(points: &[MeasuredPoint], setup: &CalibrationSetup) -> Option<Rejection> {
     let mut reasons = Vec::new();
     let mut repeat: Vec<usize> = Vec::new();
     let (width, height) = (f64::from(setup.frame_px.0), f64::from(setup.frame_px.1));
@@ -306,6 +351,7 @@ fn impossible_points(
         ),
         "are columns swapped, is it in millimeters, is the origin in a corner?",
     ));
+    let mut cause = (!reasons.is_empty()).then_some(RejectionCause::ImpossiblePoint);
     let mut distinct: Vec<DVec2> = Vec::new();
     for point in points {
         // Counting stops at the minimum number, so a long list of points takes no extra time.
@@ -320,6 +366,7 @@ fn impossible_points(
         } else {
             ""
         };
+        cause.get_or_insert(RejectionCause::TooFewPoints);
         reasons.push(format!(
             "{}{different} points are too few; measure at least {POINTS_MIN}, from 8 on the lens is fitted too, 16 are good",
             distinct.len()
@@ -341,7 +388,10 @@ fn impossible_points(
     }
     repeat.sort_unstable();
     repeat.dedup();
-    (reasons, repeat)
+    (!reasons.is_empty()).then(|| Rejection {
+        repeat,
+        ..Rejection::from_reasons(cause.unwrap_or(RejectionCause::PointsOnLine), reasons)
+    })
 }
 
 /// Returns the message for points to which no map can be fitted.

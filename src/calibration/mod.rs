@@ -25,7 +25,9 @@ mod spot;
 mod texture;
 mod touch;
 
-pub use calibrate::{CalibrationReport, CalibrationSetup, POINTS_MIN, Rejection, calibrate};
+pub use calibrate::{
+    CalibrationReport, CalibrationSetup, POINTS_MIN, Rejection, RejectionCause, calibrate,
+};
 pub use drift::{Drift, DriftDetector};
 pub use file::{
     Calibration, CalibrationError, CalibrationPoint, FitErrors, FrameSize, HomographyRows,
@@ -44,4 +46,5 @@ pub use spot::{DarkMask, DarkSpot, SpotFault, TargetObject, find_dark_spots};
 pub use texture::{FloorFrame, MeanFrame, TextureMark, find_texture_marks};
 pub use touch::{
     Language, SpotFrame, TOUCH_GRID_SIDES, TouchEvent, TouchOptions, TouchProcedure, TouchTarget,
+    WaitReason,
 };

@@ -128,7 +128,7 @@ struct EarlierSpot {
 
 /// Reason why the procedure waits.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum WaitReason {
+pub enum WaitReason {
     /// The empty floor is being learned.
     Floor,
     /// The light is not steady.
@@ -138,9 +138,15 @@ enum WaitReason {
     /// All spots were already visible before the cross appeared. The object must be lifted first.
     Removal,
     /// The object must stay still for this time, in seconds.
-    Stillness { left_secs: f64 },
+    Stillness {
+        /// The time.
+        left_secs: f64,
+    },
     /// Several spots are still; only one is allowed.
-    SingleSpot { spots: usize },
+    SingleSpot {
+        /// Number of spots.
+        spots: usize,
+    },
     /// The spot cannot be the object.
     Faulty(SpotFault),
 }
@@ -317,6 +323,33 @@ impl TouchProcedure {
             Some(Outcome::Rejected(rejection)) => Some(rejection),
             _ => None,
         }
+    }
+
+    /// Returns what the procedure waits for at the shown target.
+    pub fn wait_reason(&self) -> WaitReason {
+        self.waiting
+    }
+
+    /// Returns the numbers of the targets that the last rejection asks for again.
+    pub fn targets_to_repeat(&self) -> impl Iterator<Item = usize> + '_ {
+        let open = self.targets.iter().zip(1..);
+        let open = open.filter(|(target, _)| target.state == TargetState::Open);
+        open.filter(|_| self.rejection().is_some())
+            .map(|(_, number)| number)
+    }
+
+    /// Returns the number of each measured target and its leave-one-out error in meters: the distance from the position that all
+    /// other targets predict. Empty without a fit.
+    pub fn target_errors(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let points = self
+            .fitted()
+            .into_iter()
+            .flat_map(|(fitted, _)| &fitted.points);
+        points.filter_map(|point| {
+            let at = DVec2::from_array(point.floor_m);
+            let index = self.targets.iter().position(|t| t.floor_m == at)?;
+            Some((index + 1, point.left_out_m))
+        })
     }
 
     /// Returns the current instruction for the technician.

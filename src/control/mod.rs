@@ -25,7 +25,8 @@ pub use schedule::{
     ByHandStatus, PlanSource, PreviewDay, PreviewPeriod, ScheduleStatus, ScheduleStep, ShowState,
 };
 pub use status::{
-    CalibrationKnown, CalibrationStatus, CameraStatus, DriftStatus, DurationStatus, FaultStatus,
+    CalibrationEnd, CalibrationKnown, CalibrationPhase, CalibrationRejection, CalibrationResult,
+    CalibrationStatus, CalibrationWait, CameraStatus, DriftStatus, DurationStatus, FaultStatus,
     MachineStatus, OutputStatus, PictureStatus, Rejection, RuleStatus, SpeciesStatus, StageStatus,
-    Status, TimingStatus, TrackStatus, VersionStatus, VisitorStatus,
+    Status, TargetResult, TimingStatus, TrackStatus, VersionStatus, VisitorStatus,
 };

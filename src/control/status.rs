@@ -254,9 +254,124 @@ pub struct PictureStatus {
     pub dimmed: u64,
 }
 
+/// Phase of the calibration procedure.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CalibrationPhase {
+    /// No procedure is running.
+    #[default]
+    Idle,
+    /// A procedure waits for the first picture of the camera.
+    Starting,
+    /// Touch targets are shown one after the other.
+    Touch,
+    /// Gray-code stripes are shown.
+    Stripes,
+    /// A proven calibration waits until it is accepted.
+    Proven,
+    /// All targets are measured, and the result is rejected. Targets can be repeated.
+    Rejected,
+}
+
+/// The way in which the last procedure ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CalibrationEnd {
+    /// The new calibration is in use.
+    Accepted,
+    /// It was cancelled. The old calibration stays in use.
+    Cancelled,
+    /// It failed. The old calibration stays in use.
+    Failed,
+}
+
+/// What a running procedure waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CalibrationWait {
+    /// The picture of the camera.
+    Camera,
+    /// The empty floor is being learned. Nobody may stand in the light.
+    Floor,
+    /// The light changes.
+    Light,
+    /// The mark on the shown target.
+    Mark,
+    /// The mark has to be lifted first: it was there before the target appeared.
+    Removal,
+    /// The mark must not move for a moment.
+    Stillness,
+    /// Several dark spots are still, but only the mark may be dark.
+    SingleSpot,
+    /// The edge of the camera frame cuts the spot off.
+    CutOff,
+    /// The spot is too large for the mark.
+    TooLarge,
+    /// The spot is not a disc.
+    NotDisc,
+    /// The pole cannot be distinguished from its shadow.
+    PoleStripe,
+    /// The stripes. Nobody may stand on the surface.
+    Stripes,
+    /// The technician, who accepts the calibration or cancels.
+    Decision,
+    /// The technician, who repeats a target or cancels.
+    Repetition,
+}
+
+/// Why a calibration or a step of it was rejected.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CalibrationRejection {
+    /// Kind of the rejection, for programs: `impossible_point`, `too_few_points`, `points_on_line`, `no_map`, `misplaced_point`,
+    /// `swapped_columns`, `inaccurate`, `impossible_position`, `stripes` (the camera does not see them), `picture_size` (it
+    /// changed), or `step` (the step is not possible now).
+    pub code: String,
+    /// All reasons, for people.
+    pub text: String,
+    /// Numbers of the targets that have to be measured again.
+    pub repeat: Vec<usize>,
+}
+
+/// Result of a calibration that waits until it is accepted.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CalibrationResult {
+    /// Number of measured points.
+    pub points: usize,
+    /// Predicted error of floor points (root mean square over the surface).
+    pub predicted_rms_m: f64,
+    /// Largest predicted error on the surface.
+    pub predicted_worst_m: f64,
+    /// Whether the camera's picture is mirrored. The calibration takes this into account.
+    pub is_mirrored: bool,
+    /// Error of each touch target; empty for other methods.
+    pub targets: Vec<TargetResult>,
+}
+
+/// Error of a touch target.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TargetResult {
+    /// Number of the target, counted from 1.
+    pub number: usize,
+    /// Distance between the measured position and the one that all other targets predict.
+    pub error_m: f64,
+}
+
 /// Calibration of the camera, and the running procedure.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CalibrationStatus {
+    /// Phase of the procedure.
+    pub phase: CalibrationPhase,
+    /// What the procedure waits for; `None` if none is running.
+    pub waits_for: Option<CalibrationWait>,
+    /// The last rejection; `None` if the last measurement or step was not rejected.
+    pub rejection: Option<CalibrationRejection>,
+    /// The result that waits until it is accepted; `None` if there is none.
+    pub result: Option<CalibrationResult>,
+    /// The way in which the last procedure ended; `None` before the first.
+    pub end: Option<CalibrationEnd>,
     /// Whether a procedure is running.
     pub is_running: bool,
     /// Number of the shown target, counted from 1; `None` if no target is shown.

@@ -18,7 +18,9 @@ use crate::calibration::{
     TouchEvent, TouchOptions, TouchProcedure, find_dark_spots, lamp_from_poles, read_points,
 };
 use crate::camera::{Frame, UsedBits};
-use crate::control::{CalibrationStatus, CalibrationStep, TouchMark};
+use crate::control::{
+    CalibrationEnd, CalibrationRejection, CalibrationStatus, CalibrationStep, TouchMark,
+};
 use crate::geometry::{FloorFromCamera, Surface};
 use crate::render::{CalibrationPattern, FloorTarget};
 use crate::vision::{FloorView, LightState, Vision, VisionParams};
@@ -72,9 +74,11 @@ pub struct LiveCalibration {
     current: Option<Calibration>,
     procedure: Option<Procedure>,
     /// End of the last procedure; `None` before the first.
-    end: Option<ProcedureEnd>,
+    end: Option<CalibrationEnd>,
     /// Message of the last step, shown in addition to the procedure's own message.
     message: String,
+    /// Rejection of the last step or result. A touch procedure keeps its own.
+    rejection: Option<CalibrationRejection>,
     drift: DriftMonitor,
     journal: Journal,
     notices: NoticeBoard,
@@ -91,14 +95,6 @@ pub struct LiveCalibration {
     has_new_message: bool,
 }
 
-/// The way in which the last procedure ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ProcedureEnd {
-    Accepted,
-    Cancelled,
-    Failed,
-}
-
 /// A running calibration procedure.
 enum Procedure {
     /// Touch targets were requested. The procedure starts with the next frame, because it needs the size of the frame.
@@ -112,6 +108,19 @@ enum Procedure {
     Scanning(Box<GrayScan>),
     /// A calibration from markers, a table or stripes was checked and waits until the technician accepts it.
     Proven(Box<(Calibration, CalibrationReport)>),
+}
+
+fn rejected(code: &str, text: impl Into<String>) -> CalibrationRejection {
+    CalibrationRejection {
+        code: code.to_owned(),
+        text: text.into(),
+        repeat: Vec::new(),
+    }
+}
+
+/// The rejection of a step that is not possible now.
+fn impossible_step(text: impl Into<String>) -> CalibrationRejection {
+    rejected("step", text)
 }
 
 /// Returns the parameters with which marks are found.
@@ -146,6 +155,7 @@ impl LiveCalibration {
             procedure: None,
             end: None,
             message: String::new(),
+            rejection: None,
             levels: Vec::new(),
             mean: MeanFrame::default(),
             used_bits: UsedBits::default(),
@@ -204,9 +214,10 @@ impl LiveCalibration {
                     self.limits = limits;
                     match self.step(step) {
                         Ok(changed) => is_replaced |= changed,
-                        Err(message) => {
-                            tracing::warn!("calibration: {message}");
-                            self.message = message;
+                        Err(rejection) => {
+                            tracing::warn!("calibration: {}", rejection.text);
+                            self.message.clone_from(&rejection.text);
+                            self.rejection = Some(rejection);
                         }
                     }
                 }
@@ -257,8 +268,9 @@ impl LiveCalibration {
         }
     }
 
-    fn step(&mut self, step: CalibrationStep) -> Result<bool, String> {
+    fn step(&mut self, step: CalibrationStep) -> Result<bool, CalibrationRejection> {
         self.message.clear();
+        self.rejection = None;
         match step {
             CalibrationStep::Start {
                 columns,
@@ -270,24 +282,27 @@ impl LiveCalibration {
                     TouchMark::Pole => TargetObject::Pole,
                 };
                 // An invalid grid is rejected immediately. This check does not depend on the picture size, so any size is used.
-                TouchProcedure::new(self.touch_options((columns, rows), mark, (640, 480)))?;
+                TouchProcedure::new(self.touch_options((columns, rows), mark, (640, 480)))
+                    .map_err(impossible_step)?;
                 self.mean.clear();
                 self.procedure = Some(Procedure::Requested {
                     grid: (columns, rows),
                     mark,
                 });
             }
-            CalibrationStep::GrayCode => self.start_scan()?,
+            CalibrationStep::GrayCode => self.start_scan().map_err(impossible_step)?,
             CalibrationStep::Back => self.touching()?.previous(),
             CalibrationStep::Skip => self.touching()?.skip(),
-            CalibrationStep::Repeat { target } => self.touching()?.repeat(target)?,
+            CalibrationStep::Repeat { target } => {
+                self.touching()?.repeat(target).map_err(impossible_step)?;
+            }
             CalibrationStep::Cancel => {
                 if self.procedure.take().is_some() {
-                    self.end = Some(ProcedureEnd::Cancelled);
+                    self.end = Some(CalibrationEnd::Cancelled);
                     "Cancelled. The old calibration stays in use.".clone_into(&mut self.message);
                 }
             }
-            CalibrationStep::Accept => return self.accept(),
+            CalibrationStep::Accept => return self.accept().map_err(impossible_step),
             CalibrationStep::Markers { points } => {
                 let measured = points.iter().zip(1..).map(|(p, number)| MeasuredPoint {
                     camera_px: DVec2::from_array(p.camera_px),
@@ -298,15 +313,16 @@ impl LiveCalibration {
                 self.fit(&measured)?;
             }
             CalibrationStep::Table { text } => {
-                let points = read_points(&text).map_err(|error| error.to_string())?;
+                let points =
+                    read_points(&text).map_err(|error| impossible_step(error.to_string()))?;
                 self.fit(&points)?;
             }
             CalibrationStep::Lamp { position_m } => {
-                self.set_lamp(position_m)?;
+                self.set_lamp(position_m).map_err(impossible_step)?;
                 return Ok(true);
             }
             CalibrationStep::Poles { height_m, poles } => {
-                let map = self.map().ok_or(NO_CALIBRATION)?;
+                let map = self.map().ok_or_else(|| impossible_step(NO_CALIBRATION))?;
                 let measured: Vec<PoleMeasurement> = poles
                     .iter()
                     .map(|p| PoleMeasurement {
@@ -314,8 +330,9 @@ impl LiveCalibration {
                         tip_m: map.floor_from_camera(DVec2::from_array(p.tip_px)),
                     })
                     .collect();
-                let found = lamp_from_poles(&measured, height_m)?;
-                self.set_lamp(found.position_m.to_array())?;
+                let found = lamp_from_poles(&measured, height_m).map_err(impossible_step)?;
+                self.set_lamp(found.position_m.to_array())
+                    .map_err(impossible_step)?;
                 let [x, y, z] = found.position_m.to_array();
                 self.message = format!(
                     "The lamp is at {x:.2}, {y:.2}, {z:.2} m (± {:.2} m); the tips of the shadows agree within {:.0} mm.",
@@ -328,10 +345,12 @@ impl LiveCalibration {
         Ok(false)
     }
 
-    fn touching(&mut self) -> Result<&mut TouchProcedure, String> {
+    fn touching(&mut self) -> Result<&mut TouchProcedure, CalibrationRejection> {
         match &mut self.procedure {
             Some(Procedure::Touching { touch, .. }) => Ok(touch),
-            _ => Err("no touch targets are shown; start a calibration first".to_owned()),
+            _ => Err(impossible_step(
+                "no touch targets are shown; start a calibration first",
+            )),
         }
     }
 
@@ -412,6 +431,7 @@ impl LiveCalibration {
         });
         if let TouchEvent::Measured(number) = event {
             self.message.clear();
+            self.rejection = None;
             tracing::info!(number, "calibration: target taken");
         }
         if before.is_some() && touch.shown_target().is_none() {
@@ -422,10 +442,16 @@ impl LiveCalibration {
     }
 
     fn size_changed(&mut self) {
-        self.end = Some(ProcedureEnd::Failed);
-        "The size of the camera's pictures changed. Start the calibration again."
-            .clone_into(&mut self.message);
+        let text = "The size of the camera's pictures changed. Start the calibration again.";
+        self.fail(rejected("picture_size", text));
         self.publish();
+    }
+
+    /// Ends the procedure without a result.
+    fn fail(&mut self, rejection: CalibrationRejection) {
+        self.end = Some(CalibrationEnd::Failed);
+        self.message.clone_from(&rejection.text);
+        self.rejection = Some(rejection);
     }
 
     fn use_calibration(&mut self, calibration: Option<Calibration>) {

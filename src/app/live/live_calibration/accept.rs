@@ -6,24 +6,25 @@ use std::sync::mpsc::TrySendError;
 use glam::DVec3;
 
 use super::super::super::date::now_iso;
-use super::{LiveCalibration, NO_CALIBRATION, NO_PICTURE, Procedure, ProcedureEnd};
+use super::{LiveCalibration, NO_CALIBRATION, NO_PICTURE, Procedure, impossible_step, rejected};
 use crate::calibration::{
     Calibration, DarkMask, MeasuredPoint, calibrate, find_texture_marks, position_problem,
 };
+use crate::control::{CalibrationEnd, CalibrationRejection};
 
 /// Largest number of points that can be fitted while the pool runs, because tracking pauses during a fit.
 const POINTS_MAX: usize = 500;
 
 impl LiveCalibration {
     /// Fits a calibration to points. If it passes the checks, it waits until the technician accepts it.
-    pub(super) fn fit(&mut self, points: &[MeasuredPoint]) -> Result<(), String> {
+    pub(super) fn fit(&mut self, points: &[MeasuredPoint]) -> Result<(), CalibrationRejection> {
         if points.len() > POINTS_MAX {
-            return Err(format!(
+            return Err(impossible_step(format!(
                 "{} points are too many: while the pool runs, at most {POINTS_MAX} are fitted. Use `shoal calibrate` for more",
                 points.len()
-            ));
+            )));
         }
-        let picture_px = self.picture_px.ok_or(NO_PICTURE)?;
+        let picture_px = (self.picture_px).ok_or_else(|| impossible_step(NO_PICTURE))?;
         match calibrate(points, &self.setup(picture_px), &self.limits) {
             Ok(proven) => {
                 let errors = &proven.1.errors;
@@ -40,9 +41,9 @@ impl LiveCalibration {
                 self.mean.clear();
                 Ok(())
             }
-            Err(rejection) => Err(format!(
-                "{} The old calibration stays in use.",
-                rejection.text()
+            Err(rejection) => Err(rejected(
+                rejection.cause.code(),
+                format!("{} The old calibration stays in use.", rejection.text()),
             )),
         }
     }
@@ -58,7 +59,7 @@ impl LiveCalibration {
             .cloned()
             .ok_or("there is no proven calibration to accept yet")?;
         self.procedure = None;
-        self.end = Some(ProcedureEnd::Accepted);
+        self.end = Some(CalibrationEnd::Accepted);
         let (width_px, height_px) = (calibration.picture.width_px, calibration.picture.height_px);
         if let Ok(map) = calibration.floor_from_camera(width_px, height_px) {
             if self.mean.frame().levels.is_empty() {

@@ -4,7 +4,7 @@ use crate::calibration::{GrayAxis, GrayPattern, GrayScan};
 use crate::camera::Frame;
 use crate::render::{FloorStripes, StripeAxis};
 
-use super::{LiveCalibration, NO_PICTURE, Procedure, ProcedureEnd};
+use super::{LiveCalibration, NO_PICTURE, Procedure, rejected};
 
 /// Returns the stripes that a scan shows at present; `None` if it shows none.
 pub(super) fn stripes(scan: &GrayScan) -> Option<FloorStripes> {
@@ -50,11 +50,13 @@ impl LiveCalibration {
                 Ok(())
             }
             Ok(Some(points)) => self.fit(&points),
-            Err(error) => Err(format!("{error}. The old calibration stays in use.")),
+            Err(error) => Err(rejected(
+                "stripes",
+                format!("{error}. The old calibration stays in use."),
+            )),
         };
-        if let Err(message) = fitted {
-            self.message = message;
-            self.end = Some(ProcedureEnd::Failed);
+        if let Err(rejection) = fitted {
+            self.fail(rejection);
         }
         self.publish();
     }

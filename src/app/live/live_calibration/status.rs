@@ -3,9 +3,12 @@
 use std::time::Duration;
 
 use super::super::super::print_message;
-use super::{LiveCalibration, Procedure, ProcedureEnd};
-use crate::calibration::Language;
-use crate::control::{CalibrationKnown, CalibrationStatus};
+use super::{LiveCalibration, Procedure};
+use crate::calibration::{CalibrationReport, Language, SpotFault, TouchProcedure, WaitReason};
+use crate::control::{
+    CalibrationEnd, CalibrationKnown, CalibrationPhase, CalibrationRejection, CalibrationResult,
+    CalibrationStatus, CalibrationWait, TargetResult,
+};
 use crate::render::FloorNotice;
 
 /// Time for which the result of a procedure stays on the floor.
@@ -34,15 +37,15 @@ impl LiveCalibration {
             // Letters between the stripes would be measured.
             Some(Procedure::Scanning(_)) => String::new(),
             None => match self.end {
-                Some(ProcedureEnd::Accepted) => language.choose(
+                Some(CalibrationEnd::Accepted) => language.choose(
                     "The new calibration is in use.",
                     "Die neue Kalibrierung gilt.",
                 ),
-                Some(ProcedureEnd::Cancelled) => language.choose(
+                Some(CalibrationEnd::Cancelled) => language.choose(
                     "Cancelled. The old calibration stays.",
                     "Abgebrochen. Die alte Kalibrierung bleibt.",
                 ),
-                Some(ProcedureEnd::Failed) => language.choose(
+                Some(CalibrationEnd::Failed) => language.choose(
                     "Rejected. The old calibration stays.",
                     "Abgelehnt. Die alte Kalibrierung bleibt.",
                 ),
@@ -73,6 +76,51 @@ impl LiveCalibration {
         self.notices.show(notice, time);
     }
 
+    fn phase(&self) -> CalibrationPhase {
+        match &self.procedure {
+            None => CalibrationPhase::Idle,
+            Some(Procedure::Requested { .. }) => CalibrationPhase::Starting,
+            Some(Procedure::Scanning(_)) => CalibrationPhase::Stripes,
+            Some(Procedure::Proven(_)) => CalibrationPhase::Proven,
+            Some(Procedure::Touching { touch, .. }) => {
+                match (touch.shown_target(), touch.fitted()) {
+                    (Some(_), _) => CalibrationPhase::Touch,
+                    (None, Some(_)) => CalibrationPhase::Proven,
+                    (None, None) => CalibrationPhase::Rejected,
+                }
+            }
+        }
+    }
+
+    fn waits_for(&self, phase: CalibrationPhase) -> Option<CalibrationWait> {
+        match (phase, &self.procedure) {
+            (CalibrationPhase::Idle, _) => None,
+            (CalibrationPhase::Starting, _) => Some(CalibrationWait::Camera),
+            (CalibrationPhase::Stripes, _) => Some(CalibrationWait::Stripes),
+            (CalibrationPhase::Proven, _) => Some(CalibrationWait::Decision),
+            (CalibrationPhase::Rejected, _) => Some(CalibrationWait::Repetition),
+            (CalibrationPhase::Touch, Some(Procedure::Touching { touch, .. })) => {
+                Some(wait_of(touch.wait_reason()))
+            }
+            (CalibrationPhase::Touch, _) => None,
+        }
+    }
+
+    /// Returns the result that waits until it is accepted.
+    fn result(&self) -> Option<CalibrationResult> {
+        match &self.procedure {
+            Some(Procedure::Proven(proven)) => Some(result_of(&proven.1)),
+            Some(Procedure::Touching { touch, .. }) => {
+                let target = |(number, error_m)| TargetResult { number, error_m };
+                Some(CalibrationResult {
+                    targets: touch.target_errors().map(target).collect(),
+                    ..result_of(&touch.fitted()?.1)
+                })
+            }
+            _ => None,
+        }
+    }
+
     /// Publishes the status. If it has changed, prints its message too.
     pub(super) fn publish(&mut self) {
         let touch = match &self.procedure {
@@ -97,7 +145,15 @@ impl LiveCalibration {
             }
             _ => self.message.clone(),
         };
+        let phase = self.phase();
         let status = CalibrationStatus {
+            phase,
+            waits_for: self.waits_for(phase),
+            rejection: touch
+                .and_then(|touch| touch_rejection(touch))
+                .or_else(|| self.rejection.clone()),
+            result: self.result(),
+            end: self.end,
             is_running: self.procedure.is_some(),
             target: pattern.map(|p| p.number),
             targets: touch.map_or_else(
@@ -130,5 +186,39 @@ impl LiveCalibration {
             print_message(&format!("calibration: {}", status.sentence));
         }
         *published = status;
+    }
+}
+
+fn result_of(report: &CalibrationReport) -> CalibrationResult {
+    CalibrationResult {
+        points: report.points,
+        predicted_rms_m: report.errors.predicted_rms_m,
+        predicted_worst_m: report.errors.predicted_worst_m,
+        is_mirrored: report.is_mirrored,
+        targets: Vec::new(),
+    }
+}
+
+fn touch_rejection(touch: &TouchProcedure) -> Option<CalibrationRejection> {
+    let rejection = touch.rejection()?;
+    Some(CalibrationRejection {
+        code: rejection.cause.code().to_owned(),
+        text: rejection.text(),
+        repeat: touch.targets_to_repeat().collect(),
+    })
+}
+
+fn wait_of(reason: WaitReason) -> CalibrationWait {
+    match reason {
+        WaitReason::Floor => CalibrationWait::Floor,
+        WaitReason::Light => CalibrationWait::Light,
+        WaitReason::Object => CalibrationWait::Mark,
+        WaitReason::Removal => CalibrationWait::Removal,
+        WaitReason::Stillness { .. } => CalibrationWait::Stillness,
+        WaitReason::SingleSpot { .. } => CalibrationWait::SingleSpot,
+        WaitReason::Faulty(SpotFault::CutOff) => CalibrationWait::CutOff,
+        WaitReason::Faulty(SpotFault::TooLarge) => CalibrationWait::TooLarge,
+        WaitReason::Faulty(SpotFault::NotElliptic) => CalibrationWait::NotDisc,
+        WaitReason::Faulty(SpotFault::OneStripe) => CalibrationWait::PoleStripe,
     }
 }

@@ -6,12 +6,12 @@ import { send, status } from "../core/store.js";
 import { on } from "../core/topics.js";
 import { icon } from "../parts/icons.js";
 import "./point_picker.js";
-import { waiting } from "./waiting.js";
+import { rejectionText, waiting } from "./waiting.js";
 
 /** @typedef {{ camera_px: [number, number], floor_m: [number, number] }} Marker */
 
 /** Fewest markers for a fit. */
-const MARKERS_MIN = 4;
+const MARKERS_MIN = 6;
 
 class CalibrationStep extends View {
   #method = "touch";
@@ -28,7 +28,7 @@ class CalibrationStep extends View {
     if (status === null) return null;
     const calibration = status.calibration;
     // While it runs, what to do stands at the top: the phone lies on the floor beside the technician.
-    if (calibration.is_running || calibration.is_proven) return this.#procedure(calibration);
+    if (calibration.phase !== "idle") return this.#procedure(calibration);
     return [this.#current(calibration), this.#chooser(calibration)];
   }
 
@@ -52,7 +52,7 @@ class CalibrationStep extends View {
   #chooser(calibration) {
     const methods = ["touch", "gray", "markers", "table"];
     return h("section", { class: "card stack" },
-      calibration.sentence && h("div", { class: "hint" }, icon("info"), h("p", { lang: "en" }, calibration.sentence)),
+      calibration.rejection ? this.#rejection(calibration.rejection) : calibration.end && h("p", { class: `hint ${calibration.end === "accepted" ? "good" : ""}`, role: "status" }, icon(calibration.end === "accepted" ? "check" : "info"), h("span", null, t(`calibration.end_${calibration.end}`))),
       status.outputs.length === 0 && h("p", { class: "hint warn" }, icon("warn"), h("span", null, t("calibration.no_output"))),
       h("h2", null, t("calibration.method")),
       h("div", { class: "choices methods", role: "group", "aria-label": t("calibration.method") }, methods.map((name) =>
@@ -86,7 +86,7 @@ class CalibrationStep extends View {
 
   #markerForm() {
     return [
-      h("p", { class: "muted" }, t("calibration.markers_help")),
+      h("p", { class: "muted" }, t("calibration.markers_help", { n: MARKERS_MIN })),
       h("shoal-points", { marks: this.#markers.map((marker, index) => ({ px: marker.camera_px, label: String(index + 1) })), onpoint: (/** @type {any} */ e) => { this.#markers.push({ camera_px: e.detail, floor_m: [0, 0] }); this.update(); } }),
       h("ol", { class: "items" }, this.#markers.map((marker, index) => h("li", { key: index, class: "row marker" },
         h("strong", { class: "number" }, index + 1),
@@ -96,35 +96,54 @@ class CalibrationStep extends View {
     ];
   }
 
-  /** The running procedure: what it waits for, and what can be done. @param {any} calibration */
+  /** Why something was rejected. @param {import("./waiting.js").Rejection} rejection */
+  #rejection(rejection) {
+    const text = rejectionText(rejection);
+    return h("div", { class: "hint bad", role: "alert" }, icon("warn"), h("div", null,
+      h("p", null, text ?? t("calibration.rejected")),
+      text ? h("details", { class: "fold small" }, h("summary", null, t("health.detail")), h("p", { lang: "en" }, rejection.text)) : h("p", { class: "small", lang: "en" }, rejection.text)));
+  }
+
+  /** The running procedure: what it waits for, and what can be done. @param {import("./waiting.js").Calibration} calibration */
   #procedure(calibration) {
-    const isTouch = calibration.target !== null;
-    const { text, isKnown, isAgain, result } = waiting(calibration);
-    const isRejected = isAgain || (!calibration.is_proven && !isTouch && calibration.taken === calibration.targets && calibration.targets > 0 && isTouchMethod(calibration));
+    const { phase, target, targets, taken, rejection, result } = calibration;
+    const isTouch = phase === "touch";
+    const isAgain = isTouch && rejection?.code === "misplaced_point";
+    const text = waiting(calibration);
     return h("section", { class: "card stack procedure", "aria-live": "polite" },
-      isTouch && h("p", { class: "procedure-target" }, t("calibration.target", { n: calibration.target, total: calibration.targets })),
-      isRejected && h("p", { class: "hint bad" }, icon("warn"), h("span", null, t(isTouch ? "calibration.again" : "calibration.rejected"))),
-      h("p", { class: "procedure-title" }, text),
-      calibration.targets > 0 && h("div", null,
-        h("progress", { max: calibration.targets, value: calibration.taken, "aria-label": t("calibration.progress") }),
-        h("p", { class: "small muted" }, t("calibration.taken", { n: calibration.taken, total: calibration.targets }))),
-      !isKnown && h("p", { lang: "en" }, calibration.sentence),
-      result && h("p", { class: "procedure-target" }, t("calibration.result", result)),
-      calibration.is_proven && h("button", { type: "button", class: "primary block", onclick: () => this.#send({ do: "accept" }, t("calibration.accepted")) }, icon("check"), t("calibration.accept")),
+      target !== null && h("p", { class: "procedure-target" }, t("calibration.target", { n: target, total: targets })),
+      isAgain ? h("p", { class: "hint bad" }, icon("warn"), h("span", null, t("calibration.again"))) : rejection && this.#rejection(rejection),
+      h("p", { class: "procedure-title" }, text ?? t("calibration.working")),
+      targets > 0 && h("div", null,
+        h("progress", { max: targets, value: taken, "aria-label": t("calibration.progress") }),
+        h("p", { class: "small muted" }, t(phase === "stripes" ? "calibration.shown" : "calibration.taken", { n: taken, total: targets }))),
+      !text && h("p", { lang: "en" }, calibration.sentence),
+      result && this.#result(result),
+      phase === "proven" && h("button", { type: "button", class: "primary block", onclick: () => this.#send({ do: "accept" }, t("calibration.accepted")) }, icon("check"), t("calibration.accept")),
       h("div", { class: "row" },
         isTouch && h("button", { type: "button", onclick: () => this.#send({ do: "back" }) }, icon("left"), t("calibration.back")),
         isTouch && h("button", { type: "button", onclick: () => this.#send({ do: "repeat" }) }, icon("revert"), t("calibration.repeat")),
         isTouch && h("button", { type: "button", onclick: () => this.#send({ do: "skip" }) }, t("calibration.skip"), icon("right")),
         h("button", { type: "button", class: "danger", onclick: () => this.#send({ do: "cancel" }) }, icon("close"), t("calibration.cancel"))),
-      isKnown && h("details", { class: "fold" }, h("summary", null, t("health.detail")), h("p", { class: "muted", lang: "en" }, calibration.sentence)),
-      calibration.targets > 0 && isTouch && h("details", { class: "fold" }, h("summary", null, t("calibration.single")),
-        h("div", { class: "chips" }, Array.from({ length: calibration.targets }, (_, index) => h("button", { key: index, type: "button", "aria-label": t("calibration.repeat_one", { n: index + 1 }), "aria-pressed": String(calibration.target === index + 1), onclick: () => this.#send({ do: "repeat", target: index + 1 }) }, index + 1)))));
+      text && h("details", { class: "fold" }, h("summary", null, t("health.detail")), h("p", { class: "muted", lang: "en" }, calibration.sentence)),
+      this.#canRepeat(calibration) && h("details", { class: "fold", open: phase === "rejected" }, h("summary", null, t("calibration.single")),
+        h("div", { class: "chips" }, Array.from({ length: targets }, (_, index) => h("button", { key: index, type: "button", "aria-label": t("calibration.repeat_one", { n: index + 1 }), "aria-pressed": String(target === index + 1), onclick: () => this.#send({ do: "repeat", target: index + 1 }) }, index + 1)))));
   }
-}
 
-/** Whether touch targets are measured, at most 25; stripes have more patterns. @param {any} calibration */
-function isTouchMethod(calibration) {
-  return calibration.targets <= 25 && !/Pattern/.test(calibration.sentence);
+  /** Whether single touch targets can be measured again. @param {import("./waiting.js").Calibration} calibration */
+  #canRepeat({ phase, result }) {
+    return phase === "touch" || phase === "rejected" || (phase === "proven" && (result?.targets.length ?? 0) > 0);
+  }
+
+  /** The result that waits until it is used: the predicted error, and the error of each target. @param {import("./waiting.js").Result} result */
+  #result(result) {
+    return h("div", { class: "stack" },
+      h("p", { class: "procedure-target" }, t("calibration.result", { mean: mm(result.predicted_rms_m), worst: mm(result.predicted_worst_m) })),
+      result.is_mirrored && h("p", { class: "hint" }, icon("info"), h("span", null, t("calibration.mirrored"))),
+      result.targets.length > 0 && h("div", null,
+        h("h3", null, t("calibration.target_errors")),
+        h("ul", { class: "target-errors top" }, result.targets.map((target) => h("li", { key: target.number }, h("span", { class: "muted" }, t("calibration.cross", { n: target.number })), h("strong", { class: "number" }, `${mm(target.error_m)} mm`))))));
+  }
 }
 
 /** @param {number} meters */

@@ -1,40 +1,31 @@
-// What a calibration waits for, in the reader's language.
-//
-// Shoal reports it as an English sentence. The words by which each state is recognized stand here; a sentence without them is
-// shown as it is.
+// What a calibration waits for and why something was rejected, in the reader's language. Shoal reports codes; a code that this
+// page does not know, for example of a newer Shoal, is shown with Shoal's own English text.
 
-import { t } from "../core/i18n.js";
+import { known } from "../core/i18n.js";
 
-/** @type {[RegExp, string][]} */
-const STATES = [
-  [/empty floor is being learned/, "floor"],
-  [/light is changing/, "light"],
-  [/First lift the object/, "removal"],
-  [/do not move the object/, "still"],
-  [/dark spots are still/, "single"],
-  [/cut off by the edge/, "cut_off"],
-  [/too large for/, "too_large"],
-  [/not a disc/, "not_disc"],
-  [/cannot distinguish the pole/, "stripe"],
-  [/Waiting for the camera/, "camera"],
-  [/is shown: keep off/, "keep_off"],
-  [/on the cross and step away/, "put"],
-];
+/** @typedef {{ code: string, text: string, repeat: number[] }} Rejection */
+/** @typedef {{ points: number, predicted_rms_m: number, predicted_worst_m: number, is_mirrored: boolean, targets: { number: number, error_m: number }[] }} Result */
 
 /**
- * Returns the instruction, and whether the last measurement was rejected.
- * @param {{ sentence: string, target: number | null, targets: number, taken: number, is_proven: boolean }} calibration
- * @returns {{ text: string, isKnown: boolean, isAgain: boolean, result?: { mean: string, worst: string } }}
+ * What the status says about the calibration.
+ * @typedef {object} Calibration
+ * @property {"idle" | "starting" | "touch" | "stripes" | "proven" | "rejected"} phase
+ * @property {string | null} waits_for
+ * @property {Rejection | null} rejection
+ * @property {Result | null} result
+ * @property {"accepted" | "cancelled" | "failed" | null} end
+ * @property {number | null} target
+ * @property {number} targets
+ * @property {number} taken
+ * @property {string} sentence
  */
-export function waiting(calibration) {
-  const { sentence, target } = calibration;
-  const state = STATES.find(([words]) => words.test(sentence))?.[1];
-  // A rejection stands before the instruction for the target that is repeated.
-  const isAgain = target !== null && /^(?!Target \d)/.test(sentence) && /Target \d+ of \d+:/.test(sentence);
-  if (calibration.is_proven && target === null) {
-    const [, mean, worst] = /error is (\d+) mm \(at most (\d+) mm\)/.exec(sentence) ?? [];
-    return { text: t("calibration.proven"), isKnown: true, isAgain, result: mean ? { mean, worst } : undefined };
-  }
-  if (state === undefined) return { text: t("calibration.working"), isKnown: false, isAgain };
-  return { text: t(`waiting.${state}`), isKnown: true, isAgain };
+
+/** Returns what the procedure waits for; `undefined` if this page does not know it. @param {Calibration} calibration */
+export function waiting({ waits_for: wait }) {
+  return wait === null ? undefined : known("waiting", wait);
+}
+
+/** Returns why the last measurement or step was rejected; `undefined` if this page does not know it. @param {Rejection} rejection */
+export function rejectionText(rejection) {
+  return known("rejection", rejection.code);
 }
