@@ -19,6 +19,7 @@ mod floor_view;
 mod followed_file;
 mod frame_tracker;
 mod json_lines;
+mod last_good;
 mod life;
 mod live;
 mod observation;

@@ -6,9 +6,11 @@ use std::sync::Arc;
 use anyhow::anyhow;
 
 use super::frame_tracker::TrackerConfig;
+use super::last_good::LastGood;
 use super::live::{LiveConfig, RecordConfig, WindowSettings};
 use super::print_message;
 use crate::camera::{AtEnd, SourceSpec};
+use crate::config::Problems;
 use crate::render::{OutputParams, OverlayOptions, RenderSetup, StaticShape};
 use crate::simulation::{Simulation, SimulationParams};
 use crate::site::{self, Editor, FileWatcher, Site};
@@ -56,13 +58,39 @@ pub(super) fn load_watched_documents(
 ) -> anyhow::Result<WatchedDocuments> {
     // The absolute path leads to the new folder if the working folder is moved away and another one takes its place.
     let path = path.map(|path| std::path::absolute(&path).unwrap_or(path));
-    let watcher = path.as_deref().map(FileWatcher::new);
-    let editor = load_documents(path.as_deref(), scene)?;
+    let mut watcher = path.as_deref().map(FileWatcher::new);
+    let opened = Editor::open(path.as_deref(), scene);
+    let editor = match (opened, path.as_deref(), &mut watcher) {
+        (Ok(editor), ..) => editor,
+        (Err(problems), Some(site), Some(watcher)) => {
+            // The desk rejects the files once more, so that the panel shows them with their errors.
+            watcher.report_all();
+            last_valid_documents(site, &problems)?
+        }
+        (Err(problems), ..) => return Err(anyhow!("{problems}")),
+    };
+    print_warnings(editor.site());
     Ok(WatchedDocuments {
         editor,
         path,
         watcher,
     })
+}
+
+/// Returns the last valid documents of a site whose files are broken, and prints what is wrong.
+///
+/// # Errors
+/// The problems, if the site was never valid before.
+fn last_valid_documents(site: &Path, problems: &Problems) -> anyhow::Result<Editor> {
+    let editor = match LastGood::of_site(site).open() {
+        Ok(Some(editor)) => editor,
+        Ok(None) => return Err(anyhow!("{problems}")),
+        Err(error) => return Err(anyhow!("{problems}\n{error:#}")),
+    };
+    print_message(&format!(
+        "warning: the files of the site have errors, so the last valid site is shown; correct them in the panel or on the disk\n{problems}"
+    ));
+    Ok(editor)
 }
 
 fn print_warnings(site: &Site) {

@@ -25,6 +25,10 @@ pub enum Command {
     Edit {
         /// The changes, applied in this order.
         edits: Vec<Edit>,
+        /// Whether the change is a further step of the last one, for example while a corner is dragged. Both are undone together.
+        /// A running pool decides this itself: if the same client changes the same values again within a second.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        joins_last: bool,
     },
     /// Replaces the whole text of a document, or adds a scene or a species with this text.
     ReplaceText {
@@ -146,7 +150,7 @@ impl Command {
     /// Returns in a line what the command changes, for events. Long texts and lists are left out.
     pub fn summary(&self) -> String {
         let text = match self {
-            Self::Edit { edits } => {
+            Self::Edit { edits, .. } => {
                 let edit = |e: &Edit| format!("{}: {}", e.document, e.path);
                 listed(edits.iter().map(edit))
             }
@@ -497,6 +501,7 @@ mod tests {
         };
         let edits = Command::Edit {
             edits: ["a", "b", "c", "d"].map(edit).to_vec(),
+            joins_last: false,
         };
         assert_eq!(
             (edits.name(), edits.summary().as_str()),

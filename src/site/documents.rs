@@ -146,6 +146,7 @@ mod tests {
                 path: "motion.cruise_mps".into(),
                 change: EditChange::Set { value: 0.1.into() },
             }],
+            joins_last: false,
         };
         editor.apply(&command, &|_| None).unwrap();
         let after = find(&editor, &koi);

@@ -60,7 +60,7 @@ pub(super) fn draft(
 ) -> Result<Draft, Problems> {
     let mut draft = Draft::default();
     match command {
-        Command::Edit { edits } => draft.edit(editor, edits)?,
+        Command::Edit { edits, .. } => draft.edit(editor, edits)?,
         Command::ReplaceText { document, text } => {
             if is_blank(text) {
                 let message =

@@ -263,6 +263,11 @@ impl Editor {
         names
     }
 
+    /// Whether the content of a file on the disk was rejected.
+    pub fn has_broken_files(&self) -> bool {
+        !self.broken.is_empty()
+    }
+
     /// Returns the paths of the values in the site file that have changed since the start and apply only after a
     /// restart.
     pub fn restart_needed(&self) -> Vec<String> {
@@ -302,6 +307,16 @@ impl Editor {
                 applied
             }
             Command::Batch { commands } => self.apply_batch(commands, species_of),
+            Command::Edit {
+                joins_last: true, ..
+            } => {
+                let draft = edit::draft(self, command, species_of)?;
+                let applied = self.commit(draft, command)?;
+                if applied.is_new_site {
+                    self.join_last_steps();
+                }
+                Ok(applied)
+            }
             Command::ReplaceText { document, .. } => {
                 let draft = edit::draft(self, command, species_of)?;
                 let applied = self.commit(draft, command)?;
@@ -408,6 +423,16 @@ impl Editor {
         self.undo.push(step);
         let surplus = self.undo.len().saturating_sub(UNDO_MAX);
         self.undo.drain(..surplus);
+    }
+
+    /// Makes the last two changes one step to undo, if they changed the same documents.
+    fn join_last_steps(&mut self) {
+        if let [.., before, last] = self.undo.as_slice()
+            && before.after.texts.keys().eq(last.after.texts.keys())
+        {
+            let steps = self.undo.split_off(self.undo.len() - 2);
+            self.undo.extend(UndoStep::merged(steps));
+        }
     }
 
     /// Applies a draft, if all documents are valid with its changes.

@@ -80,6 +80,11 @@ impl FileWatcher {
         watcher
     }
 
+    /// Makes the next polls report the files as they are, even if they do not change.
+    pub fn report_all(&mut self) {
+        self.reported = Contents::default();
+    }
+
     /// Returns the commands that apply the current state of the files, if the contents of any file have changed and all were
     /// stable since the last poll; otherwise `None`. A file that looks incomplete must be stable for longer.
     ///

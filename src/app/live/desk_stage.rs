@@ -21,6 +21,7 @@ use crate::control::{
 };
 use crate::site::Site;
 
+use super::super::last_good::LastGood;
 use super::alert_stage::AlertBoard;
 use super::journal::Journal;
 use super::latest_slot::LatestSlot;
@@ -34,6 +35,8 @@ use super::status_builder::StatusBuilder;
 use super::supervisor::Heartbeat;
 use super::vision_stage::VisionSettings;
 
+/// Longest time between two steps of one drag. The panel sends a step every 120 ms, and the last one when the finger is lifted.
+const JOIN_TIME: Duration = Duration::from_secs(1);
 /// Longest wait for a command before the next heartbeat.
 const COMMAND_WAIT: Duration = Duration::from_millis(100);
 /// Time between two statuses.
@@ -86,6 +89,10 @@ pub(crate) struct DeskStage {
     living: Living,
     /// Removed individuals whose removal the pool has not confirmed yet: id, and number of the command.
     removed: Vec<(u32, u64)>,
+    /// The last applied command, if it set values; a further step of a drag joins it.
+    last_edit: Option<LastEdit>,
+    /// The last valid documents; `None` for the built-in site.
+    last_good: Option<LastGood>,
     /// Values that need a restart and are already in the log.
     restart_needed: Vec<String>,
     /// Calibration of the camera, as the vision stage published it.
@@ -109,6 +116,8 @@ impl DeskStage {
             revision: 0,
             living: Living::default(),
             removed: Vec::new(),
+            last_edit: None,
+            last_good: site.map(LastGood::of_site),
             restart_needed: Vec::new(),
             calibration,
         }
@@ -117,6 +126,7 @@ impl DeskStage {
     /// Applies commands until the program ends.
     pub(crate) fn run(&mut self, heartbeat: &Heartbeat) {
         let mut status_due = Instant::now();
+        self.keep_last_good();
         self.publish_documents();
         while heartbeat.keep_running() {
             while let Ok(calibration) = self.links.accepted.try_recv() {
@@ -146,6 +156,12 @@ impl DeskStage {
         self.links.board.publish_documents(page);
     }
 
+    fn keep_last_good(&mut self) {
+        if let Some(last_good) = &mut self.last_good {
+            last_good.keep(self.desk.editor());
+        }
+    }
+
     fn publish_status(&mut self) {
         self.update_living();
         let documents: Status = self.desk.document_status();
@@ -173,10 +189,15 @@ impl DeskStage {
                 self.passed_on(requested)
             }
             _ => {
-                let outcome = self.edit(command, sent);
+                let outcome = self.edit_joined(source, command, sent);
                 // A rejected file is shown with its problems.
                 if outcome.is_applied() || matches!(command, Command::TakeOver { .. }) {
                     self.publish_documents();
+                }
+                if outcome.is_applied()
+                    && matches!(command, Command::Save | Command::TakeOver { .. })
+                {
+                    self.keep_last_good();
                 }
                 outcome
             }
@@ -240,6 +261,24 @@ impl DeskStage {
             tick: self.living.tick,
             notes: Vec::new(),
         }
+    }
+
+    /// Applies an edit. If the same client changes the same values again within a moment, all these edits are one step to undo.
+    fn edit_joined(&mut self, source: &Source, command: &Command, sent: Instant) -> Outcome {
+        let next = LastEdit::of(source, command, sent);
+        let joins_last = next.as_ref().zip(self.last_edit.as_ref());
+        let joins_last = joins_last.is_some_and(|(next, last)| next.joins(last));
+        let outcome = match command {
+            Command::Edit { edits, .. } => {
+                let edits = edits.clone();
+                self.edit(&Command::Edit { edits, joins_last }, sent)
+            }
+            _ => self.edit(command, sent),
+        };
+        if outcome.is_applied() {
+            self.last_edit = next;
+        }
+        outcome
     }
 
     fn edit(&mut self, command: &Command, sent: Instant) -> Outcome {
@@ -401,6 +440,7 @@ impl DeskStage {
                     value: CALIBRATION_FILE.into(),
                 },
             }],
+            joins_last: false,
         };
         self.apply(&source, &edit, Instant::now());
         if is_clean {
@@ -414,6 +454,38 @@ impl DeskStage {
         Err(format!(
             "the site file does not contain calibration.file = \"{CALIBRATION_FILE}\" yet; save the site"
         ))
+    }
+}
+
+/// An edit that a further step of a drag can join.
+struct LastEdit {
+    source: Source,
+    /// The values that it set.
+    values: Vec<(DocumentName, String)>,
+    sent: Instant,
+}
+
+impl LastEdit {
+    /// Returns what has to be known of a command; `None` if it does more than to set values.
+    fn of(source: &Source, command: &Command, sent: Instant) -> Option<Self> {
+        let Command::Edit { edits, .. } = command else {
+            return None;
+        };
+        let is_set = |edit: &Edit| matches!(edit.change, EditChange::Set { .. });
+        edits.iter().all(is_set).then(|| Self {
+            source: source.clone(),
+            values: (edits
+                .iter()
+                .map(|edit| (edit.document.clone(), edit.path.clone())))
+            .collect(),
+            sent,
+        })
+    }
+
+    fn joins(&self, last: &Self) -> bool {
+        self.sent.saturating_duration_since(last.sent) <= JOIN_TIME
+            && self.source == last.source
+            && self.values == last.values
     }
 }
 
@@ -472,7 +544,68 @@ fn has_same_look(a: &Site, b: &Site) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::site::load;
+    use crate::site::{Editor, load};
+
+    fn source(name: &str) -> Source {
+        Source {
+            kind: SourceKind::Panel,
+            name: name.to_owned(),
+        }
+    }
+
+    fn set(path: &str, value: f64, joins_last: bool) -> Command {
+        Command::Edit {
+            edits: vec![Edit {
+                document: DocumentName::Site,
+                path: path.to_owned(),
+                change: EditChange::Set {
+                    value: value.into(),
+                },
+            }],
+            joins_last,
+        }
+    }
+
+    #[test]
+    fn steps_of_one_drag_are_recognized() {
+        let begin = Instant::now();
+        let edit = |name: &str, path: &str, ms: u64| {
+            let sent = begin + Duration::from_millis(ms);
+            LastEdit::of(&source(name), &set(path, 0.5, false), sent).unwrap()
+        };
+        let first = edit("ada", "surface.width_m", 0);
+        assert!(edit("ada", "surface.width_m", 900).joins(&first));
+        assert!(!edit("ada", "surface.width_m", 1100).joins(&first), "late");
+        assert!(
+            !edit("bob", "surface.width_m", 100).joins(&first),
+            "another client"
+        );
+        assert!(
+            !edit("ada", "surface.height_m", 100).joins(&first),
+            "another value"
+        );
+        assert!(LastEdit::of(&source("ada"), &Command::Undo, begin).is_none());
+    }
+
+    #[test]
+    fn a_drag_is_one_step_to_undo() {
+        let mut editor = Editor::open(None, None).unwrap();
+        let width = |editor: &Editor| editor.site().file.surface.width_m;
+        let none = |_: u32| None;
+        editor
+            .apply(&set("surface.width_m", 5.0, false), &none)
+            .unwrap();
+        for (value, joins_last) in [(5.1, false), (5.2, true), (5.2, true), (5.3, true)] {
+            editor
+                .apply(&set("surface.width_m", value, joins_last), &none)
+                .unwrap();
+        }
+        assert_eq!(editor.undo_depths(), (2, 0));
+        editor.apply(&Command::Undo, &none).unwrap();
+        assert!((width(&editor) - 5.0).abs() < 1e-6);
+        editor.apply(&Command::Redo, &none).unwrap();
+        assert!((width(&editor) - 5.3).abs() < 1e-6);
+    }
 
     #[test]
     fn an_edited_terrace_needs_a_new_picture() {

@@ -75,7 +75,7 @@ fn role_of(command: &Command) -> Option<Role> {
         Command::Batch { commands } => commands
             .iter()
             .try_fold(own, |highest, command| Some(highest.max(role_of(command)?))),
-        Command::Edit { edits } if edits.iter().all(is_of_staff) => Some(Role::Operate),
+        Command::Edit { edits, .. } if edits.iter().all(is_of_staff) => Some(Role::Operate),
         _ => Some(own),
     }
 }

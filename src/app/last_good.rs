@@ -1,0 +1,146 @@
+//! The last valid documents of a site, kept in the state folder. If the files of the site are broken at a start, the pool runs
+//! with these documents, so that the panel opens and shows the errors.
+//!
+//! In: the documents after each start and each save. Out: the documents of the last time at which all files were valid. Must not:
+//! change a file of the site.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+
+use super::state_folder::state_folder;
+use crate::config::{read_text, write_atomically};
+use crate::site::{Editor, EditorState};
+
+/// Name of the file in the state folder.
+const FILE: &str = "last-valid-site.json";
+
+/// The file with the last valid documents.
+#[derive(Debug)]
+pub(super) struct LastGood {
+    site: PathBuf,
+    file: PathBuf,
+    /// Content of the file, as far as it is known; empty before the first write.
+    written: String,
+}
+
+impl LastGood {
+    /// Returns the file of a site. Does not touch the disk.
+    pub(super) fn of_site(site: &Path) -> Self {
+        let folder = site.parent().unwrap_or(Path::new(""));
+        Self {
+            site: site.to_path_buf(),
+            file: state_folder(folder).join(FILE),
+            written: String::new(),
+        }
+    }
+
+    /// Keeps the documents if all of them are saved. If the disk refuses, this is only logged: the pool does not need the file.
+    pub(super) fn keep(&mut self, editor: &Editor) {
+        if !editor.unsaved().is_empty() || editor.has_broken_files() {
+            return;
+        }
+        if let Err(error) = self.write(editor) {
+            tracing::warn!(
+                "{}: the last valid site cannot be kept: {error:#}",
+                self.file.display()
+            );
+        }
+    }
+
+    fn write(&mut self, editor: &Editor) -> anyhow::Result<()> {
+        let text = serde_json::to_string(&editor.state())?;
+        if text == self.written {
+            return Ok(());
+        }
+        if let Some(folder) = self.file.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        write_atomically(&self.file, text.as_bytes())?;
+        self.written = text;
+        Ok(())
+    }
+
+    /// Opens the last valid documents; `None` if there are none.
+    ///
+    /// # Errors
+    /// When the kept documents are damaged, or no longer valid for this version of Shoal.
+    pub(super) fn open(&self) -> anyhow::Result<Option<Editor>> {
+        if !self.file.exists() {
+            return Ok(None);
+        }
+        let text = read_text(&self.file).map_err(|problem| anyhow::anyhow!("{problem}"))?;
+        let state: EditorState = serde_json::from_str(&text)
+            .with_context(|| format!("{}: damaged; remove it", self.file.display()))?;
+        let editor = Editor::restore(Some(&self.site), &state);
+        editor.map(Some).map_err(|problems| {
+            let file = self.file.display();
+            anyhow::anyhow!("{file}: the last valid site is no longer valid: {problems}")
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::{Command, DocumentName, DocumentText};
+
+    fn kept(folder: &tempfile::TempDir) -> LastGood {
+        LastGood {
+            site: folder.path().join("site.toml"),
+            file: folder.path().join("state").join(FILE),
+            written: String::new(),
+        }
+    }
+
+    #[test]
+    fn the_last_valid_site_is_opened_while_its_file_is_broken() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut last = kept(&folder);
+        assert!(last.open().unwrap().is_none());
+        let good = "[surface]\nwidth_m = 5.5 # measured\n";
+        std::fs::write(&last.site, good).unwrap();
+        last.keep(&Editor::open(Some(&last.site), None).unwrap());
+
+        let bad = "[surface]\nwidth_m = \"wide\"\n";
+        std::fs::write(&last.site, bad).unwrap();
+        assert!(Editor::open(Some(&last.site), None).is_err());
+        let mut editor = last.open().unwrap().unwrap();
+        assert_eq!(editor.text(&DocumentName::Site), Some(good));
+        // What the watcher of the files reports.
+        let broken = Command::TakeOver {
+            documents: vec![DocumentText {
+                document: DocumentName::Site,
+                text: Some(bad.to_owned()),
+            }],
+        };
+        editor.apply(&broken, &|_| None).unwrap_err();
+        let page: serde_json::Value =
+            serde_json::from_str(&editor.documents_view().json(1)).unwrap();
+        let site = &page["documents"][0];
+        assert_eq!(site["broken_text"], bad);
+        assert_eq!(site["problems"][0]["line"], 2, "{site}");
+        // A site with a broken file is not kept as valid.
+        let before = std::fs::read_to_string(&last.file).unwrap();
+        last.keep(&editor);
+        assert_eq!(std::fs::read_to_string(&last.file).unwrap(), before);
+        assert_eq!(std::fs::read_to_string(&last.site).unwrap(), bad);
+    }
+
+    #[test]
+    fn unsaved_changes_are_not_kept_and_a_damaged_file_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut last = kept(&folder);
+        std::fs::write(&last.site, "scene = \"pool\"\n").unwrap();
+        // The scene of the command line counts as an unsaved edit.
+        last.keep(&Editor::open(Some(&last.site), Some("reef")).unwrap());
+        assert!(!last.file.exists());
+        last.keep(&Editor::open(Some(&last.site), None).unwrap());
+        std::fs::write(&last.file, "{").unwrap();
+        let error = format!("{:#}", last.open().unwrap_err());
+        assert!(
+            error.contains(FILE) && error.contains("remove it"),
+            "{error}"
+        );
+    }
+}
