@@ -4,7 +4,7 @@
 //! of the camera, and a sender of commands. Prints the CPU time of each thread, the duration of ticks, dropped time, memory, and
 //! the time from a command to its reply and to its tick, as the program itself measures them.
 //!
-//! `cargo bench --bench panel -- [SECONDS]`
+//! `cargo bench --bench panel -- [SECONDS]`; `SHOAL_PROGRAM` names another program to measure, for a comparison.
 
 #![allow(clippy::print_stdout, missing_docs)]
 
@@ -108,7 +108,8 @@ impl Drop for RunningPool {
 
 impl RunningPool {
     fn start(site: &std::path::Path) -> anyhow::Result<Self> {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_shoal"))
+        let program = std::env::var_os("SHOAL_PROGRAM");
+        let mut child = Command::new(program.unwrap_or_else(|| env!("CARGO_BIN_EXE_shoal").into()))
             .arg("run")
             .arg(site)
             .args(["--headless", "--panel", "127.0.0.1:0"])

@@ -1,7 +1,7 @@
 //! The newest values for all clients of the stream, each encoded once.
 //!
-//! A task looks for new values some times a second, and only for watched ones. Clients read through channels in
-//! which the newest value wins, so a slow client misses values and costs no memory.
+//! A task looks for new values some times a second, and only for those that a client waits for. Clients read through channels in
+//! which the newest value wins, so a slow client misses values and costs neither memory nor the time of a stage.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,6 +16,7 @@ use tokio::sync::{broadcast, watch};
 use super::links::{LiveViews, PanelLinks, RawPicture};
 use super::live_slot::LiveSlot;
 use super::state::Panel;
+use super::topic::Topic;
 use crate::control::{Event, Status};
 
 /// Time between two looks for new values.
@@ -66,21 +67,29 @@ pub(crate) type EncodedEvent = (u64, Utf8Bytes);
 /// A picture that can be watched.
 pub(crate) struct PictureChannel {
     slot: Arc<LiveSlot<RawPicture>>,
-    /// First bytes of each binary message: kind and number of the picture.
-    head: [u8; 4],
-    /// The newest message, with the time at which the picture was made.
-    pub(crate) newest: watch::Sender<Option<(Instant, Bytes)>>,
+    /// First bytes of each binary message: kind and number of the picture. The step of the picture follows.
+    head: [u8; 2],
+    /// The newest message.
+    pub(crate) newest: Topic<Option<PictureMessage>>,
 }
+
+/// A message with a picture, and the time at which the picture was made.
+pub(crate) type PictureMessage = (Instant, Bytes);
 
 impl PictureChannel {
     /// Number of bytes before the JPEG.
     pub(crate) const HEAD: usize = 4;
 
+    /// Returns the number of source pixels per pixel of the picture in a message; `None` if the message does not say it.
+    pub(crate) fn step_of(message: &[u8]) -> Option<u8> {
+        message.get(2).copied().filter(|step| *step > 0)
+    }
+
     fn new(slot: &Arc<LiveSlot<RawPicture>>, kind: u8, number: usize) -> Arc<Self> {
         Arc::new(Self {
             slot: Arc::clone(slot),
-            head: [kind, u8::try_from(number).unwrap_or(u8::MAX), 0, 0],
-            newest: watch::Sender::new(None),
+            head: [kind, u8::try_from(number).unwrap_or(u8::MAX)],
+            newest: Topic::default(),
         })
     }
 }
@@ -92,9 +101,9 @@ pub(crate) struct Hub {
     /// New events.
     pub(crate) events: broadcast::Sender<EncodedEvent>,
     /// Newest agents.
-    pub(crate) agents: watch::Sender<Utf8Bytes>,
+    pub(crate) agents: Topic<Utf8Bytes>,
     /// Newest tracks.
-    pub(crate) tracks: watch::Sender<Utf8Bytes>,
+    pub(crate) tracks: Topic<Utf8Bytes>,
     /// The picture of the camera.
     pub(crate) camera: Arc<PictureChannel>,
     /// The pictures of the outputs.
@@ -110,8 +119,8 @@ impl Hub {
         Self {
             status: watch::Sender::default(),
             events: broadcast::Sender::new(EVENTS_WAITING),
-            agents: watch::Sender::default(),
-            tracks: watch::Sender::default(),
+            agents: Topic::default(),
+            tracks: Topic::default(),
             camera: PictureChannel::new(camera, 1, 0),
             outputs: outputs
                 .map(|(number, slot)| PictureChannel::new(slot, 2, number))
@@ -169,10 +178,10 @@ pub(crate) async fn fill_channels(panel: Arc<Panel>) {
     }
 }
 
-/// Sends the newest value of a slot if a client watches it and it is new.
+/// Sends the newest value of a slot if a client waits for it and it is new.
 fn send_newest<T: Serialize>(
     slot: &LiveSlot<T>,
-    channel: &watch::Sender<Utf8Bytes>,
+    topic: &Topic<Utf8Bytes>,
     kind: &'static str,
     last: &mut u64,
 ) {
@@ -182,7 +191,7 @@ fn send_newest<T: Serialize>(
         #[serde(flatten)]
         value: &'a T,
     }
-    if channel.receiver_count() == 0 {
+    if !topic.is_awaited() {
         return;
     }
     slot.want(Instant::now());
@@ -194,7 +203,7 @@ fn send_newest<T: Serialize>(
         r#type: kind,
         value: &*slot.read(),
     });
-    channel.send_replace(text.unwrap_or_default().into());
+    topic.send(text.unwrap_or_default().into());
 }
 
 /// Encodes one picture after the other of a channel, beside the other work.
@@ -215,7 +224,7 @@ impl PictureTask {
 
     async fn update(&mut self, now: Instant) {
         let channel = &self.channel;
-        if channel.newest.receiver_count() == 0 {
+        if !channel.newest.is_awaited() {
             return;
         }
         channel.slot.want(now);
@@ -238,15 +247,15 @@ impl PictureTask {
         let channel = Arc::clone(channel);
         self.running = Some(tokio::task::spawn_blocking(move || {
             let picture = channel.slot.read().clone();
-            if let Some(message) = encode(&channel.head, &picture) {
-                channel.newest.send_replace(Some((at, message)));
+            if let Some(message) = encode(channel.head, &picture) {
+                channel.newest.send(Some((at, message)));
             }
         }));
     }
 }
 
 /// Returns a binary message with a picture; `None` if the picture is empty or its size is wrong.
-fn encode(head: &[u8; PictureChannel::HEAD], picture: &RawPicture) -> Option<Bytes> {
+fn encode([kind, number]: [u8; 2], picture: &RawPicture) -> Option<Bytes> {
     let (width, height) = (picture.width_px, picture.height_px);
     let area = width as usize * height as usize;
     let color = match picture.pixels.len() {
@@ -255,6 +264,7 @@ fn encode(head: &[u8; PictureChannel::HEAD], picture: &RawPicture) -> Option<Byt
         length if length == 3 * area => ExtendedColorType::Rgb8,
         _ => return None,
     };
+    let head: [u8; PictureChannel::HEAD] = [kind, number, picture.step, 0];
     let mut message = head.to_vec();
     JpegEncoder::new_with_quality(&mut message, JPEG_QUALITY)
         .encode(&picture.pixels, width, height, color)

@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, MutexGuard};
 
-/// Time for which a stage goes on filling after the panel last asked for values.
-const WANTED_FOR: Duration = Duration::from_secs(2);
+/// Time for which a stage goes on filling after the panel last asked for values. The panel asks every 50 ms while a client waits
+/// for the next value, later if the machine is busy.
+const WANTED_FOR: Duration = Duration::from_millis(300);
 /// Shortest time between two values.
 const INTERVAL: Duration = Duration::from_millis(95);
 

@@ -15,8 +15,9 @@ use tokio::sync::{broadcast, watch};
 use super::access::Identity;
 use super::error::ApiError;
 use super::guard::Caller;
-use super::hub::{EncodedEvent, Hub, StreamText};
+use super::hub::{EncodedEvent, Hub, PictureMessage, StreamText};
 use super::state::Panel;
+use super::topic::TopicReader;
 
 /// Largest message of a client, in bytes.
 const MESSAGE_BYTES_MAX: usize = 16 << 10;
@@ -47,9 +48,9 @@ struct Subscribe {
 struct Watched {
     status: Option<watch::Receiver<Utf8Bytes>>,
     events: Option<broadcast::Receiver<EncodedEvent>>,
-    agents: Option<watch::Receiver<Utf8Bytes>>,
-    tracks: Option<watch::Receiver<Utf8Bytes>>,
-    pictures: Vec<watch::Receiver<Option<(Instant, Bytes)>>>,
+    agents: Option<TopicReader<Utf8Bytes>>,
+    tracks: Option<TopicReader<Utf8Bytes>>,
+    pictures: Vec<TopicReader<Option<PictureMessage>>>,
     /// Number of the last event that was sent.
     last_event: u64,
 }
@@ -67,15 +68,15 @@ impl Watched {
             match name.as_str() {
                 "status" => watched.status = Some(hub.status.subscribe()),
                 "events" => watched.events = Some(hub.events.subscribe()),
-                "agents" => watched.agents = Some(hub.agents.subscribe()),
-                "tracks" => watched.tracks = Some(hub.tracks.subscribe()),
-                "camera" => watched.pictures.push(hub.camera.newest.subscribe()),
+                "agents" => watched.agents = Some(hub.agents.reader()),
+                "tracks" => watched.tracks = Some(hub.tracks.reader()),
+                "camera" => watched.pictures.push(hub.camera.newest.reader()),
                 name => {
                     let number = name
                         .strip_prefix("output/")
                         .and_then(|n| n.parse::<usize>().ok());
                     match number.and_then(|number| hub.outputs.get(number)) {
-                        Some(channel) => watched.pictures.push(channel.newest.subscribe()),
+                        Some(channel) => watched.pictures.push(channel.newest.reader()),
                         None => {
                             return Err(
                                 "allowed: status, events, agents, tracks, camera, output/NUMBER"
@@ -94,7 +95,7 @@ impl Watched {
         tokio::select! {
             biased;
             event = next_event(&mut self.events) => event,
-            text = next_text(&mut self.status) => Next::Text(text),
+            text = next_status(&mut self.status) => Next::Text(text),
             text = next_text(&mut self.agents) => Next::Text(text),
             text = next_text(&mut self.tracks) => Next::Text(text),
             picture = next_picture(&mut self.pictures) => Next::Picture(picture),
@@ -110,7 +111,14 @@ enum Next {
     Picture(Bytes),
 }
 
-async fn next_text(channel: &mut Option<watch::Receiver<Utf8Bytes>>) -> Utf8Bytes {
+async fn next_text(topic: &mut Option<TopicReader<Utf8Bytes>>) -> Utf8Bytes {
+    match topic {
+        Some(topic) => topic.next().await,
+        None => pending().await,
+    }
+}
+
+async fn next_status(channel: &mut Option<watch::Receiver<Utf8Bytes>>) -> Utf8Bytes {
     let Some(channel) = channel else {
         return pending().await;
     };
@@ -131,18 +139,12 @@ async fn next_event(channel: &mut Option<broadcast::Receiver<EncodedEvent>>) -> 
     }
 }
 
-async fn next_picture(channels: &mut [watch::Receiver<Option<(Instant, Bytes)>>]) -> Bytes {
-    std::future::poll_fn(|context| {
-        for channel in channels.iter_mut() {
-            // A future of `changed` that is dropped leaves the change for the next one.
-            let changed = std::pin::pin!(channel.changed()).poll(context).is_ready();
-            if changed && let Some((_, picture)) = channel.borrow_and_update().clone() {
-                return std::task::Poll::Ready(picture);
-            }
+async fn next_picture(topics: &mut [TopicReader<Option<PictureMessage>>]) -> Bytes {
+    loop {
+        if let Some((_, picture)) = TopicReader::next_of_any(topics).await {
+            return picture;
         }
-        std::task::Poll::Pending
-    })
-    .await
+    }
 }
 
 /// `GET /api/v1/stream`.

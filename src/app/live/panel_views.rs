@@ -40,6 +40,7 @@ fn copy_frame(frame: &Frame, picture: &mut RawPicture) {
     let every = width.div_ceil(CAMERA_WIDTH_PX).max(1);
     (picture.width_px, picture.height_px) =
         (width.div_ceil(every) as u32, height.div_ceil(every) as u32);
+    picture.step = u8::try_from(every).unwrap_or_default();
     picture.pixels.clear();
     let width = width.max(1);
     match &frame.luma {
@@ -77,11 +78,9 @@ pub(super) fn show_agents(
     snapshot: &Snapshot,
     now: Instant,
 ) {
-    if views.agents.is_due(now) {
-        let mut line = agents_line(simulation, snapshot);
-        add_forces(simulation, &mut line);
-        views.agents.fill(now, |shown| *shown = line);
-    }
+    let mut line = agents_line(simulation, snapshot);
+    add_forces(simulation, &mut line);
+    views.agents.fill(now, |shown| *shown = line);
 }
 
 /// Shows the outputs of the screen.
@@ -100,6 +99,7 @@ pub(super) fn show_outputs(views: &LiveViews, screen: &mut ScreenSupervisor<'_>,
 fn copy_pixels(from: ThumbnailPixels<'_>, picture: &mut RawPicture) {
     let [width, height] = from.size_px;
     (picture.width_px, picture.height_px) = (width, height);
+    picture.step = 0;
     picture.pixels.clear();
     for row in from.rgba.chunks_exact(from.row_bytes.max(1)) {
         let pixels = row.chunks_exact(4).take(width as usize);
@@ -126,6 +126,7 @@ mod tests {
         };
         copy_frame(&frame, &mut picture);
         assert_eq!((picture.width_px, picture.height_px), (641, 1));
+        assert_eq!(picture.step, 3);
         assert_eq!(picture.pixels.len(), 641);
         assert_eq!(picture.pixels[640], (1920 >> 4) as u8);
         let frame = Frame {
@@ -136,8 +137,8 @@ mod tests {
         };
         copy_frame(&frame, &mut picture);
         assert_eq!(
-            (picture.width_px, picture.pixels.as_slice()),
-            (2, &[1, 2, 3, 4][..])
+            (picture.width_px, picture.step, picture.pixels.as_slice()),
+            (2, 1, &[1, 2, 3, 4][..])
         );
     }
 

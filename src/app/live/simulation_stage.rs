@@ -165,7 +165,9 @@ impl SimulationStage {
             if let Some(session) = self.session.as_ref().filter(|_| is_new) {
                 session.add_observation(simulation.tick() + 1, &latest.observation);
             }
-            let wants_forces = draws_forces || self.views.agents.is_wanted(begun);
+            // Forces are recorded only in the ticks whose agents a client of the panel gets.
+            let shows_agents = self.views.agents.is_due(begun);
+            let wants_forces = draws_forces || shows_agents;
             if std::mem::replace(&mut records_forces, wants_forces) != wants_forces {
                 simulation.record_forces(wants_forces);
             }
@@ -182,7 +184,9 @@ impl SimulationStage {
             simulation.fill_overlay(self.layers, &mut pair.after.overlay);
             (pair.due, pair.tick, pair.frame_at) = (due, tick, latest.frame_at);
             pair.setup_version = setup_version;
-            show_agents(&self.views, &simulation, &pair.after, begun);
+            if shows_agents {
+                show_agents(&self.views, &simulation, &pair.after, begun);
+            }
             self.snapshots.put(&mut pair);
             if let Some(sent) = oldest_sent {
                 self.meters.command_to_snapshot.record(sent.elapsed());

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::client::{Received, StreamClient, wait_until};
 use super::*;
-use crate::control::{AgentsLine, TrackLine};
+use crate::control::{AgentsLine, ShadowLine, TrackLine};
 use crate::panel::RawPicture;
 
 #[test]
@@ -94,6 +94,8 @@ pub(super) fn show_pictures(
             level = level.wrapping_add(1);
             slot.fill(now, |picture| {
                 (picture.width_px, picture.height_px) = (64, 48);
+                // Only the camera's picture has a step.
+                picture.step = if bytes == 1 { 3 } else { 0 };
                 picture.pixels.clear();
                 picture.pixels.resize(64 * 48 * bytes, level);
             });
@@ -116,6 +118,8 @@ fn pictures_of_camera_and_outputs_are_jpeg() {
             (200, Some("image/jpeg"))
         );
         assert_eq!(answer.header("cache-control"), Some("no-store"));
+        let step = path.contains("camera").then_some("3");
+        assert_eq!(answer.header("x-picture-step"), step, "{path}");
         let picture = image::load_from_memory(&answer.body).unwrap();
         assert_eq!((picture.width(), picture.height()), (64, 48));
     }
@@ -127,7 +131,7 @@ fn pictures_of_camera_and_outputs_are_jpeg() {
             panic!("no picture");
         };
         assert!(
-            matches!(message[..4], [1 | 2, 0, 0, 0]),
+            matches!(message[..4], [1, 0, 3, 0] | [2, 0, 0, 0]),
             "{:?}",
             &message[..4]
         );
@@ -141,6 +145,53 @@ fn a_stage_without_pictures_is_not_available() {
     let server = TestServer::start();
     let answer = server.admin().get("/api/v1/camera.jpg");
     assert_eq!((answer.status, answer.code()), (503, "unavailable"));
+}
+
+/// The report of all agents was made ten times a second as long as a client had subscribed to it, even if that client read nothing.
+#[test]
+fn a_client_that_does_not_read_costs_the_simulation_nothing() {
+    let server = TestServer::start();
+    let admin = server.admin();
+    let agents = Arc::clone(&server.views.agents);
+    let shadow = ShadowLine {
+        id: 1,
+        x_m: 0.0,
+        z_m: 0.0,
+        foot_m: [0.0; 2],
+        radius_m: 0.3,
+        vx_mps: 0.0,
+        vz_mps: 0.0,
+        area_m2: 0.3,
+        age_secs: 1.0,
+        still_secs: 0.0,
+        contour_m: vec![[0.123_456, 0.654_321]; 100_000],
+        on_surface: true,
+    };
+    let fill = || {
+        let line = AgentsLine {
+            shadows: vec![shadow.clone()],
+            ..AgentsLine::default()
+        };
+        agents.fill(Instant::now(), |shown| *shown = line);
+    };
+    let mut slow = StreamClient::open(&admin, &[]).unwrap();
+    slow.subscribe(&["agents"], None);
+    // The buffers of the connection take some of these reports of 2 MB each.
+    let mut last = Instant::now();
+    wait_until("the end of the wish for agents", || {
+        if agents.is_due(Instant::now()) {
+            fill();
+            last = Instant::now();
+        }
+        (last.elapsed() > Duration::from_secs(1)).then_some(())
+    });
+    let mut quick = StreamClient::open(&admin, &[]).unwrap();
+    quick.subscribe(&["agents"], None);
+    wait_until("a report for the client that reads", || {
+        agents.is_due(Instant::now()).then(fill)
+    });
+    assert!(quick.text("agents")["shadows"].is_array());
+    drop(slow);
 }
 
 #[test]

@@ -1,0 +1,106 @@
+//! A channel with the newest value of one kind. It knows whether a client waits for the next value, so that a stage makes no value
+//! that only clients would get that still take an earlier one.
+
+use std::future::pending;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::Poll;
+
+use tokio::sync::watch;
+
+/// The channel.
+#[derive(Debug)]
+pub(crate) struct Topic<T> {
+    newest: watch::Sender<T>,
+    waiting: Arc<AtomicUsize>,
+}
+
+impl<T: Default> Default for Topic<T> {
+    fn default() -> Self {
+        Self {
+            newest: watch::Sender::default(),
+            waiting: Arc::default(),
+        }
+    }
+}
+
+impl<T> Topic<T> {
+    /// Whether a client waits for the next value.
+    pub(crate) fn is_awaited(&self) -> bool {
+        self.waiting.load(Ordering::Relaxed) > 0
+    }
+
+    /// Replaces the newest value.
+    pub(crate) fn send(&self, value: T) {
+        self.newest.send_replace(value);
+    }
+
+    /// Returns a reader that has seen the present value.
+    pub(crate) fn reader(&self) -> TopicReader<T> {
+        TopicReader {
+            newest: self.newest.subscribe(),
+            waiting: Arc::clone(&self.waiting),
+        }
+    }
+}
+
+/// Reads the values of a topic for one client.
+#[derive(Debug)]
+pub(crate) struct TopicReader<T> {
+    newest: watch::Receiver<T>,
+    waiting: Arc<AtomicUsize>,
+}
+
+impl<T: Clone> TopicReader<T> {
+    /// Waits for the next value. Can be dropped at any time without losing it.
+    pub(crate) async fn next(&mut self) -> T {
+        let _waiting = WaitingClient::new(&self.waiting);
+        if self.newest.changed().await.is_err() {
+            return pending().await;
+        }
+        self.newest.borrow_and_update().clone()
+    }
+
+    /// Waits for the next value of any reader. Can be dropped at any time without losing it.
+    pub(crate) async fn next_of_any(readers: &mut [Self]) -> T {
+        let waiting = readers.iter();
+        let _waiting: Vec<_> = waiting
+            .map(|reader| WaitingClient::new(&reader.waiting))
+            .collect();
+        std::future::poll_fn(|context| {
+            for reader in readers.iter_mut() {
+                // A future of `changed` that is dropped leaves the change for the next one.
+                let changed = pin!(reader.newest.changed()).poll(context);
+                if matches!(changed, Poll::Ready(Ok(()))) {
+                    return Poll::Ready(reader.newest.borrow_and_update().clone());
+                }
+            }
+            Poll::Pending
+        })
+        .await
+    }
+
+    /// Waits for a value with a property, which can be the present one; `None` if the topic ends.
+    pub(crate) async fn wait_for(&mut self, is_wanted: impl FnMut(&T) -> bool) -> Option<T> {
+        let _waiting = WaitingClient::new(&self.waiting);
+        let found = self.newest.wait_for(is_wanted).await;
+        found.ok().map(|value| value.clone())
+    }
+}
+
+/// A client that waits. It no longer waits when this is dropped.
+struct WaitingClient(Arc<AtomicUsize>);
+
+impl WaitingClient {
+    fn new(waiting: &Arc<AtomicUsize>) -> Self {
+        waiting.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(waiting))
+    }
+}
+
+impl Drop for WaitingClient {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
