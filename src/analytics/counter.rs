@@ -51,6 +51,32 @@ pub struct Sums {
     pub cells: BTreeMap<(i32, i32), f64>,
 }
 
+impl Sums {
+    /// Adds other sums, except the occupancy map.
+    pub fn add(&mut self, other: &Self) {
+        self.arrivals += other.arrivals;
+        self.departures += other.departures;
+        self.dwell_secs += other.dwell_secs;
+        for (count, more) in self.dwell.iter_mut().zip(other.dwell) {
+            *count += more;
+        }
+        self.peak = self.peak.max(other.peak);
+        self.visitor_secs += other.visitor_secs;
+    }
+
+    /// Returns the mean time of the visits that ended; `None` if none did.
+    pub fn mean_dwell_secs(&self) -> Option<f64> {
+        (self.departures > 0).then(|| self.dwell_secs / f64::from(self.departures))
+    }
+
+    /// Whether there were visitors, but fewer than `hide_below`. Means and classes of a few visitors would describe single
+    /// persons.
+    pub fn is_hidden(&self, hide_below: u32) -> bool {
+        let most = self.arrivals.max(self.departures).max(self.peak);
+        most > 0 && most < hide_below
+    }
+}
+
 /// A visit that goes on.
 #[derive(Clone, Copy, Debug)]
 struct Visit {

@@ -35,18 +35,14 @@ pub fn write_csv(
     for interval in intervals {
         let sums = &interval.sums;
         let start = (options.local_time)(interval.start_unix_secs);
-        // Means and classes of a few visitors would describe single persons.
-        let most = sums.arrivals.max(sums.departures).max(sums.peak);
-        if most > 0 && most < options.hide_below {
+        if sums.is_hidden(options.hide_below) {
             let few = format!("<{}", options.hide_below);
             let empty = ",".repeat(DWELL_LIMITS_SECS.len() + 3);
             writeln!(out, "{start},{few},{few}{empty},")?;
             continue;
         }
-        let mean = match sums.departures {
-            0 => String::new(),
-            count => format!("{:.1}", sums.dwell_secs / f64::from(count)),
-        };
+        let mean = sums.mean_dwell_secs();
+        let mean = mean.map_or_else(String::new, |secs| format!("{secs:.1}"));
         write!(
             out,
             "{start},{},{},{mean},{},{:.1}",

@@ -11,4 +11,4 @@ mod store;
 pub use counter::{Counter, DWELL_LIMITS_SECS, INTERVAL_SECS, Sums, TrackPoint};
 pub use csv::{CsvOptions, write_csv};
 pub use params::CountingParams;
-pub use store::{CellTotal, Interval, Store, StoreError};
+pub use store::{CellTotal, Interval, Store, StoreError, group};

@@ -88,6 +88,21 @@ pub struct Interval {
     pub sums: Sums,
 }
 
+/// Adds up neighboring intervals with the same key, for example all quarters of a day. The result begins with its first interval.
+pub fn group<K: PartialEq>(intervals: &[Interval], key: impl Fn(i64) -> K) -> Vec<Interval> {
+    let mut groups: Vec<Interval> = Vec::new();
+    let mut last = None;
+    for interval in intervals {
+        let own = key(interval.start_unix_secs);
+        match groups.last_mut().filter(|_| last.as_ref() == Some(&own)) {
+            Some(group) => group.sums.add(&interval.sums),
+            None => groups.push(interval.clone()),
+        }
+        last = Some(own);
+    }
+    groups
+}
+
 /// Total time of one cell of the occupancy map.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CellTotal {

@@ -1,20 +1,24 @@
 //! Starts the operator's panel of the running pool, and connects it with the other stages.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use qrcode::{Color, EcLevel, QrCode};
+use serde_json::{Value, json};
 
-use super::live::{HangPolicy, LivePool};
+use super::live::{HangPolicy, LivePool, ask_for_monitors};
 use super::print_message;
 use super::site_archive::{add_model, read_site_files, restore_site_files};
-use super::state_folder::state_folder;
+use super::state_folder::{counts_file, state_folder};
 use super::terminal::LOG;
 use crate::calibration::Language;
+use crate::camera::{WorkerCommand, list_cameras};
 use crate::panel::{
-    Listen, PanelLinks, PanelOptions, PanelParams, PanelServer, SetupNotice, SiteFiles,
+    Devices, Listen, PanelLinks, PanelOptions, PanelParams, PanelServer, SetupNotice, SiteFiles,
+    VisitorCounts,
 };
 use crate::render::{FloorNotice, QrModules};
-use crate::site;
+use crate::site::{self, Site};
 
 /// Returns the options of the panel of a site. `listen` comes from the command line and replaces the value of the site.
 pub(super) fn panel_options(
@@ -33,11 +37,27 @@ pub(super) fn panel_options(
     }
 }
 
+/// Longest time that a camera may take to answer when the panel lists the cameras.
+const CAMERA_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Returns where the visitors of a site are counted; `None` if they are not counted.
+pub(super) fn visitor_counts(site: &Site) -> Option<VisitorCounts> {
+    let counting = &site.file.counting;
+    counting.on.then(|| VisitorCounts {
+        file: counts_file(site),
+        hide_below: counting.hide_below,
+    })
+}
+
 /// Starts the panel. The pool also runs without it, so a used port or a damaged file is only a warning.
 ///
 /// # Errors
 /// When the thread cannot be started.
-pub(super) fn start_panel(live: &mut LivePool, options: &PanelOptions) -> anyhow::Result<()> {
+pub(super) fn start_panel(
+    live: &mut LivePool,
+    options: &PanelOptions,
+    counts: Option<VisitorCounts>,
+) -> anyhow::Result<()> {
     let notices = live.notices.clone();
     let is_remote = Listen::parse(&options.params.listen).is_ok_and(Listen::is_remote);
     // A trial of the built-in site on a desk is not disturbed by a text in the picture.
@@ -46,6 +66,8 @@ pub(super) fn start_panel(live: &mut LivePool, options: &PanelOptions) -> anyhow
         client: live.client.clone(),
         views: live.views.clone(),
         schema: Box::new(|| site::schemas().to_string()),
+        devices: devices(),
+        counts,
         archive: options.site.clone().map(|site| site_archive(site, options)),
         on_setup: Box::new(move |notice| {
             if let Some(notice) = notice {
@@ -79,6 +101,18 @@ pub(super) fn start_panel(live: &mut LivePool, options: &PanelOptions) -> anyhow
             let served = server.run(|| heartbeat.keep_running());
             served.map_err(anyhow::Error::msg)
         })
+}
+
+fn devices() -> Devices {
+    let cameras = || -> anyhow::Result<Value> {
+        let listed = list_cameras(&WorkerCommand::own()?, CAMERA_TIMEOUT)?;
+        Ok(serde_json::to_value(listed)?)
+    };
+    let monitors = || -> anyhow::Result<Value> { Ok(json!({ "monitors": ask_for_monitors()? })) };
+    Devices {
+        cameras: Box::new(move || cameras().map_err(|error| format!("{error:#}"))),
+        monitors: Box::new(move || monitors().map_err(|error| format!("{error:#}"))),
+    }
 }
 
 fn site_archive(site: PathBuf, options: &PanelOptions) -> SiteFiles {

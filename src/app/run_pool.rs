@@ -24,7 +24,7 @@ use super::live::{
     SetupBuilder, SetupHandoff, SharedWindows, StopFlag, Supervisor, WindowSettings,
     calibration_step_for_key, check_reachable, is_x11, run_windows, watch_monitors,
 };
-use super::panel_stage::start_panel;
+use super::panel_stage::{start_panel, visitor_counts};
 use super::print_message;
 use super::session::SessionStart;
 
@@ -147,11 +147,12 @@ pub(super) fn run_pool(options: RunOptions, stop: StopFlag) -> anyhow::Result<Ru
         None => (None, Vec::new(), None),
     };
     let shared = SharedWindows::new(windows.len(), Arc::clone(&live.screen));
+    let counts = visitor_counts(options.documents.editor.site());
     start_editing(&mut live, options.documents, handoff.clone(), &shared)?;
     #[cfg(unix)]
     start_control_socket(&mut live, options.control_socket)?;
     if let Some(panel) = options.panel {
-        start_panel(&mut live, &panel)?;
+        start_panel(&mut live, &panel, counts)?;
     }
     live.start_service()?;
     if let Some(path) = options.commands {

@@ -50,6 +50,7 @@ const ASSETS: &[Asset] = &[
     asset!("pages/scenes.js"),
     asset!("pages/setup.js"),
     asset!("pages/system.js"),
+    asset!("pages/visitors.js"),
     asset!("parts/broken.js"),
     asset!("parts/code_editor.js"),
     asset!("parts/dialog.js"),

@@ -1,6 +1,9 @@
 //! What the rest of the program gives to the panel.
 
+use std::path::PathBuf;
 use std::sync::Arc;
+
+use serde_json::Value;
 
 use super::archive::SiteFileContent;
 use super::live_slot::LiveSlot;
@@ -30,6 +33,8 @@ pub struct RawPicture {
     pub width_px: u32,
     /// Height.
     pub height_px: u32,
+    /// Number of source pixels per pixel of this picture, in each direction; 0 if the picture was scaled otherwise.
+    pub step: u8,
     /// One byte per pixel for gray pictures, three for color (red, green, blue), row by row from the top.
     pub pixels: Vec<u8>,
 }
@@ -68,6 +73,26 @@ pub struct SiteFiles {
     pub add_model: AddModel,
 }
 
+/// Returns devices of the machine as JSON, or why they cannot be listed.
+pub type ListDevices = Box<dyn Fn() -> Result<Value, String> + Send + Sync>;
+
+/// Lists the devices of the machine. Each list takes up to some seconds.
+pub struct Devices {
+    /// The cameras, as `shoal cameras --json`.
+    pub cameras: ListDevices,
+    /// The monitors, each as a line of `shoal monitors`.
+    pub monitors: ListDevices,
+}
+
+/// The counts of visitors.
+#[derive(Clone, Debug)]
+pub struct VisitorCounts {
+    /// The file.
+    pub file: PathBuf,
+    /// Numbers of visitors below this one are not shown.
+    pub hide_below: u32,
+}
+
 /// What the rest of the program gives to the panel.
 pub struct PanelLinks {
     /// The client of the desk.
@@ -76,6 +101,10 @@ pub struct PanelLinks {
     pub views: LiveViews,
     /// Returns the JSON Schema of the configuration files, as JSON.
     pub schema: Box<dyn Fn() -> String + Send + Sync>,
+    /// Lists cameras and monitors.
+    pub devices: Devices,
+    /// The counts of visitors; `None` if they are not counted.
+    pub counts: Option<VisitorCounts>,
     /// Backup of the site; `None` for the built-in site, which has no files.
     pub archive: Option<SiteFiles>,
     /// Shows address and setup code until a password is set.

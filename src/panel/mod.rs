@@ -28,12 +28,13 @@ mod state;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod topic;
 
 pub use access::Role;
 pub use archive::{SiteFileContent, is_archive_name};
 pub use links::{
-    AddModel, LiveViews, PanelLinks, RawPicture, ReadFiles, RestoreFiles, SetupNotice, ShowSetup,
-    SiteFiles,
+    AddModel, Devices, ListDevices, LiveViews, PanelLinks, RawPicture, ReadFiles, RestoreFiles,
+    SetupNotice, ShowSetup, SiteFiles, VisitorCounts,
 };
 pub use live_slot::LiveSlot;
 pub use log_ring::{LogLevel, LogLine, LogRing};

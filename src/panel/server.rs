@@ -3,14 +3,14 @@
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use axum_server::Handle;
 use axum_server::accept::DefaultAcceptor;
 use axum_server::tls_rustls::{RustlsAcceptor, RustlsConfig};
 use tokio::runtime::{Builder, Runtime};
 
-use super::access::{Access, Store, random_text};
+use super::access::{Access, Accounts, SessionFile, Sessions, Store, random_text};
 use super::certificate::{certificate_names, encryption};
 use super::connection::{LimitedAcceptor, Places};
 use super::guard::HostNames;
@@ -37,6 +37,10 @@ const HEADER_TIMEOUT: Duration = Duration::from_secs(15);
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
 /// Time between two checks for the end of the program.
 const CHECK_INTERVAL: Duration = Duration::from_millis(50);
+/// Time between two checks whether sessions began or ended, which are then written to their file.
+const SESSIONS_INTERVAL: Duration = Duration::from_secs(1);
+/// Time between two writes of the sessions without such a change, for the times of their last use.
+const USES_INTERVAL: Duration = Duration::from_secs(300);
 /// Number of threads for hashes, JPEG pictures and writes to the disk.
 const HELPERS: usize = 3;
 
@@ -58,6 +62,7 @@ pub struct PanelServer {
     listener: TcpListener,
     encryption: Option<RustlsConfig>,
     panel: Arc<Panel>,
+    session_file: SessionFile,
     warnings: Vec<String>,
 }
 
@@ -96,6 +101,8 @@ impl PanelServer {
             None
         };
         let (store, accounts) = Store::open(options.state_folder.clone())?;
+        let session_file = SessionFile::new(options.state_folder.clone());
+        let sessions = read_sessions(&session_file, &accounts);
         if options.state_folder.is_none() {
             warnings.push(
                 "panel: without a site file, users and passwords are kept until the program ends"
@@ -108,7 +115,7 @@ impl PanelServer {
         };
         let scheme = if is_tls { "https" } else { "http" };
         let panel = Panel::new(PanelParts {
-            access: Access::new(accounts),
+            access: Access::new(accounts, sessions),
             store,
             hosts: HostNames::new(machine.as_deref(), &params.names),
             is_tls,
@@ -120,6 +127,7 @@ impl PanelServer {
             listener,
             encryption,
             panel: Arc::new(panel),
+            session_file,
             warnings,
         }))
     }
@@ -142,6 +150,7 @@ impl PanelServer {
         lower_priority();
         let runtime = runtime()?;
         let served = runtime.block_on(self.serve(keep_running));
+        self.write_sessions();
         // A hash or a picture that is being computed may end by itself.
         runtime.shutdown_background();
         served.map_err(|error| format!("the panel cannot be served: {error}"))
@@ -195,9 +204,55 @@ impl PanelServer {
         tokio::select! {
             served = serving => served,
             () = filling => Ok(()),
+            () = self.keep_sessions() => Ok(()),
             () = watching => Ok(()),
         }
     }
+
+    /// Writes the sessions to their file when they change, until the server ends.
+    async fn keep_sessions(&self) {
+        let (mut changes, mut written) = (0, Instant::now());
+        loop {
+            tokio::time::sleep(SESSIONS_INTERVAL).await;
+            let now = self.panel.access.lock().sessions.changes();
+            if now != changes || written.elapsed() >= USES_INTERVAL {
+                (changes, written) = (now, Instant::now());
+                self.write_sessions();
+            }
+        }
+    }
+
+    /// Writes the sessions to their file. If the disk refuses, users log in again after a restart.
+    fn write_sessions(&self) {
+        let text = {
+            let access = self.panel.access.lock();
+            if access.sessions.is_untouched() {
+                return;
+            }
+            let accounts = access.accounts.name();
+            (access.sessions).text(&accounts, Instant::now(), unix_secs())
+        };
+        if let Err(error) = self.session_file.write(&text) {
+            tracing::warn!("panel: the sessions cannot be kept: {error}");
+        }
+    }
+}
+
+fn unix_secs() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| since.as_secs())
+}
+
+/// Returns the sessions from before a restart.
+fn read_sessions(file: &SessionFile, accounts: &Accounts) -> Sessions {
+    let Some(text) = file.read() else {
+        return Sessions::default();
+    };
+    let read = Sessions::read(&text, &accounts.name(), Instant::now(), unix_secs());
+    read.unwrap_or_else(|damage| {
+        tracing::warn!("panel: the file of sessions is damaged, so users log in again: {damage}");
+        Sessions::default()
+    })
 }
 
 /// Opens the port; `None` if the panel is off.

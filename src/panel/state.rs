@@ -47,6 +47,7 @@ pub(crate) struct Panel {
     hashing: Semaphore,
     hash_places: Semaphore,
     uploads: Semaphore,
+    listings: Semaphore,
 }
 
 /// What [`Panel::new`] needs.
@@ -75,6 +76,7 @@ impl Panel {
             hashing: Semaphore::new(HASHES_AT_ONCE),
             hash_places: Semaphore::new(HASHES_AT_ONCE + HASHES_WAITING),
             uploads: Semaphore::new(1),
+            listings: Semaphore::new(1),
         }
     }
 
@@ -101,6 +103,11 @@ impl Panel {
         self.uploads.try_acquire().map_err(|_| {
             ApiError::busy("another backup or restore is running; try again in a moment")
         })
+    }
+
+    /// Takes the place of the only listing of devices that may run, because each starts a process. Waits for another one.
+    pub(crate) async fn one_listing(&self) -> Option<SemaphorePermit<'_>> {
+        self.listings.acquire().await.ok()
     }
 
     /// Writes the accounts to their file, beside the other requests.

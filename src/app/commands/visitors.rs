@@ -10,7 +10,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan as _};
 
-use crate::analytics::{CellTotal, CsvOptions, Interval, Store, Sums, write_csv};
+use crate::analytics::{CellTotal, CsvOptions, Store, Sums, group, write_csv};
 use crate::app::state_folder::counts_file;
 use crate::site;
 
@@ -86,44 +86,27 @@ pub(super) fn visitors(arguments: &VisitorsArguments) -> anyhow::Result<ExitCode
         return Ok(ExitCode::SUCCESS);
     }
     writeln!(out, "day         arrivals  mean stay  most at once")?;
-    for (day, sums) in days(&intervals, &local) {
-        writeln!(out, "{day}  {}", day_line(&sums, hide_below))?;
+    let day = |start: i64| -> String { local(start).chars().take(10).collect() };
+    for interval in group(&intervals, day) {
+        let line = day_line(&interval.sums, hide_below);
+        writeln!(out, "{}  {line}", day(interval.start_unix_secs))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the sums of each day.
-fn days(intervals: &[Interval], local: &dyn Fn(i64) -> String) -> Vec<(String, Sums)> {
-    let mut days: Vec<(String, Sums)> = Vec::new();
-    for interval in intervals {
-        let day: String = local(interval.start_unix_secs).chars().take(10).collect();
-        if days.last().is_none_or(|(last, _)| *last != day) {
-            days.push((day, Sums::default()));
-        }
-        if let Some((_, sums)) = days.last_mut() {
-            sums.arrivals += interval.sums.arrivals;
-            sums.departures += interval.sums.departures;
-            sums.dwell_secs += interval.sums.dwell_secs;
-            sums.peak = sums.peak.max(interval.sums.peak);
-        }
-    }
-    days
-}
-
 fn day_line(sums: &Sums, hide_below: u32) -> String {
-    if sums.arrivals > 0 && sums.arrivals < hide_below {
+    if sums.is_hidden(hide_below) {
         return format!("{:>8}", format!("<{hide_below}"));
     }
-    let mean = match sums.departures {
-        0 => "-".to_owned(),
-        count => format!("{:.0} s", sums.dwell_secs / f64::from(count)),
-    };
+    let mean = sums.mean_dwell_secs();
+    let mean = mean.map_or_else(|| "-".to_owned(), |secs| format!("{secs:.0} s"));
     format!("{:>8}  {mean:>9}  {:>12}", sums.arrivals, sums.peak)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analytics::Interval;
 
     #[test]
     fn a_day_is_a_line_and_few_visitors_are_hidden() {
@@ -137,10 +120,13 @@ mod tests {
                 ..Sums::default()
             },
         };
-        let local = |secs: i64| format!("2026-06-{:02}T00:00:00+00:00", 1 + secs / 86_400);
-        let days = days(&[interval(10, 3), interval(11, 5), interval(30, 2)], &local);
+        let intervals = [interval(10, 3), interval(11, 5), interval(30, 2)];
+        let days = group(&intervals, |secs| secs / 86_400);
         assert_eq!(days.len(), 2);
-        assert_eq!(day_line(&days[0].1, 5), "       8       40 s             5");
-        assert_eq!(day_line(&days[1].1, 5), "      <5");
+        assert_eq!(
+            day_line(&days[0].sums, 5),
+            "       8       40 s             5"
+        );
+        assert_eq!(day_line(&days[1].sums, 5), "      <5");
     }
 }

@@ -58,7 +58,7 @@ pub(super) use display::{check_reachable, is_x11};
 pub(super) use drift_monitor::DriftMonitor;
 pub(super) use fault_reporter::FaultReporter;
 pub(super) use keys::calibration_step_for_key;
-pub(super) use monitors::{list_monitors, watch_monitors};
+pub(super) use monitors::{ask_for_monitors, list_monitors, watch_monitors};
 pub(super) use picture_faults::PictureFaults;
 pub(super) use timing::Backoff;
 pub(super) use windows::{SharedWindows, WindowSettings, run_windows};

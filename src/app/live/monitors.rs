@@ -113,7 +113,7 @@ pub(crate) fn watch_monitors(
 ) -> anyhow::Result<()> {
     let program = std::env::current_exe()?;
     while heartbeat.sleep(SEARCH_INTERVAL) {
-        match search(&program, heartbeat) {
+        match search(&program, &|| heartbeat.keep_running()) {
             Ok(monitors) => *found.lock() = Some(monitors),
             Err(error) => tracing::debug!("the monitors cannot be listed: {error:#}"),
         }
@@ -121,8 +121,17 @@ pub(crate) fn watch_monitors(
     Ok(())
 }
 
-/// Runs `shoal monitors` and returns its list.
-fn search(program: &Path, heartbeat: &Heartbeat) -> anyhow::Result<Vec<Monitor>> {
+/// Asks the display for its monitors, in a process of its own. May be called at any time and on any thread.
+///
+/// # Errors
+/// When there is no display, or it does not answer.
+pub(crate) fn ask_for_monitors() -> anyhow::Result<Vec<Monitor>> {
+    display::check_reachable().map_err(|reason| anyhow!("{reason}"))?;
+    search(&std::env::current_exe()?, &|| true)
+}
+
+/// Runs `shoal monitors` and returns its list. Gives up when `keep_running` returns false.
+fn search(program: &Path, keep_running: &dyn Fn() -> bool) -> anyhow::Result<Vec<Monitor>> {
     let mut child = Command::new(program)
         .arg("monitors")
         .stdin(Stdio::null())
@@ -134,7 +143,7 @@ fn search(program: &Path, heartbeat: &Heartbeat) -> anyhow::Result<Vec<Monitor>>
         if let Some(status) = child.try_wait()? {
             break status;
         }
-        if waited.elapsed() > ANSWER_TIMEOUT || !heartbeat.keep_running() {
+        if waited.elapsed() > ANSWER_TIMEOUT || !keep_running() {
             child.kill()?;
             child.wait()?;
             anyhow::bail!("no answer within {} s", waited.awake().as_secs());

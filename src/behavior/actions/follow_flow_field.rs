@@ -41,7 +41,7 @@ pub struct FollowFlowField {
     #[schemars(range(min = 0.0, max = 60.0))]
     pub foresight_secs: f32,
     /// Force that avoids a predicted approach, at the moment when both hulls are about to touch.
-    #[schemars(range(min = 0.0, max = 10000.0))]
+    #[schemars(title = "Avoiding force", range(min = 0.0, max = 10000.0))]
     pub foresight_n: f32,
     /// Distance to keep between both hulls at the closest approach.
     #[schemars(range(min = 0.001, max = 100.0))]

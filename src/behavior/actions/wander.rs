@@ -31,10 +31,10 @@ pub struct Wander {
     #[schemars(range(min = 0.0, max = 1.0))]
     pub speed_share: f32,
     /// Average number of pauses that begin per second. During a pause the agent only glides.
-    #[schemars(range(min = 0.0, max = 60.0))]
+    #[schemars(title = "Pauses per second", range(min = 0.0, max = 60.0))]
     pub idle_per_sec: f32,
     /// Duration of a pause.
-    #[schemars(range(min = 0.0, max = 600.0))]
+    #[schemars(title = "Pause", range(min = 0.0, max = 600.0))]
     pub idle_secs: f32,
 }
 

@@ -106,6 +106,11 @@ impl Accounts {
         })
     }
 
+    /// Returns a text that belongs to these accounts only, for as long as their file exists.
+    pub(crate) fn name(&self) -> String {
+        hash_of_random(&self.pin_salt).map_or_else(|_| String::new(), |hash| hex(&hash))
+    }
+
     /// Reads the content of the file.
     ///
     /// # Errors

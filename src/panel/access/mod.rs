@@ -18,7 +18,7 @@ pub(crate) use secrets::{
 };
 pub(crate) use sessions::{AGE_MAX, Session, Sessions};
 pub(crate) use setup_code::SetupCode;
-pub(crate) use store::{Store, write_secret};
+pub(crate) use store::{SessionFile, Store, write_secret};
 pub(crate) use throttle::{Attempt, Throttle};
 
 use std::time::Instant;
@@ -51,10 +51,10 @@ pub(crate) struct Access {
 
 impl Access {
     /// Returns the access with the accounts of the file.
-    pub(crate) fn new(accounts: Accounts) -> Self {
+    pub(crate) fn new(accounts: Accounts, sessions: Sessions) -> Self {
         Self {
             accounts,
-            sessions: Sessions::default(),
+            sessions,
             throttle: Throttle::default(),
             code: SetupCode::default(),
             changes: 0,

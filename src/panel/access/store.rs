@@ -1,4 +1,4 @@
-//! The file of accounts in the state folder of the site. Only its owner can read it.
+//! The files of accounts and of sessions in the state folder of the site. Only their owner can read them.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -11,6 +11,8 @@ use crate::config::read_file;
 
 /// Name of the file of accounts.
 const ACCOUNTS_FILE: &str = "accounts.json";
+/// Name of the file of sessions.
+const SESSIONS_FILE: &str = "sessions.json";
 /// Largest file that is read, in bytes. The limits of the accounts keep it far below.
 const ACCOUNTS_BYTES_MAX: u64 = 1 << 20;
 
@@ -65,6 +67,41 @@ impl Store {
         }
         *written = number;
         Ok(())
+    }
+}
+
+/// The file of sessions. Without a folder, sessions are kept until the program ends.
+#[derive(Clone, Debug)]
+pub(crate) struct SessionFile {
+    folder: Option<PathBuf>,
+}
+
+impl SessionFile {
+    /// Returns the file in a folder. Does not touch the disk.
+    pub(crate) fn new(folder: Option<PathBuf>) -> Self {
+        Self { folder }
+    }
+
+    /// Returns the content; `None` if there is no file, or it cannot be read. Then all users log in again.
+    pub(crate) fn read(&self) -> Option<Vec<u8>> {
+        let path = self.folder.as_ref()?.join(SESSIONS_FILE);
+        if !path.exists() {
+            return None;
+        }
+        let read = read_file(&path, ACCOUNTS_BYTES_MAX, "the file of sessions");
+        read.inspect_err(|problem| tracing::warn!("panel: {}: {problem}", path.display()))
+            .ok()
+    }
+
+    /// Replaces the content.
+    ///
+    /// # Errors
+    /// When the disk refuses.
+    pub(crate) fn write(&self, content: &[u8]) -> io::Result<()> {
+        match &self.folder {
+            Some(folder) => write_secret(folder, SESSIONS_FILE, content),
+            None => Ok(()),
+        }
     }
 }
 

@@ -19,6 +19,7 @@ import "./pages/now.js";
 import "./pages/scenes.js";
 import "./pages/setup.js";
 import "./pages/system.js";
+import "./pages/visitors.js";
 
 /** @typedef {{ name: string, role: import("./core/api.js").Role, onPhone: boolean, isEditor?: boolean }} Page */
 
@@ -26,6 +27,7 @@ import "./pages/system.js";
 const PAGES = [
   { name: "now", role: "view", onPhone: true },
   { name: "live", role: "view", onPhone: true },
+  { name: "visitors", role: "view", onPhone: false },
   { name: "life", role: "operate", onPhone: true, isEditor: true },
   { name: "scenes", role: "admin", onPhone: false, isEditor: true },
   { name: "hours", role: "operate", onPhone: true, isEditor: true },

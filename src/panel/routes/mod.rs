@@ -3,8 +3,10 @@
 
 mod access;
 mod accounts;
+mod analytics;
 mod commands;
 mod data;
+mod devices;
 mod files;
 mod metrics;
 mod page;
@@ -68,6 +70,13 @@ pub(crate) const ROUTES: &[Route] = &[
         get(commands::commands_schema)
     }),
     role(Role::View, "GET /api/v1/documents", || get(data::documents)),
+    role(Role::View, "GET /api/v1/analytics", || {
+        get(analytics::analytics)
+    }),
+    role(Role::Admin, "GET /api/v1/cameras", || get(devices::cameras)),
+    role(Role::Admin, "GET /api/v1/monitors", || {
+        get(devices::monitors)
+    }),
     role(Role::View, "GET /api/v1/stream", || get(stream)),
     role(Role::View, "GET /api/v1/camera.jpg", || {
         get(pictures::camera)

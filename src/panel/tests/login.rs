@@ -107,14 +107,25 @@ fn a_changed_password_ends_all_sessions_of_its_user() {
 }
 
 #[test]
-fn users_survive_a_restart_and_sessions_do_not() {
+fn users_and_sessions_survive_a_restart() {
     let server = TestServer::start();
     let mut admin = server.admin();
     let made = admin.post("/api/v1/tokens", json!({"label": "show", "role": "view"}));
+    let mut ended = server.user(&mut admin, "ended", "admin");
+    assert_eq!(ended.post("/api/v1/logout", json!({})).status, 200);
     let mut server = server.restart();
-    admin.address.clone_from(&server.address);
-    assert_eq!(admin.get("/api/v1/status").status, 401);
-    assert_eq!(admin.login("admin", PASSWORD).status, 200);
+    for client in [&mut admin, &mut ended] {
+        client.address.clone_from(&server.address);
+    }
+    assert_eq!(ended.get("/api/v1/status").status, 401, "logged out before");
+    assert_eq!(admin.get("/api/v1/status").status, 200);
+    // The secret for changes is a new one.
+    let undo = json!({"command": "undo"});
+    assert_eq!(admin.post("/api/v1/commands", undo.clone()).status, 403);
+    admin.csrf = admin.get("/api/v1/session").json["csrf"]
+        .as_str()
+        .map(str::to_owned);
+    assert_eq!(admin.post("/api/v1/commands", undo).status, 200);
     let mut show = server.client();
     show.token = made.json["token"].as_str().map(str::to_owned);
     assert_eq!(show.get("/api/v1/status").status, 200);

@@ -1,5 +1,6 @@
 //! Tests of the server as clients meet it: real connections to a real server, with a desk that answers every command.
 
+mod analytics;
 mod client;
 mod hostile;
 mod login;
@@ -16,8 +17,8 @@ use parking_lot::Mutex;
 use serde_json::json;
 
 use super::{
-    LiveViews, PanelLinks, PanelOptions, PanelParams, PanelServer, SetupNotice, SiteFileContent,
-    SiteFiles,
+    Devices, LiveViews, PanelLinks, PanelOptions, PanelParams, PanelServer, SetupNotice,
+    SiteFileContent, SiteFiles, VisitorCounts,
 };
 use crate::control::{
     Board, Command, DocumentsPage, EventKind, Incoming, Outcome, OutputStatus, Reason, Status,
@@ -59,6 +60,16 @@ impl TestServer {
             client,
             views: views.clone(),
             schema: Box::new(|| json!({"site": {}}).to_string()),
+            devices: Devices {
+                cameras: Box::new(|| {
+                    Ok(json!({"cameras": [{"source": "v4l2:0"}], "problems": []}))
+                }),
+                monitors: Box::new(|| Err("there is no display".to_owned())),
+            },
+            counts: Some(VisitorCounts {
+                file: folder.path().join("visitors.sqlite"),
+                hide_below: 5,
+            }),
             archive: Some(archive(folder.path())),
             on_setup: Box::new(move |notice| *shown.lock() = notice.cloned()),
             log: Box::leak(Box::default()),

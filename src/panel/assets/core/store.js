@@ -50,6 +50,8 @@ on("status", (next) => {
 on("event", (event) => {
   events.push(event);
   if (events.length > EVENTS_KEPT) events.shift();
+  // A file that is rejected changes no revision, but its document says what is wrong.
+  if (event.command === "take_over") readSoon();
 });
 
 /** Returns the key of a document in `documents`. @param {DocumentName} name */

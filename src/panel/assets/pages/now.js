@@ -5,6 +5,7 @@ import { h, View } from "../core/dom.js";
 import { clock, known, number, t, when } from "../core/i18n.js";
 import { documents, documentsOf, send, status, useDocuments } from "../core/store.js";
 import { on } from "../core/topics.js";
+import { brokenFiles } from "../parts/broken.js";
 import { health, troubles } from "../parts/health.js";
 import { icon } from "../parts/icons.js";
 import { confirmed, openDialog } from "../parts/dialog.js";
@@ -51,7 +52,7 @@ class Now extends View {
   async #readHours() {
     const midnight = new Date();
     midnight.setHours(0, 0, 0, 0);
-    const answer = await get(`/analytics?from=${midnight.toISOString()}&to=${new Date().toISOString()}`).catch(() => null);
+    const answer = await get(`/analytics?from=${midnight.toISOString()}&by=hour`).catch(() => null);
     this.#byHour = Array.isArray(answer?.intervals) ? sumByHour(answer.intervals) : null;
     this.update();
   }
@@ -61,6 +62,7 @@ class Now extends View {
     return [
       h("h1", { class: "unseen" }, t("page.now")),
       this.#health(),
+      brokenFiles(),
       this.#byHand(),
       may("operate") && this.#buttons(),
       h("div", { class: "grid two" }, this.#outputs(), this.#visitors()),

@@ -10,6 +10,7 @@ import { editor } from "../editor/form.js";
 import { health, troubles } from "../parts/health.js";
 import { icon } from "../parts/icons.js";
 import { notify } from "../parts/notices.js";
+import { brokenFiles } from "../parts/broken.js";
 import "../setup/calibration_step.js";
 import "../setup/camera_step.js";
 import "../setup/lamp_step.js";
@@ -60,6 +61,7 @@ class Setup extends View {
       h("div", { class: "setup-body", key: name },
         h("h2", { class: "setup-title" }, t(`setup.${name}`)),
         h("p", { class: "muted setup-help no-print" }, t(`setup.${name}_help`)),
+        brokenFiles(),
         this.#body(name),
         h("div", { class: "row spread setup-foot no-print" },
           index > 0 ? h("a", { class: "button", href: `#/setup/${STEPS[index - 1][0]}` }, icon("left"), t("setup.back")) : h("span", null),

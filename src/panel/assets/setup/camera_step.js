@@ -24,8 +24,9 @@ class CameraStep extends View {
   /** @type {Stats | null} */
   #stats = null;
   #measuredAt = 0;
-  /** Cameras that are connected; `null` if Shoal does not list them. @type {{ source: string, name: string }[] | null} */
+  /** Cameras that are connected; `null` if they cannot be listed. @type {{ source: string, card: string, bus: string, problem: string | null }[] | null} */
   #cameras = null;
+  #isListing = false;
   #state = { open: new Set(["camera.controls"]), wrong: new Map() };
   /** @type {{ step: "" | "dark" | "light" | "done", change: number }} */
   #test = { step: "", change: 0 };
@@ -36,7 +37,10 @@ class CameraStep extends View {
   }
 
   async #readCameras() {
+    this.#isListing = true;
+    this.update();
     const answer = await get("/cameras").catch(() => null);
+    this.#isListing = false;
     this.#cameras = Array.isArray(answer?.cameras) ? answer.cameras : null;
     this.update();
   }
@@ -52,7 +56,7 @@ class CameraStep extends View {
         this.#projectionTest()),
       h("div", { class: "column" },
         this.#chooser(),
-        h("section", { class: "card" }, h("h2", null, t("camera.settings")), editor(ctx, schema.site.properties.camera, "camera", "camera", { isBare: true, skip: this.#cameras ? ["source"] : [] }))));
+        h("section", { class: "card" }, h("h2", null, t("camera.settings")), editor(ctx, schema.site.properties.camera, "camera", "camera", { isBare: true, skip: [] }))));
   }
 
   #chooser() {
@@ -60,9 +64,9 @@ class CameraStep extends View {
     const current = documents.get("site")?.effective?.camera?.source;
     const choose = (/** @type {string} */ source) => send({ command: "edit", edits: [setEdit({ kind: "site" }, "camera.source", source)] });
     return h("section", { class: "card" },
-      h("div", { class: "card-head" }, h("h2", null, t("camera.which")), h("button", { class: "square plain", type: "button", "aria-label": t("camera.again"), onclick: () => this.#readCameras() }, icon("revert"))),
+      h("div", { class: "card-head" }, h("h2", null, t("camera.which")), h("button", { class: "square plain", type: "button", "aria-label": t("camera.again"), disabled: this.#isListing, onclick: () => this.#readCameras() }, icon("revert"))),
       this.#cameras.length === 0 && h("p", { class: "hint warn" }, icon("warn"), h("span", null, t("camera.none"))),
-      h("div", { class: "choices" }, this.#cameras.map((camera) => h("button", { key: camera.source, type: "button", "aria-pressed": String(camera.source === current), onclick: () => choose(camera.source) }, h("span", { class: "grow" }, camera.name), h("span", { class: "small muted" }, camera.source)))),
+      h("div", { class: "choices" }, this.#cameras.map((camera) => h("button", { key: camera.source, type: "button", "aria-pressed": String(camera.source === current), onclick: () => choose(camera.source) }, h("span", { class: "grow" }, camera.card, h("br", null), h("span", { class: "small muted" }, camera.problem ?? camera.source))))),
       h("p", { class: "small muted top" }, t("camera.current", { source: current ?? "" })));
   }
 

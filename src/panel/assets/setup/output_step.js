@@ -14,7 +14,7 @@ import "./corner_editor.js";
 
 class OutputStep extends View {
   #index = 0;
-  /** Monitors that are connected; `null` if Shoal does not list them. @type {{ name: string, size_px: number[] }[] | null} */
+  /** Monitors that are connected; `null` if there is no display that could list them. @type {{ name: string, size_px: number[] }[] | null} */
   #monitors = null;
   #state = { open: new Set(), wrong: new Map() };
 
@@ -59,6 +59,8 @@ class OutputStep extends View {
 
   /** @param {import("../core/store.js").DocumentName} document @param {string} path @param {any} output @param {any} shown */
   #monitor(document, path, output, shown) {
+    // A monitor that is chosen but not connected stays in the list.
+    const names = [...new Set([...(this.#monitors ?? []).map((monitor) => monitor.name), output.monitor].filter(Boolean))];
     const choose = (/** @type {string} */ name) => send({ command: "edit", edits: [setEdit(document, join(path, "monitor"), name)] });
     const state = shown?.monitor ? t("output.shown_on", { monitor: shown.monitor, width: String(shown.size_px[0]), height: String(shown.size_px[1]) }) : t("output.not_shown");
     return [
@@ -67,7 +69,7 @@ class OutputStep extends View {
         this.#monitors
           ? h("select", { id: "monitor", value: output.monitor ?? "", onchange: (/** @type {any} */ e) => choose(e.target.value) },
             h("option", { value: "" }, t("output.any_monitor")),
-            this.#monitors.map((monitor) => h("option", { key: monitor.name, value: monitor.name }, monitor.name)))
+            names.map((name) => h("option", { key: name, value: name }, monitorText(name, this.#monitors))))
           : h("input", { id: "monitor", value: output.monitor ?? "", placeholder: t("output.any_monitor"), onchange: (/** @type {any} */ e) => choose(e.target.value) })),
     ];
   }
@@ -78,6 +80,12 @@ class OutputStep extends View {
       ctx.send([{ document: ctx.docs[0].document, path, change: { do: "remove" } }]);
     }
   }
+}
+
+/** @param {string} name @param {{ name: string, size_px: number[] }[] | null} monitors */
+function monitorText(name, monitors) {
+  const size = monitors?.find((monitor) => monitor.name === name)?.size_px;
+  return size ? `${name} (${size.join(" × ")})` : t("output.not_connected", { monitor: name });
 }
 
 customElements.define("shoal-output-step", OutputStep);
