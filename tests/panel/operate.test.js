@@ -18,6 +18,18 @@ async function save() {
   await until(async () => (await api(page, "/status")).unsaved.length === 0, "saving");
 }
 
+/** Takes pictures of a page at the widths of a phone, a tablet and a desk, if a folder for them is named. @param {string} name */
+async function takePictures(name) {
+  const folder = process.env.SHOAL_SCREENSHOTS;
+  if (!folder) return;
+  const own = page.viewportSize();
+  for (const [width, height] of [[360, 740], [768, 1024], [1440, 900]]) {
+    await page.setViewportSize({ width, height });
+    await page.screenshot({ path: join(folder, `${name}-${width}.png`), fullPage: true });
+  }
+  await page.setViewportSize(own);
+}
+
 /** Clicks and entries of the technician, and when the first page opened. */
 let steps = 0;
 let opened = 0;
@@ -100,6 +112,8 @@ test("touch targets: what is waited for is said, a misplaced one alone is repeat
     if (now.target === 5 && isMisplaced) {
       repeated += 1;
       await page.getByText("It does not fit the others.").waitFor();
+      await takePictures("calibration-again");
+      assert.deepEqual([now.rejection.code, now.rejection.repeat], ["misplaced_point", [5]]);
     }
     // The fifth is laid 25 cm beside its cross, once.
     const isWrong = now.target === 5 && !isMisplaced;
@@ -111,12 +125,21 @@ test("touch targets: what is waited for is said, a misplaced one alone is repeat
     }, `target ${now.target}`, 40_000);
     // The disc is lifted before it is laid on the next cross.
     writeFileSync(disc, "");
-    await until(async () => !/First lift|do not move/.test((await state()).sentence), "the lifted disc", 20_000);
+    await until(async () => !["removal", "stillness"].includes((await state()).waits_for), "the lifted disc", 20_000);
   }
+  await takePictures("calibration-proven");
   assert.ok(repeated >= 1, "the misplaced target was asked for again");
+  const { phase, waits_for, result, rejection } = await state();
+  assert.deepEqual([phase, waits_for, rejection, result.targets.length], ["proven", "decision", null, 9]);
+  // The error of every cross is shown in whole millimetres.
+  for (const { number, error_m } of result.targets) {
+    await page.locator(".target-errors li", { hasText: new RegExp(`^Cross ${number}${Math.round(error_m * 1000)} mm$`) }).waitFor();
+  }
   await page.getByRole("button", { name: "Use this calibration" }).click();
   await page.getByText(/Calibrated: error \d+ mm on average/).first().waitFor();
   console.log(`from the first page to a calibrated pool: ${steps} clicks and entries, 10 marks laid, ${Math.round((Date.now() - opened) / 1000)} s`);
+  await page.getByText("The new calibration is in use.", { exact: true }).waitFor();
+  assert.equal((await state()).end, "accepted");
   const known = (await state()).current;
   assert.ok(known.predicted_rms_m < 0.025, `error ${known.predicted_rms_m}`);
 });
@@ -128,12 +151,16 @@ test("a corner is dragged with a finger, and moved with the arrow keys", async (
   const box = await handle.boundingBox();
   const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
   const touch = await page.context().newCDPSession(page);
+  const depth = async () => (await api(page, "/status")).undo_depth;
+  const before = await depth();
   await touch.send("Input.dispatchTouchEvent", { type: "touchStart", touchPoints: [{ x, y }] });
   for (let i = 1; i <= 8; i++) await touch.send("Input.dispatchTouchEvent", { type: "touchMove", touchPoints: [{ x: x + i * 4, y: y + i * 3 }] });
   await touch.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] });
   const corner = async () => (await api(page, "/documents")).documents[0].effective.outputs[0].corners.top_left;
   const dragged = await until(async () => ((await corner()).x > 0.03 ? corner() : null), "the dragged corner");
   await page.waitForTimeout(600);
+  assert.equal(await depth(), before + 1, "one step to undo for the whole drag");
+  await page.waitForTimeout(1000);
   await handle.focus();
   await page.keyboard.press("ArrowRight");
   await until(async () => (await corner()).x > dragged.x + 1 / 700, "one pixel to the right");
@@ -261,4 +288,31 @@ test("after a restart everything is still there, with all comments", async () =>
   assert.equal(status.species.blue_trout.count, 5);
   assert.ok(status.calibration.current, "the calibration");
   assert.match(readFileSync(pool.site, "utf8"), /This comment must survive every save/);
+});
+
+test("a site file that is broken at the start: the pool shows the last valid site, and the panel opens the file with its error", async () => {
+  await page.context().close();
+  const folder = pool.folder;
+  await pool.stop({ keep: true });
+  const good = readFileSync(pool.site, "utf8");
+  writeFileSync(pool.site, good.replace("height_m = 3.0", "height_m = \"three\""));
+  pool = await Pool.start({ folder, camera: `command:${process.execPath} ${join(HERE, "camera.js")} ${disc}` });
+  assert.match(pool.output, /the last valid site is shown/);
+  assert.match(pool.output, /pool\.toml:\d+:\d+/, "the error with its place");
+  page = await openPage(browser, pool.url);
+  await logIn(page, "ada", "ada likes herring");
+  assert.equal((await api(page, "/status")).species.blue_trout.count, 5, "the last valid site runs");
+  await page.goto(`${pool.url}/#/setup/surface`);
+  await page.getByText("has errors").first().waitFor();
+  await page.getByRole("button", { name: "Correct it" }).first().click();
+  await page.locator("dialog .gutter .bad").waitFor();
+  const editor = page.locator("dialog textarea");
+  const line = (await editor.inputValue()).split("\n").findIndex((text) => text.includes("\"three\"")) + 1;
+  assert.equal(await page.locator("dialog .gutter .bad").innerText(), String(line), "the line with the error is marked");
+  assert.equal(readFileSync(pool.site, "utf8").includes("\"three\""), true, "nothing was written over the broken file");
+  await editor.fill((await editor.inputValue()).replace("\"three\"", "3.0"));
+  await page.locator("dialog").getByRole("button", { name: "Apply and save" }).click();
+  await page.locator("dialog").waitFor({ state: "detached" });
+  assert.equal(readFileSync(pool.site, "utf8"), good);
+  await until(async () => (await api(page, "/status")).faults.every((fault) => fault.name !== "site_files"), "the end of the fault");
 });

@@ -6,10 +6,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { assertAccessible, launch, logIn, openPage } from "./browser.js";
+import { addCounts } from "./counts.js";
 import { PASSWORD, Pool } from "./pool.js";
 
 const PAGES = [
-  ["now"], ["live"], ["life", "mind", "numbers", "drives", "relations", "text"], ["scenes", "map", "population", "rules", "look", "all", "text"], ["hours"],
+  ["now"], ["live"], ["visitors"], ["life", "mind", "numbers", "drives", "relations", "text"], ["scenes", "map", "population", "rules", "look", "all", "text"], ["hours"],
   ["setup/language"], ["setup/password"], ["setup/camera"], ["setup/surface"], ["setup/output"], ["setup/calibration"], ["setup/lamp"], ["setup/scene"], ["setup/hours"], ["setup/report"],
   ["system", "events", "log", "settings", "files", "users", "tokens", "backup", "machine"],
 ];
@@ -22,7 +23,8 @@ let pictures;
 before(async () => {
   pictures = process.env.SHOAL_SCREENSHOTS ?? mkdtempSync(join(tmpdir(), "shoal-pages-"));
   mkdirSync(pictures, { recursive: true });
-  [browser, pool] = await Promise.all([launch(), Pool.start()]);
+  [browser, pool] = await Promise.all([launch(), Pool.start({ more: "\n[counting]\non = true\n" })]);
+  await addCounts(pool, Date.now(), 200);
 });
 
 after(async () => {
@@ -86,6 +88,32 @@ test("every page is accessible in both languages and themes", async () => {
   }
 });
 
+test("fields that stand together have different names", async () => {
+  const page = await openPage(browser, pool.url, { language: "de" });
+  await logIn(page, "admin", PASSWORD);
+  const equal = await page.evaluate(async () => {
+    const { titleOf } = await import("/assets/editor/schema.js");
+    const schema = await (await fetch("/api/v1/schema")).json();
+    /** @type {string[]} */
+    const found = [];
+    const look = (node, path) => {
+      if (node === null || typeof node !== "object") return;
+      const titles = new Map();
+      for (const [key, field] of Object.entries(Array.isArray(node) ? {} : (node.properties ?? {}))) {
+        if (field === null || typeof field !== "object") continue;
+        const title = titleOf(field, key);
+        if (titles.has(title)) found.push(`${path}: ${titles.get(title)} and ${key} are both called ${title}`);
+        titles.set(title, key);
+      }
+      for (const [key, child] of Object.entries(node)) look(child, `${path}/${key}`);
+    };
+    look(schema, "");
+    return found;
+  });
+  if (equal.length > 0) throw new Error(equal.join("\n"));
+  await page.context().close();
+});
+
 test("a person who may only operate sees only what that needs", async () => {
   const page = await openPage(browser, pool.url);
   await logIn(page, "admin", PASSWORD);
@@ -100,7 +128,7 @@ test("a person who may only operate sees only what that needs", async () => {
   const other = await openPage(browser, pool.url);
   await logIn(other, "front desk", "the fish are hungry");
   const links = await other.locator("nav.nav a").evaluateAll((list) => list.map((link) => link.getAttribute("href")));
-  if (links.join() !== "#/now,#/live,#/life,#/hours") throw new Error(`pages of operate: ${links}`);
+  if (links.join() !== "#/now,#/live,#/visitors,#/life,#/hours") throw new Error(`pages of operate: ${links}`);
   await assertAccessible(other, "now of operate");
   await other.context().close();
 });

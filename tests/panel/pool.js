@@ -30,17 +30,25 @@ height_px = 480
 
 /** A running program. */
 export class Pool {
-  /** @param {{ camera?: string, folder?: string }} [options] */
+  /**
+   * Starts the program on a display, or without a picture.
+   * `more` is added to the site file.
+   * @param {{ camera?: string, folder?: string, display?: string, listen?: string, more?: string }} [options]
+   */
   static async start(options = {}) {
     if (!existsSync(PROGRAM)) throw new Error(`${PROGRAM} does not exist: cargo build --bin shoal, or set SHOAL_PROGRAM`);
     const pool = new Pool();
     pool.folder = options.folder ?? mkdtempSync(join(tmpdir(), "shoal-panel-"));
     pool.site = join(pool.folder, "pool.toml");
-    if (!existsSync(pool.site)) writeFileSync(pool.site, SITE);
+    if (!existsSync(pool.site)) writeFileSync(pool.site, SITE + (options.more ?? ""));
     const camera = options.camera ? ["--camera", options.camera] : [];
-    const state = join(pool.folder, "state");
+    pool.state = join(pool.folder, "state");
+    const state = pool.state;
     const env = { ...process.env, XDG_STATE_HOME: state, STATE_DIRECTORY: state, XDG_RUNTIME_DIR: pool.folder };
-    pool.process = spawn(PROGRAM, ["run", pool.site, "--headless", "--panel", "127.0.0.1:0", ...camera], { stdio: ["ignore", "pipe", "pipe"], env });
+    if (options.display) env.DISPLAY = options.display;
+    const picture = options.display ? [] : ["--headless"];
+    const panel = ["--panel", options.listen ?? "127.0.0.1:0"];
+    pool.process = spawn(PROGRAM, ["run", pool.site, ...picture, ...panel, ...camera], { stdio: ["ignore", "pipe", "pipe"], env });
     await pool.#listen();
     return pool;
   }

@@ -159,7 +159,7 @@ fn a_scene_is_edited_saved_and_kept_through_the_panel() {
     );
     assert_eq!(
         files_below(&folder.path().join(".shoal")),
-        ["accounts.json"]
+        ["accounts.json", "last-valid-site.json", "sessions.json"]
     );
     let mut running = Running::start(folder);
     let url = running.line("panel: ");
