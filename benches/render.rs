@@ -3,6 +3,7 @@
 //! of a software adapter, which runs inside this process.
 //!
 //! `cargo bench --bench render`. Without an adapter, it prints a message and measures only the draw list.
+//! `cargo bench --bench render -- costs` prints the table of docs/rendering.md: the work of each pass.
 
 #![allow(
     clippy::unwrap_used,
@@ -16,12 +17,16 @@ mod stage;
 use std::time::{Duration, Instant};
 
 use cpu_time::ProcessTime;
-use shoal::render::{Body, DrawList, EdgeSmoothing, Renderer, Scenery};
+use shoal::render::{Body, DrawList, EdgeSmoothing, PassCost, PictureQuality, Renderer, Scenery};
 use shoal::world::Snapshot;
 
 fn main() {
     if !std::env::args().any(|argument| argument == "--bench") {
         // `cargo test --benches` runs this without `--bench` and only checks that the benchmark compiles.
+        return;
+    }
+    if std::env::args().any(|argument| argument == "costs") {
+        costs();
         return;
     }
     pose();
@@ -119,4 +124,49 @@ fn pictures(fish: u32, size: [u32; 2], edges: EdgeSmoothing) {
         ),
         times,
     );
+}
+
+/// Prints the work of each pass in the quality `high`, as Markdown.
+fn costs() {
+    const MIB: f64 = 1024.0 * 1024.0;
+    let tables = [[1920, 1080], [3840, 2160]].map(|size| {
+        let gpu = stage::gpu()?;
+        let mut setup = stage::setup(size, EdgeSmoothing::Multisampled);
+        setup.quality = PictureQuality::High;
+        let mut renderer = Renderer::new(gpu, setup).unwrap();
+        let [from, to] = [0, 1].map(|tick| stage::snapshot(tick, 300, true));
+        renderer.draw(&from, &to, 1.0).unwrap();
+        renderer.gpu().wait().unwrap();
+        Some(renderer.pass_costs())
+    });
+    let [Some(small), Some(large)] = tables else {
+        return;
+    };
+    println!(
+        "| pass | 1920×1080: thousand pixels | triangles | MiB read | MiB written | 3840×2160: thousand pixels | triangles | MiB read | MiB written |"
+    );
+    println!("|---|---:|---:|---:|---:|---:|---:|---:|---:|");
+    let columns = |cost: &PassCost| {
+        format!(
+            "{} | {} | {:.1} | {:.1}",
+            cost.pixels / 1000,
+            cost.triangles,
+            cost.read_bytes as f64 / MIB,
+            cost.written_bytes as f64 / MIB
+        )
+    };
+    let sum = |costs: &[PassCost]| {
+        let of = |value: fn(&PassCost) -> u64| costs.iter().map(value).sum();
+        PassCost {
+            name: "all",
+            pixels: of(|c| c.pixels),
+            triangles: of(|c| c.triangles),
+            read_bytes: of(|c| c.read_bytes),
+            written_bytes: of(|c| c.written_bytes),
+        }
+    };
+    let all = [sum(&small), sum(&large)];
+    for (one, two) in (small.iter().chain(&all[..1])).zip(large.iter().chain(&all[1..])) {
+        println!("| {} | {} | {} |", one.name, columns(one), columns(two));
+    }
 }

@@ -129,13 +129,27 @@ fn posed(vertex: ModelVertex, index: u32) -> Posed {
     return Posed(vec3<f32>(dot(x, place), dot(y, place), dot(z, place)), normal);
 }
 
+// Returns how far the breath of a koi pushes a point of its skin outwards, as a share of its length: the gill covers open and
+// close, and the mouth moves against them. `skin` is the position on the skin, `seed` sets the phase.
+fn breath_of(skin: vec2<f32>, seed: f32) -> f32 {
+    // 6.2 radians per second restart without a jump after `DRIFT_PERIOD_SECS`.
+    let phase = sin(6.2 * scene.time_secs + 6.28318 * seed);
+    let behind = (skin.x - 0.195) / 0.022;
+    let on_flank = smoothstep(0.15, 0.30, skin.y) * (1.0 - smoothstep(0.60, 0.72, skin.y));
+    let mouth = 1.0 - smoothstep(0.0, 0.03, skin.x);
+    return 0.0065 * ((0.5 + 0.5 * phase) * exp(-behind * behind) * on_flank - 0.6 * phase * mouth) * (1.0 - step(0.765, skin.y));
+}
+
 @vertex
 fn fish_vertex(vertex: ModelVertex, @builtin(instance_index) index: u32) -> FishPixel {
-    let pose = posed(vertex, index);
+    var pose = posed(vertex, index);
+    let instance = instances[index];
+    if FINE_WATER && instance.substance != 0u {
+        pose.world += normalize(pose.normal) * (instance.size_m * breath_of(vertex.uv, instance.tone));
+    }
     var pixel: FishPixel;
     pixel.position = clip_from_world(pose.world);
     pixel.world = vec4<f32>(pose.world, vertex.normal.y);
-    let instance = instances[index];
     pixel.normal = vec4<f32>(pose.normal, vertex.position.x);
     pixel.coat = vec3<f32>(f32(instance.skin_layer), f32(instance.substance), instance.tone);
     let brightness = dot(vertex.color.rgb, vec3<f32>(0.3333));
@@ -359,6 +373,53 @@ fn koi_coat(variety: u32, seed: f32, skin: vec2<f32>, across: f32, px: f32) -> v
     return vec4<f32>(color, 0.0);
 }
 
+// Relief of the skin of a koi: the normal, and the light that reaches the bottom of its grooves (1: all).
+struct Relief {
+    normal: vec3<f32>,
+    open: f32,
+}
+
+// Number of scales of a koi along the body, and from the back to the belly.
+const KOI_SCALES = vec2<f32>(46.0, 13.0);
+
+// Station of the rear edge of a koi's gill cover at a height on the flank (`down`: 0 on the back, 1 on the belly). The edge is
+// a bow that bulges to the rear.
+fn gill_edge(down: f32) -> f32 {
+    let height = (down - 0.50) / 0.42;
+    return 0.222 - 0.060 * height * height;
+}
+
+// Returns the relief of a koi's skin. `skin` is the position on the skin; `along` and `across` are the directions on the body in
+// which it increases; `px` is the size of a pixel on the skin. Details smaller than two pixels are left out.
+fn koi_relief(normal: vec3<f32>, skin: vec2<f32>, along: vec3<f32>, across: vec3<f32>, px: f32) -> Relief {
+    let down = min(skin.y / 0.75, 1.0);
+    var tilt = vec2<f32>(0.0);
+    var open = 1.0;
+    // The scales are rows of plates. Each plate rises towards its round rear edge, which covers the front of the next.
+    let place = vec2<f32>(skin.x, down) * KOI_SCALES;
+    let row = floor(place.y);
+    let cell = vec2<f32>(fract(place.x + 0.5 * (row - 2.0 * floor(0.5 * row))), fract(place.y)) - 0.5;
+    let rear = cell.x + 0.9 * cell.y * cell.y;
+    let rim = smoothstep(0.20, 0.46, rear);
+    let from_gill = skin.x - gill_edge(down);
+    let scaled = smoothstep(0.0, 0.03, from_gill) * (1.0 - smoothstep(0.78, 0.83, skin.x)) * (1.0 - smoothstep(0.20, 0.50, px * KOI_SCALES.x));
+    tilt += scaled * vec2<f32>(0.12 * rear - 0.06 + 0.40 * rim, 0.30 * cell.y);
+    open -= scaled * (0.22 * rim);
+    // The gill cover is a smooth plate with a rounded rear edge and a groove behind it.
+    let shown = (1.0 - smoothstep(0.004, 0.016, px)) * smoothstep(0.16, 0.30, down);
+    let edge = from_gill / 0.011;
+    tilt.x += shown * 0.75 * exp(-edge * edge);
+    let groove = (from_gill - 0.007) / max(0.006, 0.8 * px);
+    open -= shown * 0.42 * exp(-groove * groove);
+    // Two nostrils, and the corner of the mouth.
+    let nostril = length((skin - vec2<f32>(0.040, 0.18)) / vec2<f32>(0.006, 0.022));
+    open -= (1.0 - smoothstep(0.004, 0.012, px)) * 0.45 * (1.0 - smoothstep(0.5, 1.0, nostril));
+    // The cheek: a faint bow between the eye and the gill cover.
+    let cheek = (skin.x - 0.135 + 0.5 * (down - 0.5) * (down - 0.5)) / max(0.008, px);
+    open -= shown * 0.10 * exp(-cheek * cheek) * smoothstep(0.30, 0.42, down);
+    return Relief(normalize(normal + tilt.x * along + tilt.y * across), open);
+}
+
 // Returns the light around a fish on a wall or ceiling from a direction (`up`: 0 is down, 1 is up): scattered light from the
 // sides, skylight from above, light from the ground below. A ceiling has no ground.
 fn surrounding_light(up: f32, through: vec3<f32>) -> vec3<f32> {
@@ -374,7 +435,7 @@ fn fish_light(pixel: FishPixel) -> Drawn {
     let world = pixel.world.xyz;
     let eye = vec3<f32>(0.0, scene.eye_height_m, 0.0);
     let view = normalize(eye - world);
-    let normal = facing_normal(pixel.normal.xyz, view);
+    var normal = facing_normal(pixel.normal.xyz, view);
     let towards_eye = dot(normal, view);
     // The negative bias selects a sharper mip level, because the eyes and spots on the skin are small.
     let painted = textureSampleBias(skins, smooth_sampler, pixel.paint.xy, i32(max(pixel.coat.x + 0.5, 0.0)), -0.75);
@@ -391,6 +452,21 @@ fn fish_light(pixel: FishPixel) -> Drawn {
         let coat = koi_coat(variety, pixel.coat.z, pixel.paint.xy, pixel.normal.w, skin_px);
         color *= coat.rgb;
         metal = coat.a;
+    }
+    var wet = 0.10;
+    if FINE_WATER {
+        // Directions on the body in which the position on the skin increases.
+        let skin_dx = dpdx(pixel.paint.xy);
+        let skin_dy = dpdy(pixel.paint.xy);
+        let turned = sign(skin_dx.x * skin_dy.y - skin_dx.y * skin_dy.x);
+        let along = turned * (dpdx(world) * skin_dy.y - dpdy(world) * skin_dx.y);
+        let across = turned * (dpdy(world) * skin_dx.x - dpdx(world) * skin_dy.x);
+        if variety != 0u && pixel.paint.y < 0.765 {
+            let relief = koi_relief(normal, pixel.paint.xy, normalize(along + 1e-9), normalize(across + 1e-9), skin_px);
+            normal = relief.normal;
+            color *= relief.open;
+            wet = 0.42;
+        }
     }
 
     let sun_dir = scene.to_sun;
@@ -443,7 +519,7 @@ fn fish_light(pixel: FishPixel) -> Drawn {
     let mirror = sky + sun * broad * 1.1 * through;
     out = mix(out, mirror * mix(vec3<f32>(1.0), normalize(color + 0.15) * 1.5, 0.5), clamp(silver * 0.45, 0.0, 0.75));
     // A narrow highlight along the back.
-    out += sun * through * sharp * (0.10 + 0.55 * silver) ;
+    out += sun * through * sharp * (wet + 0.55 * silver);
     let opacity = mix(1.0, base.a, has_skin);
     return drawn(encode_light(out, opacity), world);
 }

@@ -40,3 +40,37 @@ fn ray_light(pixel: Ray) -> @location(0) vec4<f32> {
     let light = min(abs(across.x * down.y - across.y * down.x), 24.0);
     return vec4<f32>(light, light * pixel.moved_m, 1.0);
 }
+
+// Sunlight before the blur along one axis.
+@group(1) @binding(0) var sharp_light: texture_2d<f32>;
+
+@vertex
+fn full_target(@builtin(vertex_index) index: u32) -> @builtin(position) vec4<f32> {
+    return vec4<f32>(f32(index & 1u) * 4.0 - 1.0, f32(index >> 1u) * 4.0 - 1.0, 0.0, 1.0);
+}
+
+// Returns the sunlight at a texel, blurred along an axis. The rays of the sun come from a disc and are scattered on their way, so
+// a point of the water lights a spot of the ground.
+fn spread_light(at: vec2<i32>, axis: vec2<i32>) -> vec4<f32> {
+    let last = vec2<i32>(textureDimensions(sharp_light)) - 1;
+    let reach = i32(ceil(2.0 * field.spread_texels));
+    var sum = vec4<f32>(0.0);
+    var weights = 0.0;
+    for (var i = -reach; i <= reach; i++) {
+        let off = f32(i) / field.spread_texels;
+        let weight = exp(-0.5 * off * off);
+        sum += textureLoad(sharp_light, clamp(at + axis * i, vec2<i32>(0), last), 0) * weight;
+        weights += weight;
+    }
+    return sum / weights;
+}
+
+@fragment
+fn spread_along(@builtin(position) position: vec4<f32>) -> @location(0) vec4<f32> {
+    return spread_light(vec2<i32>(position.xy), vec2<i32>(1, 0));
+}
+
+@fragment
+fn spread_across(@builtin(position) position: vec4<f32>) -> @location(0) vec4<f32> {
+    return spread_light(vec2<i32>(position.xy), vec2<i32>(0, 1));
+}

@@ -311,6 +311,37 @@ fn gravel_color(place: vec2<f32>, stone: PackedStone) -> vec3<f32> {
     return color * speckle;
 }
 
+// A crust of coral at a point of the ground.
+struct Crust {
+    // Height above the sand, in meters; 0 in pockets of sand.
+    height: f32,
+    // Height of the knob at this point, relative to a typical knob: 0 in the gap between knobs.
+    knob: f32,
+    // Random numbers of the coral head.
+    chance: vec2<f32>,
+}
+
+// Returns the crust of coral at a point: heads of many sizes, each covered by knobs, which are covered by smaller knobs.
+fn crust_at(place: vec2<f32>) -> Crust {
+    let pocket = 0.5 + 2.1 * (fbm(place * 0.75 + 19.0) - 0.5) + 0.25 * (noise(place * 7.0) - 0.5);
+    let cover = smoothstep(-0.03, 0.10, scene.crust - pocket);
+    let bent = place + 0.06 * (vec2<f32>(noise(place * 6.0), noise(place * 6.0 + 23.0)) - 0.5) + 0.018 * (vec2<f32>(noise(place * 38.0), noise(place * 38.0 + 61.0)) - 0.5);
+    let head = packed_stone(bent, 0.30, 0.9, 29);
+    let knob = packed_stone(bent, 0.052, 0.94, 53);
+    let bud = packed_stone(place, 0.019, 1.0, 83);
+    let height = 0.9 * head.height + 1.3 * knob.height + 0.9 * bud.height * smoothstep(0.0, 0.01, knob.height);
+    return Crust(cover * (0.02 + height), cover * clamp(knob.height / 0.02 * 0.60 + bud.height / 0.008 * 0.45, 0.0, 1.3), head.chance);
+}
+
+// Returns the color of the crust: one family from brown to ochre, pale on the knobs, with rare heads of another color.
+fn crust_color(place: vec2<f32>, crust: Crust) -> vec3<f32> {
+    var color = mix(vec3<f32>(0.195, 0.098, 0.046), vec3<f32>(0.56, 0.31, 0.110), crust.chance.x);
+    let accent = mix(vec3<f32>(0.62, 0.17, 0.11), vec3<f32>(0.46, 0.16, 0.30), step(0.5, fract(7.0 * crust.chance.x)));
+    color = mix(color, accent, 0.75 * step(0.94, crust.chance.y));
+    color = mix(color * 0.55, color * 1.25 + 0.02, smoothstep(0.25, 1.05, crust.knob));
+    return color * (0.75 + 0.5 * noise(place * 170.0));
+}
+
 @fragment
 fn ground_color(pixel: Pixel) -> @location(0) vec4<f32> {
     let place = pixel.place;
@@ -380,6 +411,17 @@ fn ground_color(pixel: Pixel) -> @location(0) vec4<f32> {
         occlusion *= mix(1.0, mix(0.10, 1.0, smoothstep(0.0, 0.012, here.height)), cover);
         // The middle of the pond is deeper and darker.
         occlusion *= mix(0.25, 1.25, smoothstep(0.25, 1.0, length(place / scene.ground_half_m) + 0.25 * (fbm(p * 0.7) - 0.5)));
+    }
+
+    if scene.crust > 0.0 {
+        let here = crust_at(p);
+        let fine = 0.003;
+        let slope = vec2<f32>(crust_at(p + vec2<f32>(fine, 0.0)).height - here.height, crust_at(p + vec2<f32>(0.0, fine)).height - here.height) / fine;
+        let is_coral = smoothstep(0.004, 0.020, here.height);
+        color = mix(color, crust_color(p, here), is_coral);
+        gradient = mix(gradient, clamp(slope, vec2<f32>(-1.5), vec2<f32>(1.5)), is_coral);
+        // Light reaches the top of the knobs, but hardly the gaps between them.
+        occlusion *= mix(1.0, mix(0.22, 1.0, smoothstep(0.0, 0.50, here.knob)) * mix(0.7, 1.1, smoothstep(0.02, 0.12, here.height)), is_coral);
     }
 
     // There are more fallen leaves near the rim.

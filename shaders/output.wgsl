@@ -130,15 +130,11 @@ fn ground_sunlight(ground: vec2<f32>) -> vec3<f32> {
     let depth = scene.ground_depth_m;
     let place = (ground * 2.0 - 1.0) * scene.ground_half_m;
     let uv = (place - scene.sun_shift * depth) / scene.water_half_m * 0.5 + 0.5;
-    // The sun is a disc: it blurs the lines of light by 0.9 % of the depth, which is one to two texels here.
-    let texel = 0.75 / vec2<f32>(textureDimensions(sunlight));
-    let aside = vec2<f32>(texel.x, -texel.y);
-    let middle = 0.25 * (textureSampleLevel(sunlight, smooth_sampler, uv + texel, 0.0) + textureSampleLevel(sunlight, smooth_sampler, uv - texel, 0.0)
-        + textureSampleLevel(sunlight, smooth_sampler, uv + aside, 0.0) + textureSampleLevel(sunlight, smooth_sampler, uv - aside, 0.0));
+    let middle = textureSampleLevel(sunlight, smooth_sampler, uv, 0.0);
     // Rays that were moved farther are split more.
     let split = middle.gb / max(middle.r, 0.05) / scene.water_half_m * (0.5 * DISPERSION);
-    let red = 0.5 * (textureSampleLevel(sunlight, smooth_sampler, uv + split + texel, 0.0).r + textureSampleLevel(sunlight, smooth_sampler, uv + split - texel, 0.0).r);
-    let blue = 0.5 * (textureSampleLevel(sunlight, smooth_sampler, uv - split + aside, 0.0).r + textureSampleLevel(sunlight, smooth_sampler, uv - split - aside, 0.0).r);
+    let red = textureSampleLevel(sunlight, smooth_sampler, uv + split, 0.0).r;
+    let blue = textureSampleLevel(sunlight, smooth_sampler, uv - split, 0.0).r;
     return vec3<f32>(focused_sunlight(red, depth), focused_sunlight(middle.r, depth), focused_sunlight(blue, depth));
 }
 

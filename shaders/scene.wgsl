@@ -78,6 +78,10 @@ struct SceneUniforms {
     gravel: f32,
     // Strength of the reflection of trees and open sky on the water, 0..1.
     canopy: f32,
+    // Share of the ground that a crust of coral covers, 0..1.
+    crust: f32,
+    padding: f32,
+    padding_2: vec2<f32>,
 }
 
 @group(0) @binding(0) var<uniform> scene: SceneUniforms;

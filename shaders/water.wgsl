@@ -22,7 +22,8 @@ struct FieldUniforms {
     focus_m: f32,
     // Number of cells of the field in a cell of the mesh of sunlight.
     mesh_step: u32,
-    padding: u32,
+    // Standard deviation of the blur of the sunlight, in texels.
+    spread_texels: f32,
     // Size of the texture of sunlight, in texels.
     target_px: vec2<f32>,
     padding_2: vec2<f32>,

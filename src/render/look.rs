@@ -90,6 +90,9 @@ pub struct SceneLook {
     /// Share of the ground that packed gravel covers: stones of all sizes on stones, with dark gaps. Its brightness follows `sand`.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub gravel: f32,
+    /// Share of the ground that a crust of coral covers: heads and knobs from ochre to brown, with pockets of sand.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub crust: f32,
     /// Strength of the reflection of trees and open sky on the water of a floor; 0 reflects an even sky. It is visible where the ground is dark.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub canopy: f32,
@@ -131,6 +134,7 @@ impl Default for SceneLook {
             relief: 1.0,
             pebbles: 0.35,
             gravel: 0.0,
+            crust: 0.0,
             canopy: 0.0,
             litter: None,
             ground_seed: 1,

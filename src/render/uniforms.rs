@@ -54,6 +54,9 @@ pub(super) struct SceneUniforms {
     pub(super) ground_seed: f32,
     pub(super) gravel: f32,
     pub(super) canopy: f32,
+    pub(super) crust: f32,
+    pub(super) padding: f32,
+    pub(super) padding_2: Vec2,
 }
 
 impl SceneUniforms {
@@ -120,6 +123,9 @@ impl SceneUniforms {
             ground_seed: look.ground_seed as f32,
             gravel: look.gravel,
             canopy: look.canopy,
+            crust: look.crust,
+            padding: 0.0,
+            padding_2: Vec2::ZERO,
         }
     }
 

@@ -8,6 +8,7 @@ use wgpu::{
 };
 
 use super::bind_groups::bind_group;
+use super::costs::{self, PassCost};
 use super::pipelines::module;
 use super::targets::{buffer, texture_2d, view, write};
 use crate::render::fine_water::{FieldSize, FieldUniforms};
@@ -32,9 +33,12 @@ pub(super) struct FineWaterPipelines {
     field: BindGroupLayout,
     surface: BindGroupLayout,
     sunlight: BindGroupLayout,
+    blur: BindGroupLayout,
     step: [wgpu::ComputePipeline; 4],
     slopes: wgpu::RenderPipeline,
     rays: wgpu::RenderPipeline,
+    /// The blur of the sunlight along x and along z.
+    spread: [wgpu::RenderPipeline; 2],
 }
 
 /// Returns the binding type of a buffer.
@@ -82,6 +86,7 @@ impl FineWaterPipelines {
         );
         let surface = layout("water surface", ShaderStages::FRAGMENT, &[READ]);
         let sunlight = layout("sunlight", ShaderStages::VERTEX, &[LOADED]);
+        let blur = layout("blur of the sunlight", ShaderStages::FRAGMENT, &[LOADED]);
         let pipeline_layout = |group: &BindGroupLayout| {
             device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
                 label: None,
@@ -127,10 +132,24 @@ impl FineWaterPipelines {
                     }),
                 },
             ),
+            spread: ["spread_along", "spread_across"].map(|entry| {
+                drawn_water(
+                    device,
+                    &pipeline_layout(&blur),
+                    &WaterPass {
+                        shader: "caustics",
+                        entries: ["full_target", entry],
+                        topology: wgpu::PrimitiveTopology::TriangleList,
+                        samples: 1,
+                        blend: None,
+                    },
+                )
+            }),
             uniforms,
             field,
             surface,
             sunlight,
+            blur,
         }
     }
 }
@@ -201,6 +220,8 @@ pub(super) struct FineWater {
     /// Sunlight on the ground of the visible region.
     pub(super) sunlight: TextureView,
     samples: TextureView,
+    /// Sunlight that is blurred along x only.
+    half_spread: TextureView,
     uniform_buffer: wgpu::Buffer,
     water: wgpu::Buffer,
     pushes: wgpu::Texture,
@@ -209,6 +230,8 @@ pub(super) struct FineWater {
     field_group: BindGroup,
     surface_group: BindGroup,
     sunlight_group: BindGroup,
+    /// The inputs of the blur along x and along z.
+    spread_groups: [BindGroup; 2],
 }
 
 /// Constant data of a scene from which [`FineWater`] is created.
@@ -255,6 +278,7 @@ impl FineWater {
         let slopes = view(&texture_2d(device, "slopes", size.region, FINE, drawn, 1));
         let lit_px = size.sunlight_px();
         let sunlight = view(&texture_2d(device, "sunlight", lit_px, FINE, drawn, 1));
+        let half_spread = view(&texture_2d(device, "half spread", lit_px, FINE, drawn, 1));
         let only_drawn = TextureUsages::RENDER_ATTACHMENT;
         let samples = texture_2d(
             device,
@@ -285,8 +309,11 @@ impl FineWater {
                 &pipelines.sunlight,
                 &[wgpu::BindingResource::TextureView(&slopes)],
             ),
+            spread_groups: [&sunlight, &half_spread]
+                .map(|lit| group(&pipelines.blur, &[wgpu::BindingResource::TextureView(lit)])),
             uniforms: FieldUniforms::new(&size, inputs.depth_m),
             samples: view(&samples),
+            half_spread,
             size,
             slopes,
             sunlight,
@@ -314,7 +341,7 @@ impl FineWater {
         write(queue, &self.pushes, (0, 0), self.push_size, pushes);
     }
 
-    /// Encodes the passes of a picture: one step of the height field, the slopes, the sunlight.
+    /// Encodes the passes of a picture: one step of the height field, the slopes, the sunlight and its blur.
     pub(super) fn encode(
         &self,
         encoder: &mut wgpu::CommandEncoder,
@@ -367,6 +394,60 @@ impl FineWater {
             .region
             .map(|side| (side - 1).div_ceil(self.uniforms.mesh_step));
         pass.draw(0..2 * (columns + 1), 0..rows);
+        drop(pass);
+        let targets = [&self.half_spread, &self.sunlight];
+        for (i, target) in targets.into_iter().enumerate() {
+            let mut pass = begin(encoder, "spread of the sunlight", target, None);
+            pass.set_pipeline(&pipelines.spread[i]);
+            pass.set_bind_group(0, &self.uniform_group, &[]);
+            pass.set_bind_group(1, &self.spread_groups[i], &[]);
+            pass.draw(0..3, 0..1);
+        }
+    }
+}
+
+impl FineWater {
+    /// Returns the work of the passes of a picture.
+    pub(super) fn pass_costs(&self) -> Vec<PassCost> {
+        let cells = self.size.count() as u64;
+        let [columns, rows] = self
+            .size
+            .region
+            .map(|side| u64::from((side - 1).div_ceil(self.uniforms.mesh_step)));
+        let one = |name, triangles, from: &TextureView, to: &TextureView| PassCost {
+            name,
+            pixels: costs::pixels(to),
+            triangles,
+            read_bytes: costs::bytes(from),
+            written_bytes: costs::bytes(to),
+        };
+        let mut rays = one("sunlight", 2 * columns * rows, &self.slopes, &self.sunlight);
+        rays.written_bytes += costs::bytes(&self.samples);
+        let mut slopes = one("slopes of the water", 1, &self.slopes, &self.slopes);
+        slopes.read_bytes = self.water.size();
+        vec![
+            PassCost {
+                name: "step of the water (4 passes)",
+                pixels: STEP.len() as u64 * cells,
+                read_bytes: STEP.len() as u64 * self.water.size(),
+                written_bytes: STEP.len() as u64 * self.water.size(),
+                ..PassCost::default()
+            },
+            slopes,
+            rays,
+            one(
+                "spread of the sunlight along x",
+                1,
+                &self.sunlight,
+                &self.half_spread,
+            ),
+            one(
+                "spread of the sunlight along z",
+                1,
+                &self.half_spread,
+                &self.sunlight,
+            ),
+        ]
     }
 }
 

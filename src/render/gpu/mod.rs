@@ -11,6 +11,7 @@
 
 mod bind_groups;
 mod change;
+mod costs;
 mod device;
 mod fine_water;
 mod flash_readback;
@@ -25,6 +26,7 @@ mod thumbnail;
 mod vertex_layouts;
 mod water;
 
+pub use costs::PassCost;
 pub use device::Gpu;
 pub use present::{Acquired, GpuPresenter, Presenter, WindowTarget, WindowTargets};
 pub use renderer::Renderer;

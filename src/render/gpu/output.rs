@@ -3,6 +3,7 @@
 use wgpu::{BufferUsages, LoadOp};
 
 use super::bind_groups::{BindGroups, bind_group};
+use super::costs::{self, PassCost};
 use super::device::{self, Gpu};
 use super::flash_readback::FlashReadback;
 use super::passes::begin;
@@ -220,6 +221,28 @@ impl OutputPass {
         drop(pass);
         self.flash_readback
             .copy(encoder, &pipelines.cell_means, &groups.scene);
+    }
+
+    /// Returns the work of the output pass, which reads `seen_bytes` of textures, and of the flash limiter's pass.
+    pub(super) fn pass_costs(&self, seen_bytes: u64) -> [PassCost; 2] {
+        let finished = &self.finished.view;
+        let overlay = self.overlay_vertices.len() as u64 / 3;
+        [
+            PassCost {
+                name: "output",
+                pixels: costs::pixels(finished),
+                triangles: u64::from(self.warp_vertex_count / 3) + overlay,
+                read_bytes: seen_bytes,
+                written_bytes: costs::bytes(finished),
+            },
+            PassCost {
+                name: "means for the flash limiter",
+                pixels: u64::from(CELLS[0] * CELLS[1]),
+                triangles: 1,
+                read_bytes: costs::bytes(finished),
+                written_bytes: u64::from(CELLS[0] * CELLS[1]) * 4,
+            },
+        ]
     }
 
     /// Passes the cell colors of the last picture to the flash limiter. Then stores the weight that the limiter allows for the

@@ -47,7 +47,7 @@ pub struct Renderer {
     compiled_for: PipelineKind,
     pub(super) targets: Targets,
     samplers: Samplers,
-    fixed: FixedTextures,
+    pub(super) fixed: FixedTextures,
     pub(super) uniform_buffer: wgpu::Buffer,
     pub(super) vertex_buffer: wgpu::Buffer,
     pub(super) index_buffer: wgpu::Buffer,

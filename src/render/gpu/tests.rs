@@ -119,6 +119,9 @@ fn scene_uniforms_have_the_same_layout_in_rust_and_in_the_shaders() {
             ground_seed,
             gravel,
             canopy,
+            crust,
+            padding,
+            padding_2,
         }
     );
     assert_same_layout!(
@@ -133,7 +136,7 @@ fn scene_uniforms_have_the_same_layout_in_rust_and_in_the_shaders() {
             time_secs,
             focus_m,
             mesh_step,
-            padding,
+            spread_texels,
             target_px,
             padding_2,
             swell,

@@ -5,6 +5,7 @@
 
 use wgpu::{Device, Queue, TextureUsages, TextureView};
 
+use super::costs::PassCost;
 use super::fine_water::{FineWater, FineWaterInputs, FineWaterPipelines};
 use super::pipelines::{CAUSTICS, SLOPES};
 use super::targets::{texture_2d, view, write};
@@ -142,6 +143,14 @@ impl Water {
         match self {
             Self::Low(water) => water.update(queue, look, change),
             Self::High(water) => water.update(queue, look, change),
+        }
+    }
+
+    /// Returns the work of the passes of the water; none if the CPU computes it.
+    pub(super) fn pass_costs(&self) -> Vec<PassCost> {
+        match self {
+            Self::Low(_) => Vec::new(),
+            Self::High(water) => water.field.pass_costs(),
         }
     }
 
