@@ -106,7 +106,7 @@ fn report(what: &str, mut times_ms: Vec<f64>) {
 }
 
 fn main() {
-    let editor = Editor::open(None, None).expect("the demo site is valid");
+    let editor = Editor::open(None, Some("pool")).expect("the demo site is valid");
     let params = SimulationParams::default();
     let mut simulation =
         Simulation::new(&editor.site().description(), &params).expect("the demo site is valid");

@@ -27,7 +27,8 @@ fn main() -> anyhow::Result<()> {
     }
     let recording = arguments.iter().find(|a| a.ends_with(".y4m"));
     let source = recording.map_or("synthetic:1".to_owned(), |path| format!("file:{path}"));
-    let site = shoal::site::load(None, None).map_err(|problems| anyhow::anyhow!("{problems}"))?;
+    let site =
+        shoal::site::load(None, Some("pool")).map_err(|problems| anyhow::anyhow!("{problems}"))?;
     let config = LiveConfig {
         camera: SourceSpec::parse(&source)?,
         camera_folder: None,

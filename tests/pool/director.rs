@@ -549,7 +549,7 @@ fn an_intention_persists_but_a_more_important_need_interrupts_it() {
 
 #[test]
 fn the_shipped_shark_hunts_only_when_the_director_switches_hunting_on() {
-    let site = load(None, None).unwrap();
+    let site = load(None, Some("pool")).unwrap();
     let mut pool = start(&site.description());
     let shark = |pool: &Simulation| {
         let world = pool.world();

@@ -180,3 +180,28 @@ fn the_report_does_not_change_the_run() {
     };
     assert!(finish(true) == finish(false));
 }
+
+/// The default scene shows the whole ecosystem to a visitor who stays for a minute: the fry school and flee from the pike, the
+/// koi flee from the visitors and gather at one who stands still, the trout lurk and look at others.
+#[test]
+fn the_koi_pond_shows_its_ecosystem_within_a_minute() {
+    let scene = shoal::site::load(None, Some("koi")).unwrap().description();
+    let report = run(&scene, VisitorProgram::Walkers, 60.0);
+    for (species, actions) in [
+        ("fry", ["flock", "flee_enemy"]),
+        ("pike", ["wander", "hunt_prey"]),
+        ("koi", ["evade_shadow", "shelter_under"]),
+        ("trout", ["lurk", "investigate"]),
+    ] {
+        let life = report.species.iter().find(|life| life.species == species);
+        let seen: Vec<_> = life
+            .iter()
+            .flat_map(|life| &life.actions)
+            .filter(|action| action.executions > 0)
+            .map(|action| action.name.as_str())
+            .collect();
+        for action in actions {
+            assert!(seen.contains(&action), "{species} never {action}: {seen:?}");
+        }
+    }
+}

@@ -91,7 +91,7 @@ fn a_replayed_command_log_gives_the_same_run() {
         11,
         "rejected commands are not in the log"
     );
-    let editor = Editor::open(None, None).unwrap();
+    let editor = Editor::open(None, Some("pool")).unwrap();
     let out = folder.path().join("agents.jsonl");
     let again = folder.path().join("again.jsonl");
     let options = SimulateOptions {

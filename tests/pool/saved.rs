@@ -175,7 +175,7 @@ fn the_simulate_command_continues_a_saved_state() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str| folder.path().join(name);
     let options = |out: &str, seconds: f64| SimulateOptions {
-        scene: load(None, None).unwrap().description(),
+        scene: load(None, Some("pool")).unwrap().description(),
         simulation: pools::run(5, 1),
         shadows: None,
         visitors: None,
@@ -214,7 +214,7 @@ fn the_simulate_command_continues_a_saved_state() {
 }
 
 fn saved() -> (SceneDescription, Value) {
-    let scene = load(None, None).unwrap().description();
+    let scene = load(None, Some("pool")).unwrap().description();
     let mut pool = Simulation::new(&scene, &pools::run(1, 1)).unwrap();
     for tick in 0..20 {
         pool.run_tick(&visitors(tick));

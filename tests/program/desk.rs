@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Starts a pool without a picture. With `session`, it is logged into this folder.
 pub(crate) fn start(camera: &str, session: Option<&Path>) -> LivePool {
-    let editor = Editor::open(None, None).unwrap();
+    let editor = Editor::open(None, Some("pool")).unwrap();
     let site = Arc::clone(editor.site());
     let config = LiveConfig {
         camera: SourceSpec::parse(camera).unwrap(),
@@ -130,7 +130,7 @@ fn random_commands_from_eight_clients_are_answered_once_and_can_be_undone() {
         12
     };
     let pool = no_camera();
-    let before = Editor::open(None, None).unwrap();
+    let before = Editor::open(None, Some("pool")).unwrap();
     let threads: Vec<_> = (0..8u64)
         .map(|number| {
             let client = pool.client.clone();

@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn the_report_has_every_individual_once() {
-        let site = load(None, None).unwrap();
+        let site = load(None, Some("pool")).unwrap();
         let mut simulation =
             Simulation::new(&site.description(), &SimulationParams::default()).unwrap();
         let (mut living, mut summary) = (Living::default(), PoolSummary::default());

@@ -40,7 +40,8 @@ pub(crate) fn shipped_folder() -> (tempfile::TempDir, PathBuf) {
     )
     .unwrap();
     let site = folder.path().join("site.toml");
-    std::fs::copy(config.join("demo.toml"), &site).unwrap();
+    let demo = std::fs::read_to_string(config.join("demo.toml")).unwrap();
+    std::fs::write(&site, demo.replace("\"koi\"", "\"pool\"")).unwrap();
     (folder, site)
 }
 
@@ -53,7 +54,9 @@ impl Pool {
     }
 
     pub(crate) fn open(site: Option<&Path>, seed: u64) -> Self {
-        let editor = Editor::open(site, None).unwrap_or_else(|problems| panic!("{problems}"));
+        // Without a site file, the built-in site with the scene `pool`.
+        let scene = site.is_none().then_some("pool");
+        let editor = Editor::open(site, scene).unwrap_or_else(|problems| panic!("{problems}"));
         let params = SimulationParams {
             seed,
             ..SimulationParams::default()

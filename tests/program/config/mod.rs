@@ -77,13 +77,13 @@ fn the_built_in_demo_is_valid() {
     assert_eq!(report.problems, [], "{report}");
     assert_eq!(report.warnings, [], "{report}");
     let site = load(None, None).expect("the demo is valid");
-    assert_eq!(site.scene_name, "pool");
+    assert_eq!(site.scene_name, "koi");
     assert_eq!(
         site.species
             .iter()
             .map(|s| s.name.as_str())
             .collect::<Vec<_>>(),
-        ["herring", "salmon", "shark", "trout"]
+        ["fry", "koi", "pike"]
     );
     assert!(site.stones.len() >= 2);
     assert!(
@@ -97,7 +97,7 @@ fn the_built_in_demo_is_valid() {
         .into_iter()
         .map(|s| s.name)
         .collect();
-    assert_eq!(names, ["herring", "salmon", "shark", "trout"]);
+    assert_eq!(names, ["fry", "koi", "pike"]);
 }
 
 #[test]
