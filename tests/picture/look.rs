@@ -54,6 +54,36 @@ fn every_scene_is_dark_but_above_the_black_level_of_projectors() {
     assert!(wrong.is_empty(), "outside of the limits: {wrong:?}");
 }
 
+/// Every shipped scene has a palette of five colors, and docs/rendering.md has the same one.
+#[test]
+fn every_shipped_scene_has_its_own_palette() {
+    let table = std::fs::read_to_string("docs/rendering.md").unwrap();
+    let mut seen = std::collections::BTreeSet::new();
+    for file in std::fs::read_dir("config/scenes").unwrap() {
+        let path = file.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let palette = text
+            .lines()
+            .find(|line| line.starts_with("# Palette:"))
+            .unwrap_or_else(|| panic!("{name} has no palette"));
+        let colors: Vec<&str> = palette[2..]
+            .split('#')
+            .skip(1)
+            .map(|part| &part[..6])
+            .collect();
+        assert_eq!(colors.len(), 5, "{name}: {palette}");
+        let row = table
+            .lines()
+            .find(|line| line.starts_with(&format!("| `{name}` |")))
+            .unwrap_or_else(|| panic!("docs/rendering.md has no row for {name}"));
+        for color in &colors {
+            assert!(row.contains(&format!("`#{color}`")), "{name}: #{color}");
+        }
+        assert!(seen.insert(colors.join(" ")), "{name}: not its own palette");
+    }
+}
+
 /// A fixed bug: glowing specks were invisible, because their triangles faced away from the eye and were not drawn.
 #[test]
 fn glowing_specks_are_visible() {
