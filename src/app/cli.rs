@@ -156,6 +156,10 @@ pub(super) struct RunArguments {
     /// Log commands and observations into this new folder, so that `shoal simulate --session` gives the same run again
     #[arg(long, value_name = "DIR")]
     pub(super) log_session: Option<PathBuf>,
+    /// Keep the last five to ten minutes in memory, and write them into a folder in this one when a fault begins or after
+    /// `shoal ctl keep`; `shoal simulate --session` repeats them
+    #[arg(long, value_name = "DIR", conflicts_with = "log_session")]
+    pub(super) keep_incidents: Option<PathBuf>,
     #[command(flatten)]
     pub(super) overlay: OverlayArguments,
     /// End after this time

@@ -18,6 +18,7 @@ mod disk_watch;
 mod floor_view;
 mod followed_file;
 mod frame_tracker;
+mod incident;
 mod json_lines;
 mod last_good;
 mod life;

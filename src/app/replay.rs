@@ -67,6 +67,7 @@ pub fn replay(options: &ReplayOptions, stop: &AtomicBool) -> anyhow::Result<Repl
         simulation: None,
         observation: Observation::default(),
         waiting: BTreeMap::new(),
+        revision: 0,
         snapshot: Snapshot::default(),
         out: options
             .out
@@ -144,6 +145,8 @@ struct Player {
     observation: Observation,
     /// Commands by their numbers.
     waiting: BTreeMap<u64, WaitingCommand>,
+    /// Number of the newest command that the documents contain.
+    revision: u64,
     snapshot: Snapshot,
     out: Option<JsonLinesWriter>,
     every: u64,
@@ -168,9 +171,12 @@ impl Player {
                 command,
                 species,
             } => {
-                let command = *command;
-                self.waiting
-                    .insert(revision, WaitingCommand { command, species });
+                // An incident repeats the commands before each saved pool.
+                if revision > self.revision {
+                    let command = *command;
+                    self.waiting
+                        .insert(revision, WaitingCommand { command, species });
+                }
             }
             SessionEntry::Applied { tick, revision } => {
                 self.run_to(tick.saturating_sub(1), stop)?;
@@ -180,6 +186,18 @@ impl Player {
                 self.run_to(tick.saturating_sub(1), stop)?;
                 self.observation = observation;
             }
+            SessionEntry::State {
+                revision, state, ..
+            } if self.simulation.is_none() => {
+                self.apply_up_to(revision)?;
+                let scene = self.desk.editor().site().description();
+                let mut simulation = Simulation::load(&scene, &self.params, &state)?;
+                simulation.record_forces(self.why);
+                self.simulation = Some(simulation);
+                self.observation = Observation::default();
+            }
+            // The pool of the replay is the same; the next hash proves it.
+            SessionEntry::State { tick, .. } => self.run_to(tick, stop)?,
             SessionEntry::Hash { tick, hash } => {
                 self.run_to(tick, stop)?;
                 if stop.load(Ordering::Relaxed) {
@@ -205,6 +223,7 @@ impl Player {
     fn apply_up_to(&mut self, revision: u64) -> anyhow::Result<()> {
         let later = self.waiting.split_off(&revision.saturating_add(1));
         let due = std::mem::replace(&mut self.waiting, later);
+        self.revision = self.revision.max(revision);
         for (revision, WaitingCommand { command, species }) in due {
             let tick = self.simulation.as_ref().map_or(0, Simulation::tick);
             let applied = self

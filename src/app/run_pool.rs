@@ -53,6 +53,8 @@ pub(super) struct RunOptions {
     pub(super) commands: Option<PathBuf>,
     /// New folder for the log of the session; `None` if it is not logged.
     pub(super) log_session: Option<PathBuf>,
+    /// Folder for the minutes before faults; `None` if they are not kept.
+    pub(super) keep_incidents: Option<PathBuf>,
     /// Path of the control socket; `None` for the default path.
     #[cfg(unix)]
     pub(super) control_socket: Option<PathBuf>,
@@ -111,8 +113,11 @@ pub(super) fn run_pool(options: RunOptions, stop: StopFlag) -> anyhow::Result<Ru
             record.secs
         ));
     }
-    let session = options.log_session.map(|folder| SessionConfig {
+    let is_incidents = options.keep_incidents.is_some();
+    let folder = options.keep_incidents.or(options.log_session);
+    let session = folder.map(|folder| SessionConfig {
         folder,
+        is_incidents,
         start: SessionStart::new(
             options.documents.site.as_deref(),
             &options.config.simulation,

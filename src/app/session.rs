@@ -29,7 +29,7 @@ pub(super) const START_FILE: &str = "session.json";
 /// Name of the file with the entries of a session.
 pub(super) const LOG_FILE: &str = "log.jsonl";
 /// Largest number of entries that may wait for the disk: several seconds of ticks.
-const WAITING_MAX: usize = 512;
+pub(super) const WAITING_MAX: usize = 512;
 /// Largest size of the log, in bytes. At 30 observations a second of five visitors with outlines this is about a day.
 const LOG_BYTES_MAX: u64 = 4 << 30;
 /// Longest wait for an entry before the next heartbeat.
@@ -101,6 +101,15 @@ pub(super) enum SessionEntry {
         /// The observation.
         observation: Observation,
     },
+    /// The whole pool after a tick, from which a replay can begin.
+    State {
+        /// Number of the tick.
+        tick: u64,
+        /// Number of the newest applied command.
+        revision: u64,
+        /// The pool, as `simulate --save-state` writes it.
+        state: String,
+    },
     /// The state of the pool after a tick.
     Hash {
         /// Number of the tick, counted from 1.
@@ -149,6 +158,11 @@ pub struct SessionLog {
 }
 
 impl SessionLog {
+    /// Creates a log. While `is_open` is false, entries are dropped.
+    pub(super) fn new(entries: SyncSender<SessionEntry>, is_open: Arc<AtomicBool>) -> Self {
+        Self { entries, is_open }
+    }
+
     /// Adds an entry. Never waits: if too many are waiting, the log ends.
     pub(super) fn add(&self, entry: SessionEntry) {
         if self.is_open.load(Ordering::Relaxed) && self.entries.try_send(entry).is_err() {
@@ -162,9 +176,32 @@ pub(super) struct TickLog {
     log: SessionLog,
     /// Observations that were written, so that their memory is used again.
     written: Receiver<Observation>,
+    /// Time from one saved pool to the next; `None` if no pool is saved.
+    segment_secs: Option<f64>,
 }
 
 impl TickLog {
+    /// Creates the end of a log.
+    pub(super) fn new(
+        log: SessionLog,
+        written: Receiver<Observation>,
+        segment_secs: Option<f64>,
+    ) -> Self {
+        Self {
+            log,
+            written,
+            segment_secs,
+        }
+    }
+
+    /// Whether the pool is to be saved after this tick.
+    pub(super) fn wants_state(&self, tick: u64, dt_secs: f64) -> bool {
+        let ticks = self
+            .segment_secs
+            .map(|secs| (secs / dt_secs).round().max(1.0) as u64);
+        ticks.is_some_and(|ticks| tick.is_multiple_of(ticks))
+    }
+
     /// Adds an entry.
     pub(super) fn add(&self, entry: SessionEntry) {
         self.log.add(entry);
@@ -239,10 +276,7 @@ pub(super) fn create_session(
     let (entries, received) = sync_channel(WAITING_MAX);
     let (give_back, written) = sync_channel(WAITING_MAX);
     let is_open = Arc::new(AtomicBool::new(true));
-    let log = SessionLog {
-        entries,
-        is_open: Arc::clone(&is_open),
-    };
+    let log = SessionLog::new(entries, Arc::clone(&is_open));
     let writer = SessionWriter {
         out: Some(BufWriter::new(file)),
         path: folder.join(LOG_FILE),
@@ -251,10 +285,7 @@ pub(super) fn create_session(
         is_open,
         bytes: 0,
     };
-    let ticks = TickLog {
-        log: log.clone(),
-        written,
-    };
+    let ticks = TickLog::new(log.clone(), written, None);
     Ok((log, ticks, writer))
 }
 

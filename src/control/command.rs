@@ -105,6 +105,8 @@ pub enum Command {
         /// The step.
         step: ScheduleStep,
     },
+    /// Writes the kept last minutes into a folder, as if a fault had begun.
+    KeepIncident,
     /// Sends a test message on the way of the messages about faults.
     TestAlert,
     /// Applies the texts of documents that have changed on the disk.
@@ -138,6 +140,7 @@ impl Command {
             Self::Calibrate { .. } => "calibrate",
             Self::Batch { .. } => "batch",
             Self::Schedule { .. } => "schedule",
+            Self::KeepIncident => "keep_incident",
             Self::TestAlert => "test_alert",
             Self::TakeOver { .. } => "take_over",
             Self::Undo => "undo",
@@ -174,7 +177,12 @@ impl Command {
             Self::TakeOver { documents } => {
                 listed(documents.iter().map(|d| d.document.to_string()))
             }
-            Self::TestAlert | Self::Undo | Self::Redo | Self::Save | Self::Revert => String::new(),
+            Self::KeepIncident
+            | Self::TestAlert
+            | Self::Undo
+            | Self::Redo
+            | Self::Save
+            | Self::Revert => String::new(),
         };
         let is_shown = |c: &char| !c.is_control();
         text.chars()
@@ -472,6 +480,7 @@ mod tests {
             json!({"command": "director", "event": {"event": "pace", "factor": 4.0}}),
             json!({"command": "schedule", "step": {"do": "by_hand", "state": "dark"}}),
             json!({"command": "schedule", "step": {"do": "resume"}}),
+            json!({"command": "keep_incident"}),
             json!({"command": "test_alert"}),
             json!({"command": "override_mind", "id": 7, "mind": {"of": "species", "name": "herring"}, "secs": 2.5}),
             json!({"command": "calibrate", "step": {"do": "start", "columns": 4, "rows": 3, "mark": "pole"}}),

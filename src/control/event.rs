@@ -105,6 +105,13 @@ pub enum EventKind {
         /// Reason for the state.
         reason: String,
     },
+    /// The minutes before a fault are written, for `shoal simulate --session`.
+    IncidentKept {
+        /// The folder.
+        folder: String,
+        /// Name of the fault, or `kept` for an operator's wish.
+        cause: String,
+    },
     /// A stage panicked and is restarted.
     StageRestarted {
         /// Name of the stage.

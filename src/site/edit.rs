@@ -142,7 +142,7 @@ pub(super) fn draft(
                 "there is no camera here, so it cannot be calibrated; send this command to `shoal run`",
             ));
         }
-        Command::Schedule { .. } | Command::TestAlert => {
+        Command::Schedule { .. } | Command::KeepIncident | Command::TestAlert => {
             return Err(rejected(
                 "",
                 "only a running installation can do this; send this command to `shoal run`",

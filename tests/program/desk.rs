@@ -37,6 +37,7 @@ pub(crate) fn start(camera: &str, session: Option<&Path>) -> LivePool {
     };
     let session = session.map(|folder| SessionConfig {
         folder: folder.to_owned(),
+        is_incidents: false,
         start: SessionStart::new(None, &config.simulation, &editor),
     });
     let mut pool = LivePool::start_logged(config, session.as_ref(), StopFlag::default()).unwrap();

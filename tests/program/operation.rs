@@ -286,3 +286,26 @@ fn man_pages_and_completions_are_written() {
     let hidden = folder.path().join("shoal-capture-worker.1");
     assert!(!hidden.exists());
 }
+
+#[test]
+fn the_minutes_before_a_fault_can_be_repeated() {
+    let running = Running::start(SITE, |folder, command| {
+        command
+            .arg("--keep-incidents")
+            .arg(folder.join("incidents"));
+    });
+    let ticks = |status: &Value| status["tick"].as_u64().unwrap_or_default();
+    wait_for("ticks", || running.status().filter(|s| ticks(s) > 100));
+    assert!(running.ctl(&["keep"]).status.success());
+    let incident = wait_for("incident", || {
+        let folders = std::fs::read_dir(running.file("incidents")).ok()?;
+        let paths = folders.filter_map(|entry| Some(entry.ok()?.path()));
+        paths.filter(|path| path.join("log.jsonl").is_file()).min()
+    });
+    let mut command = shoal();
+    command.args(["simulate", "--session"]).arg(&incident);
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", text(&output));
+    let events = text(&running.ctl(&["events"]));
+    assert!(events.contains(r#""event":"incident_kept""#), "{events}");
+}

@@ -50,6 +50,8 @@ enum CtlAction {
         #[arg(value_enum)]
         state: ShowName,
     },
+    /// Write the kept last minutes into a folder (`shoal run --keep-incidents`)
+    Keep,
     /// Send a test message on the way of the messages about faults (`alerts.command` of the site)
     TestAlert,
     /// Print events as JSON lines
@@ -103,6 +105,10 @@ pub(super) fn ctl(arguments: CtlArguments) -> anyhow::Result<ExitCode> {
         CtlAction::Show { state } => {
             let step = state.step();
             let is_applied = send_one(&mut client, (1, Command::Schedule { step }), "show", false)?;
+            Ok(ExitCode::from(u8::from(!is_applied)))
+        }
+        CtlAction::Keep => {
+            let is_applied = send_one(&mut client, (1, Command::KeepIncident), "keep", false)?;
             Ok(ExitCode::from(u8::from(!is_applied)))
         }
         CtlAction::TestAlert => {

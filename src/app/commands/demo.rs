@@ -65,6 +65,7 @@ fn demo_in_window(arguments: DemoArguments) -> anyhow::Result<()> {
         },
         commands: None,
         log_session: None,
+        keep_incidents: None,
         #[cfg(unix)]
         control_socket: None,
         panel: None,

@@ -65,6 +65,7 @@ pub(super) fn run(arguments: RunArguments, words: &[OsString]) -> anyhow::Result
         },
         commands: arguments.commands,
         log_session: arguments.log_session.filter(|_| is_first),
+        keep_incidents: arguments.keep_incidents,
         #[cfg(unix)]
         control_socket: arguments.control_socket,
         panel: Some(panel),

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 
 use crate::app::desk::{Desk, reasons};
+use crate::app::incident::DocumentsCopy;
 use crate::app::session::{SessionEntry, SessionLog};
 use crate::calibration::Calibration;
 use crate::config::save_file;
@@ -62,6 +63,8 @@ pub(crate) struct DeskLinks {
     pub(crate) calibration_commands: SyncSender<CalibrationCommand>,
     /// The log of the session; `None` if it is not logged.
     pub(crate) session: Option<SessionLog>,
+    /// Copies of the documents for incidents; `None` if no incidents are kept.
+    pub(crate) documents: Option<Arc<DocumentsCopy>>,
     /// The schedule.
     pub(crate) schedule: Arc<ScheduleBoard>,
     /// Messages about faults.
@@ -163,6 +166,9 @@ impl DeskStage {
     }
 
     fn publish_status(&mut self) {
+        if let Some(documents) = &self.links.documents {
+            documents.make_if_wanted(self.revision, || self.desk.editor().state());
+        }
         self.update_living();
         let documents: Status = self.desk.document_status();
         let status = self.status.build(documents, &self.living, self.revision);
@@ -183,6 +189,11 @@ impl DeskStage {
             Command::Schedule { step } => {
                 let requested = self.links.schedule.request(step.clone());
                 self.passed_on(requested)
+            }
+            Command::KeepIncident => {
+                let is_kept = self.links.documents.is_some();
+                let reason = "no incidents are kept; start Shoal with --keep-incidents DIR";
+                self.passed_on(is_kept.then_some(()).ok_or(reason))
             }
             Command::TestAlert => {
                 let requested = self.links.alerts.request_test();

@@ -72,6 +72,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 
 use super::desk::Desk;
+use super::incident::{DocumentsCopy, create_incidents};
 use super::print_message;
 use super::session::{SessionLog, SessionStart, TickLog, create_session};
 use super::state_folder::counts_file;
@@ -141,8 +142,10 @@ pub struct LiveConfig {
 /// The log of a session.
 #[derive(Clone, Debug)]
 pub struct SessionConfig {
-    /// The new folder.
+    /// The new folder, or the folder for incidents.
     pub folder: PathBuf,
+    /// Whether only the minutes before a fault are kept.
+    pub is_incidents: bool,
     /// The start of the session.
     pub start: SessionStart,
 }
@@ -156,20 +159,49 @@ pub struct RecordConfig {
     pub secs: f64,
 }
 
-/// Starts the thread that writes the log of a session. Returns the logs for the desk and the simulation; none without a session.
+/// The ends of the log of a session; empty if the session is not logged.
+#[derive(Default)]
+struct SessionEnds {
+    desk: Option<SessionLog>,
+    simulation: Option<TickLog>,
+    /// Copies of the documents for incidents.
+    documents: Option<Arc<DocumentsCopy>>,
+}
+
+/// Starts the thread that writes the log of a session, or keeps the minutes before a fault. Without a session it starts
+/// nothing.
 fn start_session(
     supervisor: &mut Supervisor,
     session: Option<&SessionConfig>,
-) -> anyhow::Result<(Option<SessionLog>, Option<TickLog>)> {
+    (client, journal): (&DeskClient, &Journal),
+) -> anyhow::Result<SessionEnds> {
     let Some(session) = session else {
-        return Ok((None, None));
+        return Ok(SessionEnds::default());
     };
+    if session.is_incidents {
+        let (log, ticks, mut writer, documents) =
+            create_incidents(&session.folder, session.start.clone())?;
+        let (client, journal) = (client.clone(), journal.clone());
+        supervisor.start("incidents", HangPolicy::WaitAtEnd, move |heartbeat| {
+            writer.run(heartbeat, &client, &journal);
+            Ok(())
+        })?;
+        return Ok(SessionEnds {
+            desk: Some(log),
+            simulation: Some(ticks),
+            documents: Some(documents),
+        });
+    }
     let (log, ticks, mut writer) = create_session(&session.folder, &session.start)?;
     supervisor.start("session", HangPolicy::WaitAtEnd, move |heartbeat| {
         writer.run(heartbeat);
         Ok(())
     })?;
-    Ok((Some(log), Some(ticks)))
+    Ok(SessionEnds {
+        desk: Some(log),
+        simulation: Some(ticks),
+        documents: None,
+    })
 }
 
 /// Starts the thread that records the camera's frames, if they are recorded. Returns a function that makes a tap for each opened
@@ -250,6 +282,7 @@ struct DeskEnds {
     accepted: Receiver<Box<Calibration>>,
     settings: Arc<Mutex<Option<VisionSettings>>>,
     session: Option<SessionLog>,
+    documents: Option<Arc<DocumentsCopy>>,
 }
 
 impl LivePool {
@@ -271,13 +304,13 @@ impl LivePool {
         stop: StopFlag,
     ) -> anyhow::Result<Self> {
         let mut supervisor = Supervisor::new(stop);
-        let (session_log, tick_log) = start_session(&mut supervisor, session)?;
         let observations: Arc<LatestSlot<TimedObservation>> = Arc::default();
         let snapshots: Arc<LatestSlot<SnapshotPair>> = Arc::default();
         let pattern: Arc<Mutex<Option<CalibrationPattern>>> = Arc::default();
         let meters = Meters::default();
         let (client, requests, board) = desk_queue();
         let journal = Journal::new(Arc::clone(&board));
+        let session = start_session(&mut supervisor, session, (&client, &journal))?;
         let notices = NoticeBoard::default();
         let views = live_views();
         let show = ShowControl::default();
@@ -296,7 +329,7 @@ impl LivePool {
             living: Arc::clone(&living),
             summaries: Arc::clone(&summaries),
             meters: meters.clone(),
-            session: tick_log,
+            session: session.simulation,
             show: show.clone(),
             counted: Arc::clone(&counted),
             journal: journal.clone(),
@@ -364,7 +397,8 @@ impl LivePool {
                 calibration_commands,
                 accepted,
                 settings,
-                session: session_log,
+                session: session.desk,
+                documents: session.documents,
             }),
             handoff: None,
             camera,
@@ -412,6 +446,7 @@ impl LivePool {
             notices: self.notices.clone(),
             settings: ends.settings,
             session: ends.session,
+            documents: ends.documents,
             requests: ends.requests,
             board: ends.board,
             journal: self.journal.clone(),

@@ -180,6 +180,19 @@ impl SimulationStage {
                     hash: pool_hash(&pair.after),
                 });
             }
+            if let Some(session) = &self.session
+                && session.wants_state(simulation.tick(), simulation.dt_secs())
+                && let Ok(state) = simulation.save()
+            {
+                let tick = simulation.tick();
+                session.add(SessionEntry::State {
+                    tick,
+                    revision,
+                    state,
+                });
+                // A replay begins without visitors, so the newest observation follows.
+                session.add_observation(tick + 1, &latest.observation);
+            }
             pair.after.overlay.clear();
             simulation.fill_overlay(self.layers, &mut pair.after.overlay);
             (pair.due, pair.tick, pair.frame_at) = (due, tick, latest.frame_at);

@@ -22,10 +22,11 @@ const REPLY_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The lowest role that may send each command. A command that is missing here cannot be sent: `take_over` belongs to the
 /// watcher of the files, which alone knows the disk.
-const ROLES: [(&str, Role); 17] = [
+const ROLES: [(&str, Role); 18] = [
     ("switch_scene", Role::Operate),
     ("director", Role::Operate),
     ("schedule", Role::Operate),
+    ("keep_incident", Role::Operate),
     // Each command in it also needs its own role.
     ("batch", Role::Operate),
     // Changed opening hours have to survive the night.
