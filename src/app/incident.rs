@@ -157,7 +157,7 @@ impl IncidentWriter {
                 self.commands.push((revision, line.clone()));
                 self.add(&line);
             }
-            SessionEntry::Start { revision } | SessionEntry::State { revision, .. } => {
+            SessionEntry::Start { revision, .. } | SessionEntry::State { revision, .. } => {
                 self.begin_segment(revision);
                 self.add(&line);
             }
@@ -336,7 +336,10 @@ mod tests {
         let (log, ticks, mut writer, _) = create_incidents(folder.path(), start).unwrap();
         let mut desk = Desk::new(editor);
         let mut simulation = Simulation::new(&site.description(), params).unwrap();
-        ticks.add(SessionEntry::Start { revision: 0 });
+        ticks.add(SessionEntry::Start {
+            revision: 0,
+            pace: 1.0,
+        });
         let mut snapshot = Snapshot::default();
         let pace = r#"{"command": "director", "event": {"event": "pace", "factor": 20.0}}"#;
         let command: Command = serde_json::from_str(pace).unwrap();
@@ -400,7 +403,10 @@ mod tests {
             std::fs::write(old.join(LOG_FILE), "").unwrap();
         }
         std::fs::create_dir(folder.path().join("a folder of somebody")).unwrap();
-        writer.keep(SessionEntry::Start { revision: 0 });
+        writer.keep(SessionEntry::Start {
+            revision: 0,
+            pace: 1.0,
+        });
         let written = writer.write("../../evil name").unwrap().unwrap();
         assert!(written.starts_with(folder.path()), "{}", written.display());
         assert!(written.join(LOG_FILE).is_file());

@@ -17,7 +17,7 @@ use super::session::{
     LOG_FILE, SESSION_VERSION, START_FILE, SessionEntry, SessionStart, pool_hash,
 };
 use crate::control::Command;
-use crate::simulation::{Simulation, SimulationParams};
+use crate::simulation::{Change, Simulation, SimulationParams};
 use crate::site::Editor;
 use crate::world::{Observation, Snapshot};
 
@@ -157,11 +157,12 @@ struct Player {
 impl Player {
     fn play(&mut self, entry: SessionEntry, stop: &AtomicBool) -> anyhow::Result<()> {
         match entry {
-            SessionEntry::Start { revision } => {
+            SessionEntry::Start { revision, pace } => {
                 self.simulation = None;
                 self.apply_up_to(revision)?;
                 let scene = self.desk.editor().site().description();
                 let mut simulation = Simulation::new(&scene, &self.params)?;
+                simulation.apply(Change::Pace(pace));
                 simulation.record_forces(self.why);
                 self.simulation = Some(simulation);
                 self.observation = Observation::default();

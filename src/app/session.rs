@@ -2,7 +2,7 @@
 //! command, and every observation with the tick that used it.
 //!
 //! In: entries from the desk stage and the simulation stage. Out: a folder with `session.json` and `log.jsonl`. Must not: make a
-//! stage wait. If the disk is too slow, the log ends, because a log with a gap could not be replayed.
+//! stage wait. If the disk is too slow, the log ends, because a log with a gap could not be replayed. A power cut costs the last second.
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
@@ -10,13 +10,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
 
 use super::date::now_iso;
 use super::live::Heartbeat;
+use crate::config::save_file;
 use crate::control::Command;
 use crate::simulation::SimulationParams;
 use crate::site::{Editor, EditorState};
@@ -34,6 +35,8 @@ pub(super) const WAITING_MAX: usize = 512;
 const LOG_BYTES_MAX: u64 = 4 << 30;
 /// Longest wait for an entry before the next heartbeat.
 const ENTRY_WAIT: Duration = Duration::from_millis(100);
+/// Time after which written entries are on the disk, so that a power cut costs no more.
+const SYNC_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The start of a session.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -68,6 +71,11 @@ impl SessionStart {
     }
 }
 
+/// Pace of a pool whose log does not name it.
+fn usual_pace() -> f32 {
+    1.0
+}
+
 /// One line of the log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "entry", rename_all = "snake_case", deny_unknown_fields)]
@@ -76,6 +84,9 @@ pub(super) enum SessionEntry {
     Start {
         /// Number of the newest command that the pool contains.
         revision: u64,
+        /// Factor on the frequency at which rules of the director begin.
+        #[serde(default = "usual_pace")]
+        pace: f32,
     },
     /// The desk applied a command.
     Command {
@@ -269,7 +280,7 @@ pub(super) fn create_session(
     }
     let write = || -> std::io::Result<File> {
         let text = serde_json::to_vec_pretty(start)?;
-        std::fs::write(folder.join(START_FILE), text)?;
+        save_file(&folder.join(START_FILE), &text)?;
         File::create(folder.join(LOG_FILE))
     };
     let file = write().with_context(|| format!("{shown}: the session cannot be written"))?;
@@ -292,15 +303,19 @@ pub(super) fn create_session(
 impl SessionWriter {
     /// Writes entries until the program ends, the log is full, or the disk is.
     pub(super) fn run(&mut self, heartbeat: &Heartbeat) {
+        let mut synced = Instant::now();
         while let Some(out) = &mut self.out {
+            if synced.elapsed() >= SYNC_INTERVAL {
+                synced = Instant::now();
+                if let Err(error) = out.flush().and_then(|()| out.get_ref().sync_data()) {
+                    return self.close(&error.to_string());
+                }
+            }
             let entry = match self.entries.recv_timeout(ENTRY_WAIT) {
                 Ok(entry) => entry,
                 Err(RecvTimeoutError::Timeout) if self.is_open.load(Ordering::Relaxed) => {
                     if !heartbeat.keep_running() {
                         return self.close("the program ended");
-                    }
-                    if let Err(error) = out.flush() {
-                        return self.close(&error.to_string());
                     }
                     continue;
                 }

@@ -168,6 +168,14 @@ impl Recording {
         Ok(true)
     }
 
+    /// Waits until the written frames are on the disk. After a power cut, the unfinished file plays up to here.
+    ///
+    /// # Errors
+    /// When the disk fails.
+    pub fn sync(&self) -> Result<(), RecordError> {
+        self.file.sync_data().map_err(|cause| self.failed(cause))
+    }
+
     /// Finishes the recording: cuts off an incomplete last frame and gives the file its final name.
     ///
     /// # Errors

@@ -32,6 +32,8 @@ pub(crate) struct PoolStart {
     pub(crate) setup_version: u64,
     /// Description of the pool.
     pub(crate) scene: SceneDescription,
+    /// Factor on the frequency at which rules of the director begin.
+    pub(crate) pace: f32,
 }
 
 /// The changes that wait for the simulation, and the start of the pool after all of them.
@@ -53,6 +55,7 @@ impl PoolQueue {
             revision: 0,
             setup_version: 0,
             scene,
+            pace: 1.0,
         };
         Self {
             state: Mutex::new(QueueState {
@@ -84,6 +87,11 @@ impl PoolQueue {
         state.start.setup_version = change.setup_version;
         if let Some(scene) = scene {
             state.start.scene = scene;
+        }
+        for change in &change.changes {
+            if let Change::Pace(factor) = change {
+                state.start.pace = *factor;
+            }
         }
         state.waiting.push(change);
     }
@@ -141,5 +149,23 @@ mod tests {
         let mut taken = Vec::new();
         queue.take(&mut taken);
         assert!(taken.is_empty());
+    }
+
+    /// A fixed bug: the pool of an installation that attracts visitors had the usual pace after a panic.
+    #[test]
+    fn a_restarted_simulation_keeps_the_pace() {
+        let queue = PoolQueue::new(SceneDescription::default());
+        let changes = vec![Change::Pace(4.0)];
+        queue.push(
+            PoolChange {
+                changes,
+                ..change(1)
+            },
+            None,
+        );
+        let mut taken = Vec::new();
+        queue.take(&mut taken);
+        queue.push(change(2), Some(SceneDescription::default()));
+        assert!((queue.begin().pace - 4.0).abs() < f32::EPSILON);
     }
 }

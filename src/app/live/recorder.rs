@@ -2,7 +2,7 @@
 //! the disk cannot write in time are dropped and counted.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::camera::{Frame, Luma, Recording};
 
@@ -15,6 +15,9 @@ use super::supervisor::Heartbeat;
 const WAITING_MAX: usize = 48;
 /// Longest wait for a frame before the next heartbeat.
 const FRAME_WAIT: Duration = Duration::from_millis(100);
+
+/// Time after which written frames are on the disk, so that a power cut costs no more.
+const SYNC_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The sending end of the recorder, which the camera source uses.
 pub(crate) struct RecorderInput {
@@ -75,6 +78,7 @@ impl Recorder {
         else {
             return;
         };
+        let mut synced = Instant::now();
         loop {
             let frame = match frames.recv_timeout(FRAME_WAIT) {
                 Ok(frame) => frame,
@@ -82,7 +86,15 @@ impl Recorder {
                 // The wait ended without a frame and the program ends, so all waiting frames have been written.
                 Err(_) => break,
             };
-            match recording.write(&frame) {
+            let is_due = synced.elapsed() >= SYNC_INTERVAL;
+            let written = recording.write(&frame).and_then(|is_written| {
+                if is_due {
+                    synced = Instant::now();
+                    recording.sync()?;
+                }
+                Ok(is_written)
+            });
+            match written {
                 Ok(true) => {}
                 Ok(false) => break,
                 Err(error) => {

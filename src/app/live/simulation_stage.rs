@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::analytics::TrackPoint;
 use crate::panel::LiveViews;
-use crate::simulation::{Simulation, SimulationParams};
+use crate::simulation::{Change, Simulation, SimulationParams};
 use crate::world::Snapshot;
 use crate::world::{OverlayLayer, OverlayLayers};
 
@@ -110,12 +110,14 @@ impl SimulationStage {
             mut revision,
             mut setup_version,
             scene,
+            pace,
         } = self.queue.begin();
         let mut simulation = Simulation::new(&scene, &self.params)?;
+        simulation.apply(Change::Pace(pace));
         let draws_forces = self.layers.has(OverlayLayer::Force);
         let mut records_forces = draws_forces;
         simulation.record_forces(records_forces);
-        self.log(SessionEntry::Start { revision });
+        self.log(SessionEntry::Start { revision, pace });
         let ticks_per_hash = (1.0 / simulation.dt_secs()).round().max(1.0) as u64;
         let tick = Duration::from_secs_f64(simulation.dt_secs());
         let mut clock = TickClock::new(Instant::now(), tick);
