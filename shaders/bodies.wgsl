@@ -608,23 +608,52 @@ fn stone_light(pixel: BodyPixel) -> Drawn {
     return drawn(encode_light(under_water(color, pixel.world, facing * sunlight(pixel.world), max(sky, least)), 1.0), pixel.world);
 }
 
+// Noise that drifts repeats after this number of cells.
+const TILE_CELLS = 64.0;
+
+// Returns smooth noise 0..1 like `noise`, but it repeats after `TILE_CELLS` along both axes. A drift by whole tiles within
+// `DRIFT_PERIOD_SECS` does not jump when the time restarts.
+fn tiling_noise(p: vec2<f32>) -> f32 {
+    let last = vec2<i32>(i32(TILE_CELLS) - 1);
+    let cell = vec2<i32>(floor(p));
+    let f = fract(p);
+    let w = f * f * f * (f * (f * 6.0 - 15.0) + 10.0);
+    let a = hash2(cell & last).x;
+    let b = hash2((cell + vec2<i32>(1, 0)) & last).x;
+    let c = hash2((cell + vec2<i32>(0, 1)) & last).x;
+    let d = hash2((cell + vec2<i32>(1, 1)) & last).x;
+    return mix(mix(a, b, w.x), mix(c, d, w.x), w.y);
+}
+
+// Returns the way that a pattern has drifted: `rate` cells per second, rounded to whole distances of `tile` cells in the period.
+fn drifted(rate: vec2<f32>, tile: f32) -> vec2<f32> {
+    return round(rate * DRIFT_PERIOD_SECS / tile) * (tile / DRIFT_PERIOD_SECS) * scene.time_secs;
+}
+
+// `lace` repeats after this number of cells: 0.8, 1 and 2.3 times this number are whole tiles of the noise.
+const LACE_CELLS = 640.0;
+
 // Returns a pattern of foam 0..1: a mesh of thin lines with cells of about size 1.
 fn lace(p: vec2<f32>) -> f32 {
-    let bent = p + 0.9 * (vec2<f32>(noise(p * 0.8 + 7.0), noise(p * 0.8 + 31.0)) - 0.5);
-    let wide = 1.0 - abs(2.0 * noise(bent) - 1.0);
-    let fine = 1.0 - abs(2.0 * noise(bent * 2.3 + 19.0) - 1.0);
+    let bent = p + 0.9 * (vec2<f32>(tiling_noise(p * 0.8 + 7.0), tiling_noise(p * 0.8 + 31.0)) - 0.5);
+    let wide = 1.0 - abs(2.0 * tiling_noise(bent) - 1.0);
+    let fine = 1.0 - abs(2.0 * tiling_noise(bent * 2.3 + 19.0) - 1.0);
     return 0.6 * wide * wide + 0.4 * fine * fine;
 }
 
 // Returns the light of foam. The foam drifts downstream in patches, breaks up into lines and disappears.
 fn foam_light(pixel: BodyPixel) -> vec4<f32> {
-    let t = scene.time_secs;
     let v = pixel.uv.y;
     let place = vec2<f32>(pixel.at_rest.x * instances[pixel.instance].size_m + 31.0 * instances[pixel.instance].tone, v * 0.75);
     // Eddies move the foam sideways. The movement grows with the distance from the waterfall.
-    let eddy = vec2<f32>(noise(place * 3.5 + vec2<f32>(0.0, -0.25 * t)), noise(place * 3.5 + vec2<f32>(41.0, -0.21 * t))) - 0.5;
-    let p = place + (0.06 + 0.16 * v) * eddy - vec2<f32>(0.0, 0.16 * t);
-    let raft = 0.65 * noise(p * vec2<f32>(7.0, 4.5)) + 0.35 * noise(p * vec2<f32>(17.0, 11.0) + 3.0);
+    let stirred = place * 3.5;
+    let eddy = vec2<f32>(
+        tiling_noise(stirred + drifted(vec2<f32>(0.0, -0.25), TILE_CELLS)),
+        tiling_noise(stirred + vec2<f32>(41.0, 0.0) + drifted(vec2<f32>(0.0, -0.21), TILE_CELLS)),
+    ) - 0.5;
+    // 4.8, 12 and 24 times the drift in the period are whole tiles of the noise or of the lace.
+    let p = place + (0.06 + 0.16 * v) * eddy + drifted(vec2<f32>(0.0, -0.16), LACE_CELLS / 24.0);
+    let raft = 0.65 * tiling_noise(p * vec2<f32>(7.0, 4.8)) + 0.35 * tiling_noise(p * vec2<f32>(17.0, 12.0) + 3.0);
     let thick = smoothstep(0.0, 0.40, raft - (0.40 + 0.34 * v));
     let threads = lace(p * 24.0);
     let cover = smoothstep(0.80 - 0.62 * thick, 1.15 - 0.55 * thick, threads + 0.10) * smoothstep(0.0, 0.4, thick) * smoothstep(1.0, 0.75, v) * smoothstep(0.0, 0.06, v);
@@ -633,10 +662,15 @@ fn foam_light(pixel: BodyPixel) -> vec4<f32> {
     return encode_light(white, 0.75 * cover * (1.0 - smoothstep(0.70, 1.0, abs(pixel.at_rest.x))));
 }
 
+// Returns the time in which water falls from the upper edge to `v`, in seconds: it falls slowly over the edge and speeds up below.
+fn fall_secs(v: f32) -> f32 {
+    let bend = clamp(v, 0.30, 0.55) - 0.30;
+    return min(v, 0.30) / 0.35 + log(1.0 + bend * 3.0 / 0.35) / 3.0 + max(v - 0.55, 0.0) / 1.1;
+}
+
 // Falling water: lines along the stream that separate during the fall, and froth where the stream meets the lower water.
 @fragment
 fn waterfall_light(pixel: BodyPixel) -> Drawn {
-    let t = scene.time_secs;
     let v = pixel.uv.y;
     if instances[pixel.instance].substance == FOAM {
         return drawn(foam_light(pixel), pixel.world);
@@ -644,16 +678,19 @@ fn waterfall_light(pixel: BodyPixel) -> Drawn {
     // Position across the stream, and position on the floor, in meters.
     let across = pixel.at_rest.x * instances[pixel.instance].size_m + instances[pixel.instance].tone * 31.0;
     let along = pixel.world.xz;
-    let speed = mix(0.35, 1.1, smoothstep(0.30, 0.55, v));
     // Water flows in strands that move slowly.
-    let strand = noise(vec2<f32>(across * 6.0 + 0.3 * t, 0.15 * t)) * 0.6 + noise(vec2<f32>(across * 15.0 - 0.2 * t, 4.0)) * 0.4;
-    let thread = noise(vec2<f32>(across * 38.0, v * 2.6 - t * speed * 2.6)) * 0.6 + noise(vec2<f32>(across * 95.0, v * 4.0 - t * speed * 4.0)) * 0.4;
+    let strand = tiling_noise(vec2<f32>(across * 6.0, 0.0) + drifted(vec2<f32>(0.3, 0.15), TILE_CELLS)) * 0.6
+        + tiling_noise(vec2<f32>(across * 15.0, 4.0) + drifted(vec2<f32>(-0.2, 0.0), TILE_CELLS)) * 0.4;
+    // The pattern depends on the time at which the water left the edge, so that it is stretched where the water speeds up.
+    let fallen = fall_secs(v);
+    let thread = tiling_noise(vec2<f32>(across * 38.0, 1.8 * fallen) + drifted(vec2<f32>(0.0, -1.8), TILE_CELLS)) * 0.6
+        + tiling_noise(vec2<f32>(across * 95.0, 2.8 * fallen) + drifted(vec2<f32>(0.0, -2.8), TILE_CELLS)) * 0.4;
     let falling = smoothstep(0.02, 0.34, v) * (1.0 - smoothstep(0.60, 0.74, v));
     var cover = falling * smoothstep(0.0, 0.42, thread + 0.55 * strand - 0.80 + 0.42 * v) * 0.85;
     // Froth moves and breaks up into lines at its outer end.
-    let boil = along * 13.0 + vec2<f32>(0.35 * t, -0.9 * t);
-    let bubbles = lace(boil) * 0.55 + lace(along * 31.0 + vec2<f32>(1.3 * t, 0.4 * t)) * 0.45;
-    let swell = noise(boil * 0.45 + vec2<f32>(0.0, 0.6 * t));
+    let boil = along * 13.0;
+    let bubbles = lace(boil + drifted(vec2<f32>(0.35, -0.9), LACE_CELLS)) * 0.55 + lace(along * 31.0 + drifted(vec2<f32>(1.3, 0.4), LACE_CELLS)) * 0.45;
+    let swell = tiling_noise(boil * 0.45 + drifted(vec2<f32>(0.16, 0.2), TILE_CELLS));
     let reach = v + 0.35 * (0.5 - swell) + 0.30 * (0.5 - strand);
     let thick = smoothstep(0.46, 0.60, v) * (1.0 - smoothstep(0.55, 0.92, reach));
     cover = max(cover, min(smoothstep(0.95 - 0.85 * thick, 1.30 - 0.75 * thick, bubbles + 0.15) * smoothstep(0.0, 0.15, thick), 0.94));

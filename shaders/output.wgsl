@@ -88,10 +88,6 @@ fn warp_vertex(vertex: WarpVertex) -> Pixel {
     return pixel;
 }
 
-// Period after which `SceneUniforms::time_secs` restarts, in seconds; same value as in `src/render/water.rs`. A tileable pattern that
-// drifts by whole tiles in this period does not jump.
-const DRIFT_PERIOD_SECS: f32 = 3141.5927;
-
 // Darkest color of the picture, as a share of white.
 const BLACK_LEVEL = vec3<f32>(0.007, 0.022, 0.034);
 

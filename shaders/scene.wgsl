@@ -168,6 +168,10 @@ fn focused_sunlight(texel: f32, depth: f32) -> f32 {
     return max(1.0 + max(contrast, 0.8 * contrast) * share * 0.92 * scene.caustics, 0.12);
 }
 
+// Period after which `SceneUniforms::time_secs` restarts, in seconds; same value as in `src/render/water.rs`. A tileable pattern that
+// drifts by whole tiles in this period does not jump.
+const DRIFT_PERIOD_SECS: f32 = 3141.5927;
+
 // Returns two random numbers 0..1 for a lattice point.
 fn hash2(p: vec2<i32>) -> vec2<f32> {
     var h = bitcast<vec2<u32>>(p) * vec2<u32>(0x9E3779B1u, 0x85EBCA77u);

@@ -23,6 +23,7 @@ mod generator {
     mod still;
 }
 
+mod clocks;
 mod draw_data;
 mod exported_models;
 mod flash;

@@ -25,6 +25,7 @@ mod edits;
 mod edits_random;
 mod fields;
 mod life;
+mod long_run;
 mod meshes;
 mod movingai;
 mod navigation;
