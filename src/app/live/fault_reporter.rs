@@ -1,12 +1,19 @@
 //! Reports a fault to log and journal when it starts and when it ends. Occurrences in between are only counted, so that a
 //! repeated fault fills neither.
 
+use std::cmp::Ordering;
 use std::time::{Duration, Instant};
 
 use super::journal::Journal;
 
 /// An intermittent fault ends when it has not been raised for this long.
 const QUIET_AFTER: Duration = Duration::from_secs(60);
+
+/// Number of beginnings of a fault that are logged within [`LOG_WINDOW`]. Further ones are only counted, so that a fault that comes
+/// and goes with every frame writes less than 1 MB a day.
+const LOGGED_MAX: u32 = 10;
+/// Period in which logged beginnings are counted.
+const LOG_WINDOW: Duration = Duration::from_secs(600);
 
 /// One named fault: whether it is active, and how often it was raised. Dropping it ends the fault.
 #[derive(Debug)]
@@ -17,6 +24,8 @@ pub(crate) struct FaultReporter {
     active: Option<u64>,
     last_raised: Option<Instant>,
     count: u64,
+    /// Begin of the current [`LOG_WINDOW`], and the number of beginnings in it.
+    window: Option<(Instant, u32)>,
 }
 
 impl FaultReporter {
@@ -28,6 +37,7 @@ impl FaultReporter {
             active: None,
             last_raised: None,
             count: 0,
+            window: None,
         }
     }
 
@@ -38,7 +48,7 @@ impl FaultReporter {
         self.last_raised = Some(Instant::now());
         match self.active {
             None => {
-                tracing::warn!(fault = self.name, count = self.count, "{detail}");
+                self.log_begin(detail);
                 let number = self.journal.begin_fault(self.name, &detail.to_string());
                 self.active = Some(number);
                 true
@@ -51,6 +61,28 @@ impl FaultReporter {
         }
     }
 
+    /// Counts a beginning. Returns the number of earlier ones in the current window.
+    fn begins(&mut self, now: Instant) -> u32 {
+        let is_current = |(begun, _): &(Instant, u32)| now.duration_since(*begun) < LOG_WINDOW;
+        let (begun, earlier) = self.window.filter(is_current).unwrap_or((now, 0));
+        self.window = Some((begun, earlier.saturating_add(1)));
+        earlier
+    }
+
+    fn log_begin(&mut self, detail: &dyn std::fmt::Display) {
+        let (name, count) = (self.name, self.count);
+        match self.begins(Instant::now()).cmp(&LOGGED_MAX) {
+            Ordering::Less => tracing::warn!(fault = name, count, "{detail}"),
+            Ordering::Equal => tracing::warn!(
+                fault = name,
+                count,
+                "it comes and goes, so it is not logged again within {} s: {detail}",
+                LOG_WINDOW.as_secs()
+            ),
+            Ordering::Greater => {}
+        }
+    }
+
     /// Whether the fault is active.
     pub(crate) fn is_active(&self) -> bool {
         self.active.is_some()
@@ -59,7 +91,9 @@ impl FaultReporter {
     /// Ends the fault. If it was active, logs its end.
     pub(crate) fn clear(&mut self) {
         if let Some(number) = self.active.take() {
-            tracing::info!(fault = self.name, count = self.count, "the fault is over");
+            if self.window.is_some_and(|(_, logged)| logged <= LOGGED_MAX) {
+                tracing::info!(fault = self.name, count = self.count, "the fault is over");
+            }
             self.journal.end_fault(number);
         }
     }
@@ -83,6 +117,17 @@ mod tests {
     use super::*;
     use crate::control::{Board, EventKind};
     use std::sync::Arc;
+
+    /// A day at 60 Hz, with two lines of up to 300 bytes per logged beginning.
+    #[test]
+    fn a_fault_that_comes_and_goes_with_every_frame_for_a_day_logs_less_than_a_megabyte() {
+        let mut fault = FaultReporter::new("test", &Journal::default());
+        let begun = Instant::now();
+        let frames = 60 * 24 * 3600_u64;
+        let at = |frame: u64| begun + Duration::from_secs_f64(frame as f64 / 60.0);
+        let logged = (0..frames).filter(|frame| fault.begins(at(*frame)) <= LOGGED_MAX);
+        assert!(logged.count() * 600 < 1_000_000);
+    }
 
     #[test]
     fn a_fault_starts_once_until_it_is_cleared() {

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::process::ChildStdout;
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::slot::{Arrival, FrameSlot};
 use crate::camera::clock::monotonic_ns;
@@ -32,8 +32,6 @@ pub(super) struct PipeReader {
     pub(super) slot: Arc<FrameSlot>,
     /// Time when the feed was opened, in nanoseconds on the monotonic clock.
     pub(super) opened_ns: u64,
-    /// Time without bad frames after which the faults of single frames end.
-    pub(super) settle_time: Duration,
     /// Required size of the frames; `None` before the first start.
     pub(super) size_px: Option<(u32, u32)>,
     pub(super) events: SyncSender<ReaderEvent>,
@@ -119,7 +117,7 @@ impl PipeReader {
             secs,
             quality: self.slot.check_quality(&frame.luma, secs),
         };
-        self.slot.publish(frame, arrival, self.settle_time)
+        self.slot.publish(frame, arrival)
     }
 
     /// Sends an event to the supervisor. If the channel is full, the event is dropped, so that the reader never waits.
@@ -157,6 +155,7 @@ fn read_levels(
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc::sync_channel;
+    use std::time::Duration;
 
     use super::super::setup::FeedSetup;
     use super::super::slot::ReadOutcome;
@@ -199,7 +198,6 @@ mod tests {
                 generation: 0,
                 slot: Arc::clone(&slot),
                 opened_ns: 0,
-                settle_time: Duration::from_secs(1),
                 size_px: None,
                 events,
             };

@@ -113,7 +113,7 @@ impl FrameSlot {
             mode: setup.mode,
             state: Mutex::new(State {
                 generation: 0,
-                faults: FaultLog::new(camera),
+                faults: FaultLog::new(camera, setup.timing.settle_time),
                 granted: None,
                 restarts: 0,
                 waiting_since: None,
@@ -225,12 +225,7 @@ impl FrameSlot {
 
     /// Stores a frame as the newest one, and puts the memory of an older frame into `frame` for reuse. Returns false if the
     /// frame comes from an earlier reader.
-    pub(super) fn publish(
-        &self,
-        frame: &mut Frame,
-        arrival: Arrival,
-        settle_time: Duration,
-    ) -> bool {
+    pub(super) fn publish(&self, frame: &mut Frame, arrival: Arrival) -> bool {
         let mut reading = self.lock_reading();
         let mut state = self.lock();
         if self.mode != FeedMode::Live {
@@ -269,7 +264,7 @@ impl FrameSlot {
                     .raise(kind, &arrival.quality.describe(kind), arrival.now);
             }
         }
-        state.faults.good_frame(arrival.now, settle_time);
+        state.faults.good_frame(arrival.now);
         std::mem::swap(&mut state.newest, frame);
         state.is_fresh = true;
         state.waiting_since = Some(Instant::now());
@@ -416,7 +411,7 @@ mod tests {
         let writer = std::thread::spawn(move || {
             let mut frame = Frame::default();
             for n in 0..FRAMES {
-                assert!(written.publish(&mut frame, arrival(n), Duration::ZERO));
+                assert!(written.publish(&mut frame, arrival(n)));
             }
             written.end(None);
         });
@@ -437,7 +432,7 @@ mod tests {
         let written = Arc::clone(&slot);
         let writer = std::thread::spawn(move || {
             let mut frame = Frame::default();
-            (0..100).all(|n| written.publish(&mut frame, arrival(n), Duration::ZERO))
+            (0..100).all(|n| written.publish(&mut frame, arrival(n)))
         });
         while !slot.lock().is_fresh {
             std::thread::yield_now();
@@ -449,7 +444,7 @@ mod tests {
     #[test]
     fn the_error_of_a_feed_follows_its_last_frame() {
         let slot = slot(FeedMode::EveryFrame { fast: true });
-        assert!(slot.publish(&mut Frame::default(), arrival(0), Duration::ZERO));
+        assert!(slot.publish(&mut Frame::default(), arrival(0)));
         let missing = std::path::PathBuf::from("missing");
         slot.end(Some(CameraError::NoImages { path: missing }));
         let mut frame = Frame::default();
@@ -474,7 +469,7 @@ mod tests {
                     secs: sequence as f64 / rate,
                     quality: FrameQuality::default(),
                 };
-                assert!(slot.publish(&mut Frame::default(), arrival, Duration::ZERO));
+                assert!(slot.publish(&mut Frame::default(), arrival));
             }
             let reported_fps = |silent: f64| slot.lock().health(after(39.0 / rate + silent), 0).fps;
             for on_time in [0.0, 1.0, 3.9] {

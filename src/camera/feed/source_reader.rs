@@ -39,8 +39,6 @@ pub(super) struct SourceReader {
     pub(super) mode: FeedMode,
     /// Time when the feed was opened, in nanoseconds on the monotonic clock.
     pub(super) opened_ns: u64,
-    /// Time without bad frames after which the faults of single frames end.
-    pub(super) settle_time: Duration,
     /// Required size of the frames; `None` before the first start.
     pub(super) size_px: Option<(u32, u32)>,
     pub(super) events: SyncSender<ReaderEvent>,
@@ -161,7 +159,7 @@ impl SourceReader {
             secs: placed.secs,
             quality: self.slot.check_quality(&frame.luma, placed.secs),
         };
-        self.slot.publish(frame, arrival, self.settle_time)
+        self.slot.publish(frame, arrival)
     }
 
     /// Sleeps for `pause`. Returns false if the supervisor has abandoned this reader in the meantime.

@@ -137,12 +137,17 @@ impl Supervisor {
             if outcome == Outcome::Failed && !self.wait_unless_stopped(pause) {
                 return;
             }
-            let restarts = {
+            let (restarts, is_repeating) = {
                 let mut state = self.slot.lock();
                 state.restarts += 1;
-                state.restarts
+                (state.restarts, state.faults.is_repeating())
             };
-            tracing::info!(camera = %self.setup.name(), restarts, "the camera source is started again");
+            let camera = self.setup.name();
+            if is_repeating {
+                tracing::debug!(%camera, restarts, "the camera source is started again");
+            } else {
+                tracing::info!(%camera, restarts, "the camera source is started again");
+            }
         }
     }
 
@@ -196,7 +201,6 @@ impl Supervisor {
     fn start(&self, generation: u64, events: SyncSender<ReaderEvent>) -> Result<Start, StartError> {
         let slot = Arc::clone(&self.slot);
         let (opened_ns, size_px) = (self.opened_ns, self.size_px);
-        let settle_time = self.setup.timing.settle_time;
         if self.setup.is_live_camera() {
             let worker = &self.setup.worker;
             let (child, output) = worker.start_worker(&self.arguments()).map_err(|cause| {
@@ -209,7 +213,6 @@ impl Supervisor {
                 generation,
                 slot,
                 opened_ns,
-                settle_time,
                 size_px,
                 events,
             };
@@ -231,7 +234,6 @@ impl Supervisor {
             slot,
             mode: self.setup.mode,
             opened_ns,
-            settle_time,
             size_px,
             events,
         };
