@@ -64,7 +64,8 @@ def counted_visits(scene, folder):
         return 0, 0.0, skipped
     columns = {name: index for index, name in enumerate(lines[0])}
     arrivals = sum(int(line[columns["arrivals"]]) for line in lines[1:])
-    secs = sum(float(line[columns["dwell_secs"]] or 0) for line in lines[1:])
+    stays = [(int(line[columns["departures"]]), float(line[columns["mean_stay_secs"]] or 0)) for line in lines[1:]]
+    secs = sum(count * mean for count, mean in stays)
     return arrivals, secs, skipped
 
 

@@ -315,7 +315,7 @@ def permission_lost():
     wrapper = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
     try:
         (folder / "site.toml").write_text('scene = "pool"\n' + COUNTING)
-        with Installation(folder=folder, wrapper=wrapper) as pool:
+        with Installation(folder=folder, wrapper=wrapper, camera="synthetic:1", log="warn") as pool:
             pool.wait(lambda: arrivals(pool) > 0, "a counted visitor", 60)
 
             def take():

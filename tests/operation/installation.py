@@ -26,6 +26,7 @@ class Installation:
         self.owns_folder = folder is None
         # The control socket and the log stay outside of a folder that a measurement breaks.
         self.outside = Path(tempfile.mkdtemp(prefix="shoal-"))
+        self.outside.chmod(0o777)
         self.site = self.folder / "site.toml"
         if not self.site.exists():
             text = 'scene = "pool"\n' + (ALERTS.format(folder=self.outside) if alerts else "") + site

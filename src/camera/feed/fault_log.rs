@@ -69,9 +69,14 @@ impl FaultLog {
     pub(super) fn raise(&mut self, kind: FaultKind, detail: &str, now: Instant) {
         let detail: String = detail.chars().take(MAX_DETAIL_CHARS).collect();
         let settle_time = self.settle_time;
+        // The first frame of a frozen camera that was started again differs from the frame before, so it proves nothing.
+        let shortest = match kind {
+            FaultKind::Frozen => settle_time,
+            _ => Duration::ZERO,
+        };
         let quiet_after = |gap: Duration| match gap <= settle_time * MAX_GAP {
             true => (gap * 2).max(settle_time),
-            false => Duration::ZERO,
+            false => shortest,
         };
         let record = &mut self.records[kind as usize];
         record.total += 1;
@@ -97,7 +102,7 @@ impl FaultLog {
             None => {
                 tracing::warn!(camera = %self.camera, fault = kind.name(), detail = %detail, "camera fault");
                 let gap = record.ended.map(|ended| now.duration_since(ended));
-                record.quiet = gap.map_or(Duration::ZERO, quiet_after);
+                record.quiet = gap.map_or(shortest, quiet_after);
                 record.active = Some(Occurrence {
                     detail,
                     since: now,
@@ -283,17 +288,18 @@ mod tests {
             log.raise(FaultKind::Frozen, "frozen", at(restart * 30 + 3));
             assert!(log.has(FaultKind::Frozen) && !log.is_empty());
         }
-        assert_eq!(begins, 2, "the first end is reported at once");
+        assert_eq!(begins, 1);
         assert!(log.is_repeating());
         log.clear(FaultKind::Frozen, at(3600));
         assert!(log.is_empty(), "the camera works");
         let mut health = CameraHealth::default();
         log.write(&mut health, at(3601));
-        assert_eq!(health.faults[0].count, 119);
+        assert_eq!(health.faults[0].count, 120);
         assert!(health.faults[0].detail.contains("comes and goes"));
         log.clear(FaultKind::Frozen, at(3700));
         log.raise(FaultKind::Frozen, "frozen", at(5000));
         log.clear(FaultKind::Frozen, at(5001));
+        log.clear(FaultKind::Frozen, at(5007));
         let active = &log.records[FaultKind::Frozen as usize].active;
         assert!(active.is_none(), "it did not come back soon");
     }
