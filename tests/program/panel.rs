@@ -4,9 +4,12 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, ChildStderr, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+
+/// Longest wait for the program.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A running program without a picture.
 struct Running {
@@ -50,6 +53,16 @@ impl Running {
             if let Some(rest) = line.strip_prefix(start) {
                 return rest.trim().to_owned();
             }
+        }
+    }
+
+    /// Waits until the program has written a file of its state.
+    fn wait_for_state(&self, name: &str) {
+        let folder = self.folder.as_ref().unwrap().path();
+        let begun = Instant::now();
+        while !folder.join(".shoal").join(name).exists() {
+            assert!(begun.elapsed() < PATIENCE, "{name} was not written");
+            std::thread::sleep(Duration::from_millis(50));
         }
     }
 
@@ -152,6 +165,8 @@ fn a_scene_is_edited_saved_and_kept_through_the_panel() {
         "headless"
     );
 
+    // The session survives even if the program is killed.
+    running.wait_for_state("sessions.json");
     let folder = running.end();
     assert_eq!(
         std::fs::read_to_string(folder.path().join("site.toml")).unwrap(),
@@ -163,6 +178,10 @@ fn a_scene_is_edited_saved_and_kept_through_the_panel() {
     );
     let mut running = Running::start(folder);
     let url = running.line("panel: ");
+    assert_eq!(
+        ask(&url, "GET /api/v1/status", &headers, &Value::Null).0,
+        200
+    );
     let login = json!({"user": "admin", "password": "four easy words"});
     let (status, _, session) = ask(&url, "POST /api/v1/login", "", &login);
     assert_eq!(
