@@ -148,7 +148,11 @@ pub fn is_blank(text: &str) -> bool {
 }
 
 /// Returns the tree of a text that extends `bases`.
-fn combine<'t>(own: &DeTable<'t>, bases: &[(&'t str, &str)], rules: &ExtendRules) -> DeTable<'t> {
+pub(super) fn combine<'t>(
+    own: &DeTable<'t>,
+    bases: &[(&'t str, &str)],
+    rules: &ExtendRules,
+) -> DeTable<'t> {
     let mut whole = DeTable::new();
     for (number, (text, _)) in bases.iter().enumerate().rev() {
         let (base, _) = DeTable::parse_recoverable(text);

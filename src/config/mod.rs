@@ -42,7 +42,7 @@ pub use output::{OutputKind, check_output, create_stream, output_target};
 pub use path::{PathSegment, ValuePath};
 pub use problem::{Problem, Problems};
 pub use read::{open_file, read_file};
-pub use renamed::with_new_names;
+pub use renamed::{with_new_names, with_new_names_extending};
 pub use save::{
     AfterOperation, GENERATIONS_FOLDER, GENERATIONS_KEPT, SaveOperation, file_generations,
     remove_file, remove_file_stepwise, save_file, save_file_stepwise, write_atomically,

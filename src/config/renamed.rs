@@ -9,6 +9,8 @@ use std::borrow::Cow;
 use serde_json::Value;
 use toml::de::DeTable;
 
+use super::document::combine;
+use super::extend::ExtendRules;
 use super::problem::Problem;
 use super::spans::Spans;
 use super::validate::validate;
@@ -64,6 +66,18 @@ pub fn with_new_names<'t>(
     schema: &Value,
     file: &str,
 ) -> (Cow<'t, str>, Vec<Problem>) {
+    with_new_names_extending(text, schema, file, &[], &ExtendRules::default())
+}
+
+/// Replaces old names like [`with_new_names`] in a text that extends other texts. The kind of a table, which says what its keys
+/// mean, can be inherited. `bases` are the texts that the text extends, the nearest first, as (text, file); they stay as they are.
+pub fn with_new_names_extending<'t>(
+    text: &'t str,
+    schema: &Value,
+    file: &str,
+    bases: &[(&str, &str)],
+    rules: &ExtendRules,
+) -> (Cow<'t, str>, Vec<Problem>) {
     let mut text = Cow::Borrowed(text);
     let mut warnings = Vec::new();
     if !RENAMED.iter().any(|(old, _)| text.contains(old)) {
@@ -76,10 +90,12 @@ pub fn with_new_names<'t>(
             if !syntax.is_empty() {
                 break;
             }
-            let spans = Spans::new(&text, file, &[]);
-            let found = validate(tree.get_ref(), schema, &spans).into_iter();
-            found
-                .filter_map(|finding| Some((finding.span, finding.path, finding.new_name?)))
+            let spans = Spans::new(&text, file, bases);
+            let whole = (!bases.is_empty()).then(|| combine(tree.get_ref(), bases, rules));
+            let found = validate(whole.as_ref().unwrap_or(tree.get_ref()), schema, &spans);
+            let own = found.into_iter();
+            let own = own.filter(|finding| !Spans::is_inherited(&finding.span));
+            own.filter_map(|finding| Some((finding.span, finding.path, finding.new_name?)))
                 .collect()
         };
         if renames.is_empty() {

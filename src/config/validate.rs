@@ -128,7 +128,12 @@ impl Check<'_> {
                 (Some(schema), _) => self.value(value, schema, &inner),
                 (None, Some(Value::Bool(false)) | None) => {
                     let new = new_name(name, known.keys().map(String::as_str));
-                    let both = new.filter(|new| table.contains_key(*new));
+                    // An inherited value is no second value: the text replaces it, under whichever name.
+                    let is_own = |new: &&str| {
+                        let key = table.get_key_value(*new).map(|(key, _)| key);
+                        key.is_some_and(|key| !Spans::is_inherited(&key.span()))
+                    };
+                    let both = new.filter(is_own);
                     let message = match both {
                         Some(new) => format!(
                             "\"{name}\" is the old name of \"{new}\", which is also present; remove \"{name}\""

@@ -8,9 +8,10 @@ use std::collections::BTreeMap;
 use glam::Vec3;
 use serde_json::{Value, json};
 
-use super::editor::{DirectorState, Editor, SpeciesLookup, schema_of_kind};
+use super::editor::{DirectorState, Editor, SpeciesLookup};
 use super::files::SpeciesFile;
 use super::inheritance::changes_of_own_text;
+use super::library::schema_of_kind;
 use crate::behavior::{CalmEffect, Effect, HuntingEffect, MindParams, SetNeedEffect};
 use crate::config::{
     self, PathSegment, Problem, Problems, RejectedChange, TextChange, ValuePath, apply_changes,

@@ -10,18 +10,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::documents::{BrokenFile, DocumentsView};
 use super::edit::{self, Draft};
-use super::files::SiteFile;
-use super::library::Library;
+use super::library::{Library, schema_of_kind};
 use super::load::{Site, compile_problem, validate};
 use super::models::Models;
 use super::restart::restart_needed;
 use crate::config::{
     PathSegment, Problem, Problems, TextChange, ValuePath, apply_changes, remove_file, save_file,
-    schema_of, with_new_names,
 };
 use crate::control::{Command, DocumentName, DocumentText};
 use crate::simulation::{Change, PlanChange, PoolPlan};
@@ -567,7 +564,7 @@ impl Editor {
     /// Applies texts from the disk. A document keeps its unsaved edits if its text on the disk is unchanged. A deletion of a
     /// document that a scene needs is rejected: the pool keeps the last content until the file is back.
     fn apply_disk_texts(&mut self, documents: &[DocumentText]) -> Result<Applied, Problems> {
-        let documents: Vec<DocumentText> = documents.iter().map(with_new_names_of).collect();
+        let documents = self.library.with_new_names(documents);
         let differ: Vec<&DocumentText> = documents
             .iter()
             .filter(|d| d.text.as_ref() != self.disk.get(&d.document))
@@ -743,25 +740,6 @@ impl Editor {
     }
 }
 
-/// Returns a document with the new names of all renamed keys.
-fn with_new_names_of(document: &DocumentText) -> DocumentText {
-    let schema = schema_of_kind(&document.document);
-    let new = |text: &String| with_new_names(text, schema, "").0.into_owned();
-    DocumentText {
-        document: document.document.clone(),
-        text: document.text.as_ref().map(new),
-    }
-}
-
 fn no_step(message: &str) -> Problems {
     Problems(vec![Problem::of_file("", message)])
-}
-
-/// Returns the schema of the kind of this document.
-pub(super) fn schema_of_kind(name: &DocumentName) -> &'static Value {
-    match name {
-        DocumentName::Site => schema_of::<SiteFile>(),
-        DocumentName::Scene { .. } => schema_of::<super::SceneFile>(),
-        DocumentName::Species { .. } => schema_of::<super::SpeciesFile>(),
-    }
 }

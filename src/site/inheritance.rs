@@ -13,7 +13,7 @@ use super::files::{SPECIES_RULES, SpeciesFile};
 use super::library::Entry;
 use crate::config::{
     self, PathSegment, Problem, TextChange, ValuePath, is_toml, nearest_name, parse_extending,
-    top_level_text, whole_table,
+    schema_of, top_level_text, whole_table, with_new_names_extending,
 };
 
 /// Most species that extend each other in a chain. A longer chain is probably a mistake.
@@ -79,6 +79,35 @@ impl SpeciesTexts {
             Some(text) => self.0.insert(name.to_owned(), Arc::new(text)),
             None => self.0.remove(name),
         };
+    }
+
+    /// Replaces the old names in the text of a species that extends another one, and adds a warning for each.
+    pub(super) fn update_names(&mut self, name: &str) {
+        let Some(own) = self.0.get(name) else {
+            return;
+        };
+        let bases = self.bases(name).unwrap_or_default();
+        if bases.is_empty() {
+            return;
+        }
+        let bases: Vec<(&str, &str)> = (bases.iter())
+            .map(|base| (base.text.as_str(), base.file.as_str()))
+            .collect();
+        let schema = schema_of::<SpeciesFile>();
+        let (text, warnings) =
+            with_new_names_extending(&own.text, schema, &own.file, &bases, &SPECIES_RULES);
+        if warnings.is_empty() {
+            return;
+        }
+        let mut new = own.as_ref().clone();
+        new.text = text.into_owned();
+        new.warnings.extend(warnings);
+        self.0.insert(name.to_owned(), Arc::new(new));
+    }
+
+    /// Returns the text of a species.
+    pub(super) fn text(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(|text| text.text.as_str())
     }
 
     /// Whether a species is `base`, or extends it directly or indirectly.

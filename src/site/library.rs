@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use super::builtin;
 use super::edit::name_problem;
@@ -103,13 +104,17 @@ impl Library {
             .into_iter()
             .map(|(name, text)| (name, parse_document(&text, problems)))
             .collect();
-        let species_texts: SpeciesTexts =
+        let mut species_texts: SpeciesTexts =
             read_texts::<SpeciesFile>(&species.documents, (SPECIES, builtin::SPECIES), problems)
                 .into_iter()
                 .map(|(name, text)| (name, Arc::new(text)))
                 .collect();
-        let names = species_texts.keys();
+        let names: Vec<String> = species_texts.keys().cloned().collect();
+        names
+            .iter()
+            .for_each(|name| species_texts.update_names(name));
         let species_entries = names
+            .iter()
             .map(|name| (name.clone(), species_texts.parse(name, problems)))
             .collect();
         Self {
@@ -314,12 +319,54 @@ impl Library {
     ) {
         self.species_texts.replace(name, text);
         self.species.remove(name);
-        for other in self.species_texts.keys() {
-            if self.species_texts.depends_on(other, name) {
-                let parsed = self.species_texts.parse(other, problems);
-                self.species.insert(other.clone(), parsed);
+        let names = self.species_texts.keys();
+        let names = names.filter(|other| self.species_texts.depends_on(other, name));
+        for other in names.cloned().collect::<Vec<_>>() {
+            self.species_texts.update_names(&other);
+            let parsed = self.species_texts.parse(&other, problems);
+            self.species.insert(other, parsed);
+        }
+    }
+
+    /// Returns documents with the new names of all renamed keys.
+    pub(super) fn with_new_names(
+        &self,
+        documents: &[crate::control::DocumentText],
+    ) -> Vec<crate::control::DocumentText> {
+        let mut documents = documents.to_vec();
+        let mut species = self.species_texts.clone();
+        for document in &mut documents {
+            let schema = schema_of_kind(&document.document);
+            let Some(text) = &mut document.text else {
+                continue;
+            };
+            *text = with_new_names(text, schema, "").0.into_owned();
+            if let DocumentName::Species { name } = &document.document {
+                let own = DocumentText {
+                    is_built_in: false,
+                    ..DocumentText::built_in(text, String::new())
+                };
+                species.replace(name, Some(own));
             }
         }
+        for document in &mut documents {
+            if let (DocumentName::Species { name }, Some(text)) =
+                (&document.document, &mut document.text)
+            {
+                species.update_names(name);
+                *text = species.text(name).unwrap_or_default().to_owned();
+            }
+        }
+        documents
+    }
+}
+
+/// Returns the schema of the kind of this document.
+pub(super) fn schema_of_kind(name: &DocumentName) -> &'static Value {
+    match name {
+        DocumentName::Site => schema_of::<SiteFile>(),
+        DocumentName::Scene { .. } => schema_of::<SceneFile>(),
+        DocumentName::Species { .. } => schema_of::<SpeciesFile>(),
     }
 }
 

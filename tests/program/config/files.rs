@@ -237,6 +237,38 @@ fn an_old_name_is_read_with_a_warning_and_saved_as_the_new_one() {
     );
 }
 
+/// The kind of the action is inherited, and so is a value with the new name.
+#[test]
+fn an_old_name_in_a_species_that_extends_another_one_replaces_the_inherited_value() {
+    let eel = || DocumentName::Species { name: "eel".into() };
+    let text = "extends = 'fish'\n[actions.evade_shadow]\nuse_hulk = false  # agile\n";
+    let folder = SiteFolder::new(&[DEFAULTS, ("species/eel.toml", text)]);
+    let report = folder.report();
+    assert_eq!(report.problems, [], "{report}");
+    let warning = "species/eel.toml:3:1: actions.evade_shadow.use_hulk: \"use_hulk\" was renamed";
+    assert!(report.to_string().contains(warning), "{report}");
+    let mut editor = Editor::open(Some(&folder.site()), None).unwrap();
+    assert_eq!(editor.unsaved(), [], "an old name alone is no change");
+    let new = text.replace("use_hulk", "can_turn_in_place");
+    assert_eq!(editor.text(&eel()), Some(new.as_str()));
+    // Text that comes from the disk while the pool runs is treated in the same way, also if it is the base that changes.
+    for (name, text) in [("eel", text), ("fish", &shipped("species/fish.toml"))] {
+        let documents = vec![shoal::control::DocumentText {
+            document: DocumentName::Species { name: name.into() },
+            text: Some(text.to_owned()),
+        }];
+        editor
+            .apply(&Command::TakeOver { documents }, &|_| None)
+            .unwrap();
+        assert_eq!(editor.unsaved(), []);
+        assert_eq!(editor.text(&eel()), Some(new.as_str()));
+    }
+    // Both names in the same text are ambiguous.
+    let both = format!("{new}use_hulk = true\n");
+    let report = SiteFolder::new(&[DEFAULTS, ("species/eel.toml", &both)]).report();
+    assert!(report.to_string().contains("also present"), "{report}");
+}
+
 /// A document without values still has a comment, because an empty file would be rejected at the next start.
 #[test]
 fn edits_never_make_a_document_empty() {
