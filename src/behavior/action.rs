@@ -44,6 +44,12 @@ pub trait Action {
         &[]
     }
 
+    /// Whether the action is never executed without an agent in one of its [`Self::relations`] and, if it has any, in one of
+    /// its [`Self::other_relations`].
+    fn needs_related(&self) -> bool {
+        false
+    }
+
     /// Returns the name of the scene's path that the action needs; `None` if it needs none.
     fn path(&self) -> Option<&str> {
         None

@@ -407,7 +407,7 @@ pub(super) fn check_species(
     findings.problems_of(entry, "", mind.problems());
     findings.warnings_of(entry, "", mind.warnings(sight_radius_m));
     findings.warnings_of(entry, "flock", species.flock.warnings(sight_radius_m));
-    warn_dead_species(entry, library, findings);
+    warn_dead_species(name, entry, library, findings);
     let known = names(library);
     for (relation, to) in &species.relations {
         for (i, other) in to.iter().enumerate() {

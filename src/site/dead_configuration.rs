@@ -4,7 +4,7 @@
 //! In: parsed files. Out: warnings with their positions. Must not: know an action by its name; actions declare what they use.
 
 use super::check::Findings;
-use super::files::{SceneFile, SpeciesFile};
+use super::files::{IndividualParams, SceneFile, SpeciesFile};
 use super::library::{Entry, Library};
 use crate::behavior::{ActionParams, Condition, Effect};
 use crate::config::nearest_name;
@@ -28,8 +28,8 @@ const COVERED_SHARE_MAX: f32 = 0.5;
 const WIDTH_SHARE: f32 = 0.25;
 
 impl SpeciesFile {
-    /// Returns the actions that needs or combined actions use and that are not switched off.
-    fn used_actions(&self) -> impl Iterator<Item = &ActionParams> {
+    /// Returns the actions that needs or combined actions use and that are not switched off, by name.
+    fn used_actions_by_name(&self) -> impl Iterator<Item = (&String, &ActionParams)> {
         let needs = || self.needs.iter().chain([&self.standard]);
         let used = move |name: &String| {
             needs().any(|need| need.actions.contains(name))
@@ -39,9 +39,12 @@ impl SpeciesFile {
                     .any(|action| action.parts().contains(name))
         };
         let named = self.actions.iter().filter(move |(name, _)| used(name));
-        named
-            .map(|(_, action)| action)
-            .filter(|action| action.weight() > 0.0 || action.follows_director())
+        named.filter(|(_, action)| action.weight() > 0.0 || action.follows_director())
+    }
+
+    /// Returns the actions that needs or combined actions use and that are not switched off.
+    fn used_actions(&self) -> impl Iterator<Item = &ActionParams> {
+        self.used_actions_by_name().map(|(_, action)| action)
     }
 
     fn follows_fields(&self) -> bool {
@@ -59,8 +62,9 @@ impl SpeciesFile {
     }
 }
 
-/// Warns about the avoidance and the relations of a species.
+/// Warns about the avoidance and the relations of the species `name`.
 pub(super) fn warn_dead_species(
+    name: &str,
     entry: &Entry<SpeciesFile>,
     library: &Library,
     findings: &mut Findings,
@@ -86,13 +90,16 @@ pub(super) fn warn_dead_species(
             "the species has no enemy, so it has no effect; add a relation \"enemy\", or remove this key".into(),
         );
     }
+    let scenes = library.scenes.values().flatten();
+    let individuals: Vec<&IndividualParams> = scenes
+        .flat_map(|scene| &scene.value.individuals)
+        .filter(|individual| individual.species == name)
+        .collect();
+    warn_unrelated(entry, &individuals, findings);
     let named = || {
-        let individuals = library
-            .scenes
-            .values()
-            .flatten()
-            .flat_map(|scene| &scene.value.individuals);
-        let own = individuals.flat_map(|individual| individual.actions.values());
+        let own = individuals
+            .iter()
+            .flat_map(|individual| individual.actions.values());
         species.actions.values().chain(own)
     };
     for relation in species.relations.keys() {
@@ -117,6 +124,42 @@ pub(super) fn warn_dead_species(
             &format!("relations.{relation}"),
             format!("no action of this species uses the relation \"{relation}\", so it has no effect{suggestion}"),
         );
+    }
+}
+
+/// Warns about actions that act only on agents in a relation that the species and its individuals do not have.
+fn warn_unrelated(
+    entry: &Entry<SpeciesFile>,
+    individuals: &[&IndividualParams],
+    findings: &mut Findings,
+) {
+    let own = std::iter::once(&entry.value.relations);
+    let all = || {
+        let individual = individuals.iter().map(|individual| &individual.relations);
+        own.clone().chain(individual)
+    };
+    let is_possible = |relation: &String| {
+        // The relation `known` has no names: an individual gets it at run time.
+        relation == "known"
+            || all().any(|relations| relations.get(relation).is_some_and(|to| !to.is_empty()))
+    };
+    for (name, action) in entry.value.used_actions_by_name() {
+        let lists = [action.relations(), action.other_relations()];
+        for list in lists.iter().filter(|_| action.needs_related()) {
+            let Some(first) = list.first() else {
+                continue;
+            };
+            if !list.iter().any(is_possible) {
+                findings.warning(
+                    entry,
+                    &format!("actions.{name}"),
+                    format!(
+                        "the action '{name}' is never executed, because no agent can be in its relation \"{first}\": add {first} = \
+                         [\"NAME\"] to [relations], with the name of a species or group, or remove the action"
+                    ),
+                );
+            }
+        }
     }
 }
 

@@ -13,6 +13,11 @@ pub fn shadow_key(id: u32) -> u32 {
     SHADOW_KEY | (id & (SHADOW_KEY - 1))
 }
 
+/// Whether a key is the key of a shadow.
+pub fn is_shadow_key(key: u32) -> bool {
+    key & SHADOW_KEY != 0
+}
+
 /// Returns the key of an agent with this id.
 pub fn agent_key(id: u32) -> u32 {
     id & (SHADOW_KEY - 1)

@@ -34,7 +34,7 @@ pub use body::{
 };
 pub use director::{Director, Gathering, GatheringRequest, GatheringVisitor};
 pub use grid::{CellNeighbors, GridHits, NeighborGrid};
-pub use guests::{Guests, agent_key, shadow_key};
+pub use guests::{Guests, agent_key, is_shadow_key, shadow_key};
 pub use observation::{Observation, Shadow};
 pub use overlay::{OverlayItem, OverlayLayer, OverlayLayers, OverlayShape};
 pub use paths::{PathParams, ScenePath};

@@ -44,6 +44,10 @@ impl Action for Accompany {
         &self.relations
     }
 
+    fn needs_related(&self) -> bool {
+        true
+    }
+
     fn propose(&self, context: &ActionContext<'_>, _: &mut ()) -> Option<Proposal> {
         let other = context.vehicle(context.nearest_visible(context.related)?);
         let speed = context.speed_mps(None);

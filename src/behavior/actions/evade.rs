@@ -47,6 +47,10 @@ impl Action for Evade {
         &self.relations
     }
 
+    fn needs_related(&self) -> bool {
+        true
+    }
+
     fn propose(&self, context: &ActionContext<'_>, _: &mut ()) -> Option<Proposal> {
         let nearest = context.nearest_visible(context.related)?;
         if nearest.distance_m > self.distance_m {

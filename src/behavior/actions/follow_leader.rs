@@ -65,6 +65,10 @@ impl Action for FollowLeader {
         &self.relations
     }
 
+    fn needs_related(&self) -> bool {
+        true
+    }
+
     fn propose(&self, context: &ActionContext<'_>, _: &mut ()) -> Option<Proposal> {
         let nearest = context.nearest_visible(context.related)?;
         let leader = context.vehicle(nearest);

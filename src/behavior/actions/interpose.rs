@@ -47,6 +47,10 @@ impl Action for Interpose {
         &self.from
     }
 
+    fn needs_related(&self) -> bool {
+        true
+    }
+
     fn propose(&self, context: &ActionContext<'_>, _: &mut ()) -> Option<Proposal> {
         let relations = &context.species.relations;
         let protected = context.nearest_visible(relations.mask(&self.protects))?;

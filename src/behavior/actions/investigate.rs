@@ -12,19 +12,20 @@ use crate::behavior::perception::Neighbor;
 use crate::behavior::perception_memory::KnownAgent;
 use crate::behavior::proposal::{NeedEvent, Proposal};
 use crate::steering::arrive;
-use crate::world::KNOWN_BIT;
+use crate::world::{KNOWN_BIT, is_shadow_key};
 
 /// Approaches a slow agent or shadow and circles it. After `interest_secs` the other is in the relation `known` and
-/// is ignored until it is forgotten. Without `relations` the agent investigates others to which it has no relation; only
-/// some agents are curious at a time. With `relations` it circles agents in these relations, and circling one long enough
-/// counts as courtship.
+/// is ignored until it is forgotten. Without `relations` the agent investigates others to which it has no relation. With
+/// `relations` it circles agents and shadows in these relations, and circling an agent long enough counts as courtship.
+/// Except for courtship, only some agents are curious at a time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Investigate {
     /// Factor on the steering force; 0 switches the action off.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// Relations of the agents to circle. Empty: all agents and shadows to which there is no relation.
+    /// Relations of the agents to circle. Empty: all agents and shadows to which there is no relation. To circle only
+    /// visitors, add a relation to `visitor`.
     pub relations: Vec<String>,
     /// Distance to the hull of another agent, or to the edge of a shadow, within which the agent notices it.
     #[schemars(range(min = 0.0, max = 100.0))]
@@ -42,7 +43,7 @@ pub struct Investigate {
     /// Time after which a known agent is forgotten.
     #[schemars(range(min = 0.0, max = 86400.0))]
     pub forget_secs: f32,
-    /// How many agents are curious at a time, and how often. Not used with `relations`.
+    /// How many agents are curious at a time, and how often. Not used for agents in `relations`.
     pub attraction: AttractionParams,
 }
 
@@ -116,6 +117,10 @@ impl Action for Investigate {
         &self.relations
     }
 
+    fn needs_related(&self) -> bool {
+        !self.relations.is_empty()
+    }
+
     fn propose(&self, context: &ActionContext<'_>, attention: &mut Attention) -> Option<Proposal> {
         if attention.rests(context) {
             return None;
@@ -124,7 +129,10 @@ impl Action for Investigate {
         if chosen.is_none() && attention.target.is_none() {
             return None;
         }
-        let courts = !self.relations.is_empty();
+        let key = chosen.map(|other| context.key_of(other));
+        // A visitor is no partner. Like without `relations`, it attracts only some agents at a time.
+        let is_visitor = key.or(attention.target).is_some_and(is_shadow_key);
+        let courts = !self.relations.is_empty() && !is_visitor;
         let params = if courts {
             &AttractionParams::UNLIMITED
         } else {
@@ -132,7 +140,6 @@ impl Action for Investigate {
         };
         let attraction = Attraction::new(params, context);
         let stay_secs = attraction.patience_secs(self.interest_secs);
-        let key = chosen.map(|other| context.key_of(other));
         if attention.target.is_some() && attention.target != key {
             // What the agent is curious about is known, gone, hidden or fast.
             attraction.misses(context, attention, stay_secs);

@@ -95,6 +95,11 @@ macro_rules! register_actions {
                 match self { $(Self::$action(params) => params.other_relations(),)* }
             }
 
+            /// See [`Action::needs_related`].
+            pub fn needs_related(&self) -> bool {
+                match self { $(Self::$action(params) => params.needs_related(),)* }
+            }
+
             /// See [`Action::path`].
             pub fn path(&self) -> Option<&str> {
                 match self { $(Self::$action(params) => Action::path(params),)* }

@@ -288,6 +288,10 @@ impl Action for Navigate {
         &self.relations
     }
 
+    fn needs_related(&self) -> bool {
+        self.target == NavigateTarget::Agent
+    }
+
     fn built_in_relation(&self) -> Option<&'static str> {
         (self.target == NavigateTarget::Prey).then_some("prey")
     }

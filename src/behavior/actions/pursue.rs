@@ -44,6 +44,10 @@ impl Action for Pursue {
         &self.relations
     }
 
+    fn needs_related(&self) -> bool {
+        true
+    }
+
     fn propose(&self, context: &ActionContext<'_>, _: &mut ()) -> Option<Proposal> {
         let target = context.vehicle(context.nearest_visible(context.related)?);
         let boost = self.use_boost.then_some(BoostRequest::FULL);

@@ -44,6 +44,10 @@ impl Action for Queue {
         &self.relations
     }
 
+    fn needs_related(&self) -> bool {
+        !self.relations.is_empty()
+    }
+
     fn propose(&self, context: &ActionContext<'_>, _: &mut ()) -> Option<Proposal> {
         let counts = if self.relations.is_empty() {
             u64::MAX

@@ -118,6 +118,10 @@ impl Action for Seek {
         &self.relations
     }
 
+    fn needs_related(&self) -> bool {
+        self.target == SeekTarget::Agent
+    }
+
     fn is_always_executable(&self) -> bool {
         self.target == SeekTarget::Point
     }

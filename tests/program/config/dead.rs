@@ -110,6 +110,38 @@ fn a_relation_that_no_action_uses() {
     species(&format!("{named}[relations]\nteacher = ['shark']\n"), &[]);
 }
 
+/// The koi circled only visitors, but had no relation to them, so it never did.
+#[test]
+fn an_action_for_a_relation_that_no_agent_can_be_in() {
+    let curious = WANDERS.replace(
+        "'wander'\n[[",
+        "'wander'\n[actions.look]\naction = 'investigate'\nrelations = ['visitor']\n[[",
+    );
+    let curious = curious.replace("actions = ['wander']", "actions = ['look', 'wander']");
+    species(
+        &curious,
+        &[
+            "actions.look: the action 'look' is never executed, because no agent can be in its relation \"visitor\": add visitor = [\"NAME\"]",
+        ],
+    );
+    let empty = format!("{curious}[relations]\nvisitor = []\n");
+    species(
+        &empty,
+        &["actions.look: the action 'look' is never executed"],
+    );
+    species(
+        &format!("{curious}[relations]\nvisitor = ['visitor']\n"),
+        &[],
+    );
+    species(&curious.replace("['visitor']", "['known']"), &[]);
+    species(&curious.replace("['visitor']", "[]"), &[]);
+    let off = curious.replace(
+        "action = 'investigate'",
+        "action = 'investigate'\nweight = 0.0",
+    );
+    species(&off, &[]);
+}
+
 #[test]
 fn an_action_behind_one_that_always_wins() {
     let text = WANDERS.replace("['wander']", "['wander', 'flee']");
