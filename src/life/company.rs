@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::report::Company;
 use crate::simulation::Simulation;
-use crate::world::outline_at_depth;
+use crate::world::{Shadow, World, outline_at_depth};
 
 /// An agent is near a visitor if its distance from the edge of the shadow is below this.
 pub(super) const NEAR_M: f32 = 0.3;
@@ -15,40 +15,61 @@ pub(super) const COMPANY_WITHIN_SECS: f32 = 30.0;
 /// Duration of the windows over which the share of a species near the visitor is averaged.
 const WINDOW_SECS: f64 = 10.0;
 
+/// Mean shares of a species near a place, for windows of [`WINDOW_SECS`].
+#[derive(Clone, Debug, Default)]
+struct Windows {
+    shares: Vec<f64>,
+    sum: f64,
+    samples: f64,
+}
+
+impl Windows {
+    fn sample(&mut self, share: f64, sample_secs: f64) {
+        self.sum += share;
+        self.samples += 1.0;
+        if self.samples * sample_secs >= WINDOW_SECS {
+            self.shares.push(self.sum / self.samples);
+            (self.sum, self.samples) = (0.0, 0.0);
+        }
+    }
+
+    /// Returns the share of the windows that fulfil a condition; 0 without a window.
+    fn share_of(&self, is: impl Fn(f64) -> bool) -> f64 {
+        let count = self.shares.iter().filter(|&&share| is(share)).count();
+        count as f64 / self.shares.len().max(1) as f64
+    }
+
+    fn mean(&self) -> f64 {
+        self.shares.iter().sum::<f64>() / self.shares.len().max(1) as f64
+    }
+}
+
 /// The company of one species.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SpeciesCompany {
-    /// Mean share of the species near the visitor, for each window.
-    windows: Vec<f64>,
-    sum: f64,
-    samples: f64,
+    /// While a visitor stands.
+    present: Windows,
+    /// At the same place without any visitor.
+    absent: Windows,
     members: BTreeSet<u32>,
     longest_stay_secs: f64,
 }
 
 impl SpeciesCompany {
-    fn sample(&mut self, share: f64, sample_secs: f64) {
-        self.sum += share;
-        self.samples += 1.0;
-        if self.samples * sample_secs >= WINDOW_SECS {
-            self.windows.push(self.sum / self.samples);
-            (self.sum, self.samples) = (0.0, 0.0);
-        }
-    }
-
     /// Returns the summary; `None` if no visitor stood long enough.
     pub(super) fn summary(&self) -> Option<Company> {
-        let count = self.windows.len() as f64;
-        let share_of = |is: fn(f64) -> bool| {
-            self.windows.iter().filter(|&&share| is(share)).count() as f64 / count
-        };
-        (count > 0.0).then(|| Company {
-            judged_secs: count * WINDOW_SECS,
-            mean_share: self.windows.iter().sum::<f64>() / count,
-            min_share: self.windows.iter().copied().fold(f64::MAX, f64::min),
-            max_share: self.windows.iter().copied().fold(0.0, f64::max),
-            crowded: share_of(|share| share > Company::MAX_SHARE),
-            deserted: share_of(|share| share < Company::MIN_SHARE),
+        let present = &self.present;
+        let shares = || present.shares.iter().copied();
+        let is_crowd = |share: f64| share > Company::MAX_SHARE;
+        (!present.shares.is_empty()).then(|| Company {
+            judged_secs: present.shares.len() as f64 * WINDOW_SECS,
+            mean_share: present.mean(),
+            min_share: shares().fold(f64::MAX, f64::min),
+            max_share: shares().fold(0.0, f64::max),
+            crowded: present.share_of(is_crowd),
+            deserted: present.share_of(|share| share < Company::MIN_SHARE),
+            mean_share_by_chance: self.absent.mean(),
+            crowded_by_chance: self.absent.share_of(is_crowd),
             members: self.members.len(),
             longest_stay_secs: self.longest_stay_secs,
         })
@@ -66,6 +87,9 @@ pub(super) struct CompanyWatch {
     is_judged: bool,
     /// Time until the first agent came near, for each visitor who stood for at least [`COMPANY_WITHIN_SECS`].
     pub(super) waits_secs: Vec<f64>,
+    /// Shadow of the visitor who was judged last. While the pool has no visitor, the agents near this place are counted too: they
+    /// are there by chance, for example because a school passes.
+    place: Option<Shadow>,
 }
 
 impl CompanyWatch {
@@ -91,6 +115,21 @@ impl CompanyWatch {
             if self.visitor.is_some() {
                 self.reset(self.near_secs.len());
             }
+            if let Some(place) = self
+                .place
+                .as_ref()
+                .filter(|_| world.visitors.shadows.is_empty())
+            {
+                let mut near = [0.0; SPECIES_MAX];
+                for index in 0..world.agents.len() {
+                    if is_near(&world, place, index) {
+                        near[species_of[index].min(SPECIES_MAX - 1)] += 1.0;
+                    }
+                }
+                for ((company, count), near) in species.iter_mut().zip(near) {
+                    company.absent.sample(near / count.max(1.0), sample_secs);
+                }
+            }
             return;
         };
         if self.visitor != Some(shadow.id) {
@@ -100,11 +139,9 @@ impl CompanyWatch {
         }
         let counts = shadow.still_secs >= COUNTS_AFTER_SECS;
         let mut near = [0.0; SPECIES_MAX];
-        for (index, body) in world.agents.bodies.iter().enumerate() {
-            let scale = world.water.scale(body.position_m.y);
-            let at = outline_at_depth(shadow, body.position_m, world.agents.radii_m[index], scale);
+        for index in 0..world.agents.len() {
             let stay = &mut self.near_secs[index];
-            if at.distance_m > NEAR_M {
+            if !is_near(&world, shadow, index) {
                 *stay = None;
                 continue;
             }
@@ -130,11 +167,19 @@ impl CompanyWatch {
             self.is_judged = true;
         }
         if counts {
-            for (kind, (company, count)) in species.iter_mut().enumerate().take(SPECIES_MAX) {
-                company.sample(near[kind] / count.max(1.0), sample_secs);
+            self.place.get_or_insert_default().clone_from(shadow);
+            for ((company, count), near) in species.iter_mut().zip(near) {
+                company.present.sample(near / count.max(1.0), sample_secs);
             }
         }
     }
+}
+
+/// Whether an agent is near the edge of a shadow.
+fn is_near(world: &World<'_>, shadow: &Shadow, agent: usize) -> bool {
+    let at = world.agents.bodies[agent].position_m;
+    let scale = world.water.scale(at.y);
+    outline_at_depth(shadow, at, world.agents.radii_m[agent], scale).distance_m <= NEAR_M
 }
 
 /// Most species whose company is measured; a pool has at most 63 names.

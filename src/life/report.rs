@@ -12,7 +12,7 @@ use super::program::VisitorProgram;
 /// Largest number of touches per agent and minute. With more, agents look as if they did not perceive each other.
 pub(super) const MAX_TOUCHES_PER_MIN: f64 = 3.0;
 /// Smallest number of agents of a species whose share near a visitor is judged: one of few agents is already a large share.
-const CROWD_COUNT: f64 = 10.0;
+pub(super) const CROWD_COUNT: f64 = 10.0;
 /// Longest time for which the same agent should stay near a visitor.
 const LONGEST_STAY_SECS: f64 = 180.0;
 /// Shortest run whose occupancy is judged: in a shorter run few agents cannot reach all cells.
@@ -147,6 +147,10 @@ pub struct Company {
     pub crowded: f64,
     /// Share of the time with less than [`Self::MIN_SHARE`] of the species.
     pub deserted: f64,
+    /// Mean share of the species at the same place while the pool has no visitor; 0 if it always has one.
+    pub mean_share_by_chance: f64,
+    /// Share of the time with more than [`Self::MAX_SHARE`] of the species at the same place while the pool has no visitor.
+    pub crowded_by_chance: f64,
     /// Number of different agents that came near.
     pub members: usize,
     /// Longest time for which the same agent stayed near.
@@ -221,6 +225,11 @@ impl LifeReport {
 }
 
 impl SpeciesLife {
+    /// Whether the species has enough agents for its share near a visitor to mean something.
+    pub(super) fn is_judged_as_crowd(&self) -> bool {
+        self.count >= CROWD_COUNT
+    }
+
     fn find_problems(&self, simulated_secs: f64, found: &mut Vec<String>) {
         let name = &self.name;
         let still = &self.stillness;
@@ -254,12 +263,14 @@ impl SpeciesLife {
         let Some(company) = self.company else {
             return;
         };
-        if self.count >= CROWD_COUNT && company.crowded > 0.0 {
+        if self.is_judged_as_crowd() && company.crowded > 0.0 {
             found.push(format!(
-                "{name}: up to {:.0} % of the species near one still visitor, more than {:.0} % for {:.0} % of the time",
+                "{name}: up to {:.0} % of the species near one still visitor, more than {:.0} % for {:.0} % of the time (at the same \
+                 place without a visitor: {:.0} %)",
                 company.max_share * 100.0,
                 Company::MAX_SHARE * 100.0,
-                company.crowded * 100.0
+                company.crowded * 100.0,
+                company.crowded_by_chance * 100.0
             ));
         }
         if company.longest_stay_secs > LONGEST_STAY_SECS {
@@ -375,13 +386,19 @@ impl fmt::Display for SpeciesLife {
         if let Some(company) = &self.company {
             writeln!(
                 f,
-                "    near the still visitor: {:.0} % of the species on average, {:.0} to {:.0} %; {} different agents, longest \
-                 stay {:.0} s",
+                "    near the still visitor: {:.0} % of the species on average, {:.0} to {:.0} %, more than {:.0} % for {:.0} % of the \
+                 time; {} different agents, longest stay {:.0} s; there without a visitor: {:.0} % on average, more than {:.0} % \
+                 for {:.0} % of the time",
                 percent(company.mean_share),
                 percent(company.min_share),
                 percent(company.max_share),
+                percent(Company::MAX_SHARE),
+                percent(company.crowded),
                 company.members,
-                company.longest_stay_secs
+                company.longest_stay_secs,
+                percent(company.mean_share_by_chance),
+                percent(Company::MAX_SHARE),
+                percent(company.crowded_by_chance)
             )?;
         }
         Ok(())

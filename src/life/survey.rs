@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::measures::Halves;
 use super::program::VisitorProgram;
-use super::report::{LifeReport, MAX_TOUCHES_PER_MIN, SpeciesLife};
+use super::report::{CROWD_COUNT, LifeReport, MAX_TOUCHES_PER_MIN, SpeciesLife};
 
 /// Smallest change of a share that counts as a drift.
 const DRIFT_SHARE: f64 = 0.05;
@@ -200,7 +200,9 @@ impl Row {
     fn new(reports: &[&LifeReport]) -> Self {
         let species = || reports.iter().flat_map(|report| &report.species);
         let worst = |of: fn(&SpeciesLife) -> f64| species().map(of).fold(0.0, f64::max);
-        let crowds = species().filter_map(|species| Some(species.company?.max_share));
+        let crowds = species()
+            .filter(|species| species.is_judged_as_crowd())
+            .filter_map(|species| Some(species.company?.max_share));
         let mut rules: BTreeMap<&str, u64> = BTreeMap::new();
         for rule in reports.iter().flat_map(|report| &report.rules) {
             *rules.entry(&rule.name).or_default() += rule.begins;
@@ -269,7 +271,8 @@ impl fmt::Display for Survey {
         writeln!(
             f,
             "Worst species over the seeds. still: longest stay within 10 cm without rest (wanted ≤ 30); touches per agent and \
-             minute (wanted ≤ {MAX_TOUCHES_PER_MIN}); crowd: largest share of a species near a still visitor (wanted ≤ 40 %); \
+             minute (wanted ≤ {MAX_TOUCHES_PER_MIN}); crowd: largest share of a species of at least {CROWD_COUNT} agents near a \
+             still visitor (wanted ≤ 40 %); \
              occupancy: 1 is everywhere; rules: begun of all."
         )
     }
