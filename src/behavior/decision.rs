@@ -46,9 +46,8 @@ impl Decision {
                 attends: wanted.attends.or(standard.attends),
                 ..standard.with(wanted)
             },
-            need: None,
             actions: self.actions | active.actions,
-            hunts: self.hunts || active.hunts,
+            ..Self::default()
         }
     }
 

@@ -54,11 +54,12 @@ pub(super) struct Escape {
 
 impl Escape {
     /// Updates the state by the proposal of the active need, and returns the force of the escape. `None` if the agent
-    /// does not escape.
+    /// does not escape. `hunts`: whether the agent hunts.
     pub(super) fn update(
         &mut self,
         context: &ActionContext<'_>,
         wanted: &Proposal,
+        hunts: bool,
     ) -> Option<Vec3> {
         let at = context.motion.position_m;
         let moved_m = at.distance(self.place_m);
@@ -70,7 +71,7 @@ impl Escape {
             self.heading = Vec3::ZERO;
         }
         let was_moved = context.world.agents.bodies[context.index].teleported;
-        if was_moved || moved_m > PLACE_M || wants_to_stay(context, wanted) {
+        if was_moved || moved_m > PLACE_M || wants_to_stay(context, wanted, hunts) {
             self.place_m = at;
             self.tried_secs = 0.0;
             return None;
@@ -107,11 +108,12 @@ impl Escape {
 /// Number of the random draw that gives an agent its patience.
 const PATIENCE_DRAW: u32 = 97;
 
-/// Whether an agent does not want to leave its place: it rests, or it is at its goal.
-fn wants_to_stay(context: &ActionContext<'_>, wanted: &Proposal) -> bool {
+/// Whether an agent does not want to leave its place: it rests, or it is at its goal. A hunter is not at its goal before the catch:
+/// prey behind a rock can be near and out of reach.
+fn wants_to_stay(context: &ActionContext<'_>, wanted: &Proposal, hunts: bool) -> bool {
     let near_m = PLACE_M + context.radius_m;
     let is_near = |goal: Vec3| goal.distance(context.motion.position_m) < near_m;
-    wanted.rests || wanted.goal_m.is_some_and(is_near)
+    wanted.rests || (!hunts && wanted.goal_m.is_some_and(is_near))
 }
 
 /// Returns the horizontal direction with the most open water, and the distance to what ends it, at most `ESCAPE_M`.

@@ -123,7 +123,9 @@ impl Mind {
             flock: flock_rules(species, None),
             field_of_view: FieldOfView::new(species.perception.field_of_view_deg),
             needs_paths: actions.iter().any(|action| action.capabilities.needs_paths),
-            hunting: mask_of(&actions, |capabilities| capabilities.hunts),
+            hunting: (actions.iter().enumerate())
+                .filter(|(_, action)| action.capabilities.hunts)
+                .fold(0, |mask, (index, _)| mask | 1 << index),
             actions,
         }
     }
@@ -274,7 +276,8 @@ impl Mind {
         let wanted = active
             .map(|index| self.needs[index].decide(&mut needs[index], &mut evaluation))
             .unwrap_or_default();
-        let wanted = match escape.update(&evaluation.context, &wanted.proposal) {
+        let hunts = wanted.actions & self.hunting != 0;
+        let wanted = match escape.update(&evaluation.context, &wanted.proposal, hunts) {
             Some(force) => wanted.escaping(force),
             None => wanted,
         };
@@ -352,14 +355,6 @@ impl Mind {
             Combine::Dither => standard.with_active(active),
         }
     }
-}
-
-/// Returns a mask with one bit for each action that has a property.
-fn mask_of(actions: &[MindAction], has: impl Fn(&Capabilities) -> bool) -> u64 {
-    let each = actions.iter().enumerate();
-    each.fold(0, |mask, (index, action)| {
-        mask | u64::from(has(&action.capabilities)) << index
-    })
 }
 
 /// Marks combined actions as hunting if one of their parts hunts.

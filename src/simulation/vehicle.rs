@@ -2,7 +2,7 @@
 //!
 //! Reads only the state before the tick and returns one body, so bodies can be computed in any order and on any thread.
 
-use glam::Vec3;
+use glam::{Vec2, Vec3};
 
 use super::collision::{is_inside, move_body};
 use crate::behavior::{BoostRequest, Decision};
@@ -133,10 +133,15 @@ fn next_body(world: &World<'_>, before: &Body, decision: &Decision, own: &Proper
     } else {
         before.force_n.lerp(asked, own.rates.response)
     };
-    let wanted = before.velocity_mps + force * (dt / own.mass_kg);
+    let wanted = if is_blocked(before) {
+        force.clamp_length_max(motion.cruise_mps)
+    } else {
+        before.velocity_mps + force * (dt / own.mass_kg)
+    };
     let least_mps = motion.min_speed_mps.min(motion.cruise_mps);
     let wanted = level_off(water, wanted, own.rates.leveling);
-    let wanted = slide_along(before, wanted, least_mps);
+    let climb_rad = own.rates.limits.climb_rad;
+    let wanted = slide_along(water, before, wanted, (least_mps, climb_rad));
     let wanted = brake_by_turning(before, wanted, least_mps).clamp_length_max(boost.allowed_mps);
     let is_still = wanted.length() <= motion.cruise_mps * STILL_SHARE;
     let direction = if !is_still {
@@ -271,10 +276,26 @@ fn brake_by_turning(before: &Body, wanted: Vec3, least_mps: f32) -> Vec3 {
     wanted + side * (lack * lean / (lean.abs() + lack))
 }
 
+/// A body that covers less than this share of the way that it wants is blocked.
+const BLOCKED_SHARE: f32 = 0.5;
+
+/// Whether obstacles or edges took most of the velocity of a body in the last tick. The rest is where they push it, not where it
+/// swims, so it must not count for the heading.
+fn is_blocked(before: &Body) -> bool {
+    let tried_mps = (before.velocity_mps - before.pushed_mps).length();
+    before.pushed_mps != Vec3::ZERO && before.velocity_mps.length() < tried_mps * BLOCKED_SHARE
+}
+
 /// Returns a wanted velocity that does not point into what was in the way in the last tick. The heading follows the wanted
-/// velocity, so a body turns along an obstacle or an edge of the water instead of pressing against it. A body that wants to go
-/// straight into an edge turns to that side of the edge to which it already leans.
-fn slide_along(before: &Body, wanted: Vec3, least_mps: f32) -> Vec3 {
+/// velocity, so a body turns along an obstacle or an edge of the water instead of pressing against it. If the way along it is
+/// steeper than the body can climb, the body turns to a side instead. A body that wants to go straight into an edge, or into a
+/// corner between two obstacles, turns on to the side to which it already turns: a choice in every tick could alternate.
+fn slide_along(
+    water: &Water,
+    before: &Body,
+    wanted: Vec3,
+    (least_mps, climb_rad): (f32, f32),
+) -> Vec3 {
     let Some(away) = before.pushed_mps.try_normalize() else {
         return wanted;
     };
@@ -283,15 +304,42 @@ fn slide_along(before: &Body, wanted: Vec3, least_mps: f32) -> Vec3 {
         return wanted;
     }
     let along = wanted - away * into;
-    let lack = least_mps - along.length();
-    if lack <= 0.0 {
+    let flat = |v: Vec3| Vec2::new(v.x, v.z);
+    let Some(out) = flat(water.level_from_world(away)).try_normalize() else {
+        // The ground or the water surface: all headings are free.
         return along;
+    };
+    let mut level = water.level_from_world(along);
+    if level.y.abs() > flat(level).length() * climb_rad.tan() {
+        let wanted = flat(water.level_from_world(wanted));
+        let beside = wanted - out * wanted.dot(out);
+        level = Vec3::new(beside.x, 0.0, beside.y);
     }
-    let side = before.forward - away * before.forward.dot(away);
-    let side = side
-        .try_normalize()
-        .unwrap_or_else(|| before.up.cross(away).normalize_or_zero());
-    along + side * lack
+    if flat(level).length() < least_mps {
+        let side = side_of(water, before, out, flat(level)) * least_mps;
+        level = Vec3::new(side.x, level.y, side.y);
+    }
+    water.world_from_level(level)
+}
+
+/// Turn rate below which a body counts as swimming straight on, in radians per second.
+const STRAIGHT_RPS: f32 = 0.05;
+
+/// Returns the horizontal unit vector along an obstacle to the side to which the body turns. A body that swims straight on turns
+/// to the side of `wanted`, else to the side to which it leans. `out` is the horizontal unit vector away from the obstacle.
+fn side_of(water: &Water, before: &Body, out: Vec2, wanted: Vec2) -> Vec2 {
+    let along = out.perp();
+    let ahead = water.level_from_world(before.forward);
+    // Counterclockwise about the y axis, like a positive turn rate.
+    let turning = Vec2::new(ahead.z, -ahead.x) * before.turn_rate_rps;
+    let lean = if before.turn_rate_rps.abs() > STRAIGHT_RPS {
+        turning.dot(along)
+    } else if wanted != Vec2::ZERO {
+        wanted.dot(along)
+    } else {
+        Vec2::new(ahead.x, ahead.z).dot(along)
+    };
+    if lean < 0.0 { -along } else { along }
 }
 
 /// Returns the velocity with its vertical part multiplied by `left`.

@@ -155,3 +155,43 @@ fn a_body_leans_into_its_curve_and_returns_upright() {
     }
     assert!(before.up.distance(Vec3::Y) < 0.01);
 }
+
+/// A fixed bug: in a pocket between two steep rocks, the way along both was steeper than the shark can climb, so its heading never
+/// changed and it stayed there.
+#[test]
+fn a_body_in_a_pocket_between_steep_rocks_turns_to_one_side_until_it_no_longer_swims_into_it() {
+    let limits = TurnLimits::new(70.0_f32.to_radians() / 60.0, 12.0_f32.to_radians());
+    for (residual, force) in [
+        (Vec3::new(0.0, -0.04, 0.0), Vec3::ZERO),
+        (Vec3::new(0.001, -0.04, 0.0), Vec3::new(-0.02, 0.01, 0.0)),
+        (Vec3::new(0.0, 0.05, 0.0), Vec3::new(0.001, 0.0, 0.0)),
+        (Vec3::ZERO, Vec3::ZERO),
+    ] {
+        let ahead = Vec3::NEG_Z;
+        let mut body = Body::new(Vec3::ZERO, ahead, 0.15);
+        for tick in 0..240 {
+            // Both rocks together stop the body, except for a slow slide up or down.
+            body.pushed_mps = residual - body.forward * 0.15;
+            // The forces of two rocks point to opposite sides in turn.
+            let sign = if tick % 2 == 0 { 1.0 } else { -1.0 };
+            let wanted = ahead * 0.05 + force * sign;
+            let slid = slide_along(&water(), &body, wanted, (0.15, limits.climb_rad));
+            let forward = turn_towards(&water(), body.forward, slid.normalize(), limits);
+            body.turn_rate_rps = body
+                .forward
+                .cross(forward)
+                .dot(Vec3::Y)
+                .atan2(body.forward.dot(forward))
+                * 60.0;
+            body.forward = forward;
+            if forward.dot(ahead) < 0.2 {
+                break;
+            }
+        }
+        let turned_deg = body.forward.dot(ahead).acos().to_degrees();
+        assert!(
+            turned_deg > 75.0,
+            "{residual} {force}: turned by {turned_deg:.1} degrees"
+        );
+    }
+}

@@ -5,6 +5,7 @@ use glam::Vec3;
 use shoal::behavior::actions::{AvoidObstacles, FleeEnemy, Wander};
 use shoal::behavior::{ActionParams, Combine};
 use shoal::simulation::{SceneDescription, Simulation};
+use shoal::site::load;
 use shoal::world::{
     BoxParams, CapsuleParams, EdgeMode, Observation, ObstacleParams, PolygonParams, SphereParams,
 };
@@ -180,5 +181,34 @@ fn every_shape_of_obstacle_hides_an_enemy() {
             decides(Some(shape.clone()), 2.5),
             "{shape:?} hides an enemy beside it"
         );
+    }
+}
+
+/// A fixed bug: in the lagoon, the shark stayed for a quarter of an hour between a round rock and a square one. The rocks took its
+/// velocity, the rest of it pointed down, and its heading followed this rest instead of its forces.
+#[test]
+fn a_shark_swims_out_of_a_pocket_between_steep_rocks() {
+    let mut scene = load(None, Some("lagoon")).unwrap().description();
+    scene.species.retain(|species| species.name == "shark");
+    scene.director.clear();
+    for place in [
+        Vec3::new(0.23, -0.86, -0.75),
+        Vec3::new(0.28, -0.93, -0.88),
+        Vec3::new(0.31, -1.11, -0.91),
+        Vec3::new(0.25, -1.03, -0.68),
+    ] {
+        for step in 0..8u8 {
+            let angle = f32::from(step) * std::f32::consts::FRAC_PI_4;
+            let heading = Vec3::new(angle.cos(), 0.0, angle.sin());
+            let mut pool = Simulation::new(&scene, &pools::run(1, 1)).unwrap();
+            assert!(pool.place(0, place, heading));
+            let mut farthest_m = 0.0_f32;
+            for _ in 0..25 * 60 {
+                pool.run_tick(&Observation::default());
+                let at = pool.world().agents.bodies[0].position_m;
+                farthest_m = farthest_m.max(at.distance(place));
+            }
+            assert!(farthest_m > 0.5, "{place}, {heading}: {farthest_m} m");
+        }
     }
 }
