@@ -415,10 +415,19 @@ fn keep_in_pool(world: &World<'_>, before: &Body, after: &mut Body, own: &Proper
             after.velocity_mps -= axis * after.velocity_mps.dot(axis);
         }
     }
-    after.position_m = kept;
-    if is_inside(world.solids, kept) && !is_inside(world.solids, before.position_m) {
-        after.position_m = before.position_m;
+    let was_at = before.position_m;
+    if !is_inside(world.solids, kept) || is_inside(world.solids, was_at) {
+        after.position_m = kept;
+        return;
+    }
+    // An obstacle is in the way back into the bounds, for example after the ground was raised. The body swims along it, but no
+    // farther out.
+    let beside = after.position_m.clamp(least.min(was_at), most.max(was_at));
+    if is_inside(world.solids, beside) {
+        after.position_m = was_at;
         after.velocity_mps = Vec3::ZERO;
+    } else {
+        after.position_m = beside;
     }
 }
 
