@@ -86,6 +86,12 @@ impl<'a> ActionContext<'a> {
         }
     }
 
+    /// Whether a position is in the same water as the agent; always true in a pool without terraces.
+    pub fn is_in_own_water(&self, at: Vec3) -> bool {
+        let own = self.world.terraces.get(self.index).copied();
+        own.is_none_or(|own| self.world.water.terrace_at(at) == Some(own))
+    }
+
     /// Whether a neighbor attends a visitor or another agent that attracts it.
     pub fn attends_something(&self, neighbor: &Neighbor) -> bool {
         let body = self.world.agents.bodies.get(neighbor.agent as usize);

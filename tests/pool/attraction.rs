@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use glam::Vec2;
 use shoal::simulation::{Simulation, SimulationParams};
 use shoal::site::load;
-use shoal::world::{Observation, Shadow};
+use shoal::world::{Observation, Shadow, outline_at_depth};
 
 use crate::pools;
 
@@ -172,4 +172,64 @@ fn many_standing_visitors_share_the_company() {
         (0.05..=0.4).contains(&mean) && most <= 0.4,
         "{mean}, at most {most}"
     );
+}
+
+/// Returns the largest share of each of these species within 0.3 m of a standing visitor, on average over 10 s, from the second
+/// minute on, and the names of the actions that the agents executed.
+fn crowd(scene: &str, species: &[&str], minutes: u16) -> (Vec<f32>, BTreeSet<String>) {
+    let mut simulation = start(scene, 1);
+    let (mut most, mut near) = (vec![0.0_f32; species.len()], vec![0.0; species.len()]);
+    let mut executed = BTreeSet::new();
+    for second in 0..minutes * 60 {
+        for tick in 0..HZ as u16 {
+            let still_secs = f32::from(second) + f32::from(tick) / HZ;
+            simulation.run_tick(&Observation {
+                time_secs: f64::from(still_secs),
+                shadows: vec![standing(1, Vec2::new(0.2, 0.0), still_secs)],
+            });
+        }
+        let world = simulation.world();
+        let shadow = &world.visitors.shadows[0];
+        let agents = world.agents;
+        for (number, name) in species.iter().enumerate() {
+            let is_own =
+                |&index: &usize| world.species[usize::from(agents.species[index])].name == *name;
+            let is_near = |index: &usize| {
+                let at = agents.bodies[*index].position_m;
+                let scale = world.water.scale(at.y);
+                outline_at_depth(shadow, at, agents.radii_m[*index], scale).distance_m <= 0.3
+            };
+            let own: Vec<usize> = (0..agents.len()).filter(is_own).collect();
+            for &index in &own {
+                executed.extend(simulation.active_actions(index).map(str::to_owned));
+            }
+            let count = own.iter().filter(|index| is_near(index)).count();
+            near[number] += count as f32 / own.len() as f32 / 10.0;
+        }
+        if second % 10 == 9 {
+            for (most, near) in most.iter_mut().zip(&mut near) {
+                *most = if second >= 60 { most.max(*near) } else { 0.0 };
+                *near = 0.0;
+            }
+        }
+    }
+    (most, executed)
+}
+
+/// A fixed bug: guests are few, but a whole school swam round and round a standing visitor.
+#[test]
+fn a_school_passes_a_standing_visitor_instead_of_staying() {
+    let (most, executed) = crowd("simple_school", &["herring", "simple_fish"], 4);
+    println!("largest shares near the visitor: {most:?}");
+    assert!(most.iter().all(|&share| share <= 0.4), "{most:?}");
+    assert!(executed.contains("make_room"), "{executed:?}");
+}
+
+/// A fixed bug: koi investigate only visitors, but had no relation to them.
+#[test]
+fn koi_come_and_circle_a_standing_visitor_but_not_all_of_them() {
+    let (most, executed) = crowd("koi", &["koi"], 3);
+    println!("largest share of the koi near the visitor: {most:?}");
+    assert!((0.05..=0.4).contains(&most[0]), "{most:?}");
+    assert!(executed.contains("investigate"), "{executed:?}");
 }

@@ -36,6 +36,7 @@ mod investigate;
 mod keep_habits;
 mod keep_with_child;
 mod leap;
+mod make_room;
 mod navigate;
 mod pursue;
 mod queue;
@@ -230,6 +231,7 @@ register_actions! {
     combined::Combined,
     navigate::Navigate,
     leap::Leap,
+    make_room::MakeRoom,
     accompany::Accompany,
     avoid_agents::AvoidAgents,
     avoid_barriers::AvoidBarriers,

@@ -13,7 +13,8 @@ use crate::steering::{arrive, steer_along};
 use crate::world::{Shadow, ShadowAtDepth, outline_at_depth, shadow_key};
 
 /// Swims to a place at the edge of the nearest shadow that stands still, and turns outwards there. Only some agents come at
-/// a time; each stays for a while and then loses interest. Cannot be executed while that shadow moves.
+/// a time; each stays for a while and then loses interest. Cannot be executed while that shadow moves, or if its edge is in
+/// another water.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ShelterUnder {
@@ -78,6 +79,9 @@ impl ShelterUnder {
                 continue;
             }
             let seen = outline_at_depth(shadow, at, context.radius_m, scale);
+            if !context.is_in_own_water(at - seen.away * seen.distance_m) {
+                continue;
+            }
             if attention.target == Some(shadow_key(shadow.id)) {
                 return Some((shadow, seen));
             }
