@@ -104,7 +104,10 @@ impl Simulation {
             snapshot.agents[index].swallowed = share;
         }
         snapshot.splashes.clone_from(&self.state.terraces.splashes);
-        snapshot.catches.clone_from(&self.state.swallowed);
+        // As much memory as all catches at a time need, so that the first catch allocates none.
+        snapshot.catches.clear();
+        snapshot.catches.reserve(self.state.swallowed.capacity());
+        snapshot.catches.extend_from_slice(&self.state.swallowed);
         let shadows = &world.visitors.shadows;
         snapshot.shadows.truncate(shadows.len());
         for (number, shadow) in shadows.iter().enumerate() {
