@@ -22,6 +22,8 @@ use crate::config::open_file;
 const MAX_DECODER_BYTES: u64 = 512 << 20;
 /// Largest image file that is read, in bytes. An uncompressed image of the largest accepted size is smaller.
 const MAX_FILE_BYTES: u64 = 512 << 20;
+/// Largest number of bytes before the start marker of a JPEG file.
+const MAX_JPEG_OFFSET_BYTES: usize = 1024;
 /// Remedy for an image that Shoal cannot read: the way to convert it.
 const CONVERT: &str = "Convert all images of the folder, for example with ImageMagick: \
                        magick mogrify -format png -depth 8 -colorspace gray -alpha off *";
@@ -30,7 +32,7 @@ const CONVERT: &str = "Convert all images of the folder, for example with ImageM
 pub(super) fn decode_image(path: &Path, frame: u64) -> Result<DynamicImage, CameraError> {
     let file = ImageFile { path, frame };
     let bytes = file.read()?;
-    let format = image::guess_format(&bytes).map_err(|_| {
+    let format = format_of(&bytes).ok_or_else(|| {
         file.unsupported(
             "the file contains no PNG, JPEG or TIFF image",
             "Remove the file",
@@ -53,7 +55,11 @@ pub(super) fn decode_image(path: &Path, frame: u64) -> Result<DynamicImage, Came
         }
         ImageFormat::Jpeg => {
             let mut whole = Vec::with_capacity(bytes.len());
-            complete_jpeg(&bytes, &mut whole).map_err(|error| file.jpeg_error(&error))?;
+            let info =
+                complete_jpeg(&bytes, &mut whole).map_err(|error| file.jpeg_error(&error))?;
+            if let Some(problem) = info.image_problem {
+                return Err(file.jpeg_error(&JpegError::Unsupported(problem.to_owned())));
+            }
             let decoder = JpegDecoder::new(Cursor::new(&whole)).map_err(damaged)?;
             file.decode(decoder, limits())?
         }
@@ -74,6 +80,21 @@ pub(super) fn decode_image(path: &Path, frame: u64) -> Result<DynamicImage, Came
         ));
     }
     Ok(image)
+}
+
+/// Returns the format of an image by its first bytes.
+fn format_of(bytes: &[u8]) -> Option<ImageFormat> {
+    // A BigTIFF has the number 43 instead of 42.
+    if bytes.starts_with(b"II\x2b\0") || bytes.starts_with(b"MM\0\x2b") {
+        return Some(ImageFormat::Tiff);
+    }
+    if let Ok(format) = image::guess_format(bytes) {
+        return Some(format);
+    }
+    // Some cameras write a header of their own before the JPEG.
+    let first = &bytes[..bytes.len().min(MAX_JPEG_OFFSET_BYTES)];
+    let is_jpeg = first.windows(3).any(|w| w == [0xff, 0xd8, 0xff]);
+    is_jpeg.then_some(ImageFormat::Jpeg)
 }
 
 /// Remedy for a file with several images.
@@ -176,6 +197,13 @@ impl ImageFile<'_> {
                 "this TIFF has {bits}-bit {kind}{color} pixels{more}, which Shoal does not read"
             );
             return Err(self.unsupported(&problem, CONVERT));
+        }
+        // The decoder does not reverse the bits. **Source**: TIFF 6.0, FillOrder.
+        if number(Tag::FillOrder, 1)? != 1 {
+            return Err(self.unsupported(
+                "this TIFF has the bits of each byte in reverse order (FillOrder 2), which Shoal does not read",
+                CONVERT,
+            ));
         }
         while tags.more_images() {
             tags.next_image().map_err(damaged)?;

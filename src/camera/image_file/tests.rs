@@ -312,6 +312,108 @@ fn huge_sizes_are_rejected_before_memory_is_allocated() {
     }
 }
 
+/// A fixed bug: images with components in separate scans, or with a luma of less resolution than the color, became stripes.
+#[test]
+fn a_jpeg_of_every_sampling_is_decoded_right_or_refused() {
+    let factors = || (1..=4).flat_map(|h| (1..=4).map(move |v| (h, v)));
+    let colors = [(1, 1), (2, 1), (1, 2), (2, 2), (3, 1), (1, 4)];
+    let (mut read, mut refused) = (Vec::new(), 0);
+    for luma in factors() {
+        for blue in colors {
+            for red in [(1, 1), blue] {
+                for is_interleaved in [true, false] {
+                    if !is_interleaved && luma.1 > 1 {
+                        continue;
+                    }
+                    let sample = SampleJpeg {
+                        sampling: vec![luma, blue, red],
+                        is_interleaved,
+                        ..SampleJpeg::color(24, 16, luma)
+                    };
+                    let image = match decoded("a.jpg", &sample.encode()) {
+                        Ok(image) => image.to_luma8(),
+                        Err(error) => {
+                            let is_named = error.contains("this form of JPEG");
+                            let is_refused = error.contains("cannot be decoded");
+                            assert!(is_named || is_refused, "{error}");
+                            refused += 1;
+                            continue;
+                        }
+                    };
+                    read.push((luma, blue, red, is_interleaved));
+                    for (x, y, level) in image.enumerate_pixels() {
+                        let expected = SampleJpeg::level(x, y);
+                        assert!(
+                            level.0[0].abs_diff(expected) < 14,
+                            "{x} {y}: {level:?}, expected {expected}, {sample:?}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+    for usual in [(1, 1), (2, 1), (1, 2), (2, 2), (4, 1), (4, 2)] {
+        assert!(read.contains(&(usual, (1, 1), (1, 1), true)), "{usual:?}");
+    }
+    assert!(refused > 100, "{refused}");
+}
+
+#[test]
+fn a_jpeg_after_the_header_of_a_camera_is_read() {
+    let jpeg = SampleJpeg::gray(16, 8).encode();
+    let expected = gray("a.jpg", &jpeg);
+    let framed = [b"\0\0HDR \xff\0".as_slice(), &jpeg].concat();
+    assert_eq!(gray("a.jpg", &framed), expected);
+    let error = decoded("a.jpg", &framed[..60]).unwrap_err();
+    assert!(error.contains("JPEG is incomplete"), "{error}");
+    let far = [vec![0; 2000], jpeg].concat();
+    let error = decoded("a.jpg", &far).unwrap_err();
+    assert!(error.contains("no PNG, JPEG or TIFF"), "{error}");
+}
+
+/// A fixed bug: the decoder ignores the order of bits, so the image became noise.
+#[test]
+fn a_tiff_with_reversed_bits_is_refused() {
+    let mut tags = tiff_tags((3, 2), 8, 1);
+    tags.push((266, 3, vec![1]));
+    let levels = [1, 2, 3, 4, 5, 6];
+    assert_eq!(
+        gray("a.tif", &tiff(&[tags.clone()], &levels)).as_raw(),
+        &levels
+    );
+    tags.last_mut().unwrap().2[0] = 2;
+    let error = decoded("a.tif", &tiff(&[tags], &levels)).unwrap_err();
+    assert!(
+        error.contains("FillOrder 2") && error.contains("Convert"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_bigtiff_is_read() {
+    let entries: [(u16, u64); 9] = [
+        (256, 3),
+        (257, 2),
+        (258, 8),
+        (259, 1),
+        (262, 1),
+        (273, 16),
+        (277, 1),
+        (278, 2),
+        (279, 6),
+    ];
+    let mut bytes = b"II\x2b\0\x08\0\0\0\x18\0\0\0\0\0\0\0\x01\x02\x03\x04\x05\x06\0\0".to_vec();
+    bytes.extend((entries.len() as u64).to_le_bytes());
+    for (number, value) in entries {
+        bytes.extend(number.to_le_bytes());
+        bytes.extend(4u16.to_le_bytes());
+        bytes.extend(1u64.to_le_bytes());
+        bytes.extend(value.to_le_bytes());
+    }
+    bytes.extend([0; 8]);
+    assert_eq!(gray("a.tif", &bytes).as_raw(), &[1, 2, 3, 4, 5, 6]);
+}
+
 #[test]
 fn an_incomplete_jpeg_or_png_is_an_error() {
     let jpeg = SampleJpeg::color(64, 48, (2, 2)).encode();

@@ -58,6 +58,9 @@ impl fmt::Display for JpegError {
 pub(super) struct JpegInfo {
     pub(super) width_px: u32,
     pub(super) height_px: u32,
+    /// The reason why decoders return a wrong image without an error; `None` if they return the image. Usual images have no such
+    /// problem.
+    pub(super) image_problem: Option<&'static str>,
     /// The reason why the luma cannot be decoded alone; `None` if it can. Usual images are gray or YCbCr in one scan, and have
     /// no such problem.
     pub(super) luma_problem: Option<&'static str>,
@@ -210,18 +213,35 @@ impl Parser {
             .size_px
             .ok_or_else(|| JpegError::Incomplete("it ends in its header".to_owned()))?;
         let ids: Vec<u8> = self.components.iter().map(|c| c.id).collect();
+        let image_problem = if self.scans > 1 && !self.is_progressive {
+            Some("its components are in separate scans")
+        } else if !self.has_usual_sampling() {
+            Some("its color is sampled more densely than its luma, or by an uneven ratio")
+        } else {
+            None
+        };
         let luma_problem = match ids.len() {
             4 => Some("its colors are CMYK"),
             3 if self.adobe_transform == Some(0) || ids == *b"RGB" => Some("its colors are RGB"),
-            3 if self.scans > 1 && !self.is_progressive => {
-                Some("its components are in separate scans")
-            }
-            _ => None,
+            _ => image_problem,
         };
         Ok(JpegInfo {
             width_px,
             height_px,
+            image_problem,
             luma_problem,
+        })
+    }
+
+    /// Whether the first component, which is the luma of usual images, has the full resolution, and every other component has a
+    /// whole fraction of it.
+    fn has_usual_sampling(&self) -> bool {
+        let Some((first, others)) = self.components.split_first() else {
+            return true;
+        };
+        others.iter().all(|other| {
+            first.horizontal.is_multiple_of(other.horizontal)
+                && first.vertical.is_multiple_of(other.vertical)
         })
     }
 
