@@ -3,8 +3,8 @@
 //! Input: frames of one size. Output: a file of limited length. The file gets its final name when the recording is complete. If
 //! the disk becomes full, the frames that were written before are kept.
 
-use std::fs::File;
-use std::io::Write;
+use std::fs::{File, TryLockError};
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use super::{Frame, Luma};
@@ -26,7 +26,6 @@ pub enum RecordError {
         /// Number of frames written before.
         frames: u64,
         /// Error of the operating system.
-        #[source]
         cause: std::io::Error,
     },
     /// The size or the number of bits of the frames has changed.
@@ -85,7 +84,7 @@ impl Recording {
             let mut name = target.file_name().unwrap_or_default().to_owned();
             name.push(".unfinished");
             let unfinished = output_target(&target.with_file_name(name))?;
-            let file = File::create(&unfinished)?;
+            let file = create_locked(&unfinished)?;
             Ok((target, unfinished, file))
         };
         let (target, unfinished, file) = create().map_err(|cause| RecordError::Write {
@@ -201,6 +200,52 @@ impl Recording {
             cause,
         }
     }
+}
+
+/// Creates an empty file, and locks it until it is closed. A file that a program left behind when it died is not locked, so it is
+/// replaced.
+fn create_locked(path: &Path) -> std::io::Result<File> {
+    loop {
+        let mut options = File::options();
+        let file = options
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(path)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let why = "another recording writes this file; choose another name, or end the other recording";
+                return Err(std::io::Error::new(ErrorKind::ResourceBusy, why));
+            }
+            // Some network file systems have no locks.
+            Err(TryLockError::Error(cause)) if cause.kind() == ErrorKind::Unsupported => {}
+            Err(TryLockError::Error(cause)) => return Err(cause),
+        }
+        // Between opening and locking, another recording may have finished and renamed the file.
+        if is_file_at(&file, path) {
+            file.set_len(0)?;
+            return Ok(file);
+        }
+    }
+}
+
+/// Whether `path` is the path of an open file.
+#[cfg(unix)]
+fn is_file_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let same =
+        |a: &std::fs::Metadata, b: &std::fs::Metadata| (a.dev(), a.ino()) == (b.dev(), b.ino());
+    match (file.metadata(), std::fs::metadata(path)) {
+        (Ok(opened), Ok(found)) => same(&opened, &found),
+        _ => false,
+    }
+}
+
+/// Always true: other systems do not rename an open file.
+#[cfg(not(unix))]
+fn is_file_at(_: &File, _: &Path) -> bool {
+    true
 }
 
 #[cfg(test)]
@@ -335,6 +380,33 @@ mod tests {
         std::fs::create_dir(&unfinished).unwrap();
         assert!(Recording::create(&folder.path().join("b.y4m"), 60.0, 30.0).is_err());
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+
+    /// A fixed bug: two instances wrote the same unfinished file, and both recordings were lost.
+    #[test]
+    fn a_file_that_another_recording_writes_is_refused_and_a_stale_one_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.y4m");
+        std::fs::write(folder.path().join("a.y4m.unfinished"), "of a dead program").unwrap();
+        let mut first = Recording::create(&path, 60.0, 30.0).unwrap();
+        let one = frame(0, 0.0, Luma::U8(vec![9; 6]));
+        assert!(first.write(&one).unwrap());
+        for _ in 0..2 {
+            let error = Recording::create(&path, 60.0, 30.0).unwrap_err();
+            let text = error.to_string();
+            assert!(
+                text.contains("a.y4m") && text.contains("another recording writes"),
+                "{text}"
+            );
+            // A fixed bug: the reason was printed twice.
+            assert!(std::error::Error::source(&error).is_none());
+        }
+        first.finish().unwrap();
+        assert_eq!(played(&path), std::slice::from_ref(&one));
+        let mut next = Recording::create(&path, 60.0, 30.0).unwrap();
+        assert!(next.write(&one).unwrap());
+        assert_eq!(next.finish().unwrap().frames, 1);
+        assert_eq!(played(&path), [one]);
     }
 
     #[test]

@@ -1,8 +1,11 @@
 //! Records the camera's frames on a thread of its own, so that a slow disk does not delay the other stages. Frames that
 //! the disk cannot write in time are dropped and counted.
 
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 use crate::camera::{Frame, Luma, Recording};
 
@@ -25,12 +28,15 @@ pub(crate) struct RecorderInput {
     /// Frames that the recorder has written and returns, so that their memory is reused.
     written: Receiver<Frame>,
     late: FaultReporter,
+    /// The fault that the recording has ended early. Held here too, because the recorder thread ends with the recording.
+    _failed: Arc<Mutex<FaultReporter>>,
     is_open: bool,
 }
 
 /// The receiving end of the recorder, which runs on the recorder thread.
 pub(crate) struct Recorder {
     recording: Option<Recording>,
+    failed: Arc<Mutex<FaultReporter>>,
     channels: Option<(Receiver<Frame>, SyncSender<Frame>)>,
 }
 
@@ -38,14 +44,18 @@ pub(crate) struct Recorder {
 pub(crate) fn recorder(recording: Recording, journal: &Journal) -> (RecorderInput, Recorder) {
     let (frames, to_write) = sync_channel(WAITING_MAX);
     let (give_back, written) = sync_channel(WAITING_MAX);
+    let failed = FaultReporter::new("recording_failed", journal);
+    let failed = Arc::new(Mutex::new(failed));
     let input = RecorderInput {
         frames,
         written,
         late: FaultReporter::new("recording_late", journal),
+        _failed: Arc::clone(&failed),
         is_open: true,
     };
     let recorder = Recorder {
         recording: Some(recording),
+        failed,
         channels: Some((to_write, give_back)),
     };
     (input, recorder)
@@ -98,7 +108,8 @@ impl Recorder {
                 Ok(true) => {}
                 Ok(false) => break,
                 Err(error) => {
-                    tracing::warn!("{error}; the recording ends here, the pool keeps running");
+                    let detail = format!("{error}; the recording ends here");
+                    self.failed.lock().raise(&detail);
                     break;
                 }
             }
@@ -112,7 +123,9 @@ impl Recorder {
                 done.secs,
                 done.path.display()
             )),
-            Err(error) => tracing::warn!("{error}"),
+            Err(error) => {
+                self.failed.lock().raise(&error);
+            }
         }
     }
 }
@@ -143,7 +156,45 @@ fn copy_frame(to: &mut Frame, from: &Frame) {
 mod tests {
     use super::super::supervisor::{HangPolicy, StopFlag, Supervisor};
     use super::*;
+    use crate::control::Board;
     use std::sync::atomic::Ordering;
+
+    /// A fixed bug: a recording that failed was only a line in the log.
+    #[test]
+    fn a_recording_that_failed_is_a_fault() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.y4m");
+        let journal = Journal::new(Arc::new(Board::default()));
+        let recording = Recording::create(&path, 60.0, 30.0).unwrap();
+        let (mut input, mut recorder) = recorder(recording, &journal);
+        for width_px in [1, 2] {
+            input.send(&Frame {
+                width_px,
+                height_px: 1,
+                luma: Luma::U8(vec![0; width_px as usize]),
+                ..Frame::default()
+            });
+        }
+        let mut supervisor = Supervisor::new(StopFlag::default());
+        supervisor
+            .start("recorder", HangPolicy::WaitAtEnd, move |heartbeat| {
+                recorder.run(heartbeat);
+                Ok(())
+            })
+            .unwrap();
+        while supervisor.is_any_running() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        supervisor.shut_down().unwrap();
+        let faults = journal.faults();
+        assert_eq!(faults.len(), 1, "{faults:?}");
+        assert_eq!(faults[0].name, "recording_failed");
+        assert!(
+            faults[0].detail.contains("changed after 1 frames"),
+            "{faults:?}"
+        );
+        drop(input);
+    }
 
     #[test]
     fn frames_sent_before_the_end_are_in_the_file() {

@@ -134,6 +134,7 @@ export default {
   "fault.unreliable_area": "An einer Stelle werden Besucher vielleicht nicht erkannt.",
   "fault.rolling_bands": "Flackernde Lampen stören die Kamera.",
   "fault.recording_late": "Die Aufzeichnung verliert Bilder.",
+  "fault.recording_failed": "Die Aufzeichnung wurde vorzeitig beendet.",
   "fault.simulation_late": "Der Rechner ist zu langsam für die Fische.",
   "fault.picture": "Auf den Projektoren ist kein Bild.",
   "fault.monitor": "Ein Projektor fehlt.",
@@ -164,6 +165,7 @@ export default {
   "remedy.unreliable_area": "Reinigen Sie die Linse und suchen Sie etwas Helles, das davor hängt oder sich bewegt.",
   "remedy.rolling_bands": "Stellen Sie die Belichtung auf ein Vielfaches von 10 ms oder nehmen Sie andere Lampen.",
   "remedy.recording_late": "Beenden Sie die Aufnahme oder nehmen Sie auf einen schnelleren Datenträger auf.",
+  "remedy.recording_failed": "Ist der Datenträger voll oder getrennt? Starten Sie die Aufzeichnung neu.",
   "remedy.simulation_late": "Wählen Sie eine Szene mit weniger Fischen und beenden Sie andere Programme.",
   "remedy.picture": "Sind die Projektoren eingeschaltet? Prüfen Sie ihre Kabel, starten Sie dann den Rechner neu.",
   "remedy.monitor": "Ist der Projektor eingeschaltet? Prüfen Sie sein Kabel.",
@@ -727,15 +729,6 @@ export default {
   "visitors.none": "Keine Besucher in dieser Zeit.",
   "visitors.highest": "Höchstwert: {n}",
   "visitors.as_table": "Die Tage als Tabelle",
-
-  // Versions of a file.
-  "versions.title": "Frühere Fassungen",
-  "versions.help": "Bei jedem Speichern bleibt der Text davor erhalten, höchstens zehnmal.",
-  "versions.until": "Gültig bis {time}",
-  "versions.equal": "Das ist der jetzige Text.",
-  "versions.signs": "− entfällt beim Zurückgehen, + kommt hinzu.",
-  "versions.restore": "Zu dieser Fassung zurück",
-  "versions.restored": "Die frühere Fassung gilt. Speichern Sie sie, oder machen Sie es rückgängig.",
 
   // Lamp.
   "lamp.first_calibrate": "Kalibrieren Sie zuerst.",

@@ -134,6 +134,7 @@ export default {
   "fault.unreliable_area": "At one place, visitors may not be detected.",
   "fault.rolling_bands": "Flickering lamps disturb the camera.",
   "fault.recording_late": "The recording loses pictures.",
+  "fault.recording_failed": "The recording has stopped early.",
   "fault.simulation_late": "The computer is too slow for the fish.",
   "fault.picture": "There is no picture on the projectors.",
   "fault.monitor": "A projector is missing.",
@@ -164,6 +165,7 @@ export default {
   "remedy.unreliable_area": "Clean the lens, and look for something bright that hangs or moves before it.",
   "remedy.rolling_bands": "Set the exposure to a multiple of 10 ms, or use other lamps.",
   "remedy.recording_late": "End the recording, or record on a faster disk.",
+  "remedy.recording_failed": "Is the disk full or disconnected? Start the recording again.",
   "remedy.simulation_late": "Choose a scene with fewer fish, and end other programs.",
   "remedy.picture": "Are the projectors switched on? Check their cables, then restart the computer.",
   "remedy.monitor": "Is the projector switched on? Check its cable.",
@@ -727,15 +729,6 @@ export default {
   "visitors.none": "No visitors in this time.",
   "visitors.highest": "Highest: {n}",
   "visitors.as_table": "The days as a table",
-
-  // Versions of a file.
-  "versions.title": "Earlier versions",
-  "versions.help": "Each time the file is saved, its text before is kept, at most ten times.",
-  "versions.until": "In use until {time}",
-  "versions.equal": "This is the text of now.",
-  "versions.signs": "− is removed by going back, + is added.",
-  "versions.restore": "Go back to this version",
-  "versions.restored": "The earlier version is applied. Save it, or undo.",
 
   // Lamp.
   "lamp.first_calibrate": "Calibrate first.",

@@ -6,7 +6,7 @@ import { duration, known, t, when } from "../core/i18n.js";
 /** @typedef {{ title: string, since: string, remedy: string, detail: string, name: string }} Trouble */
 
 /** Faults that do not spoil what visitors see. */
-const MILD = new Set(["camera.timestamp_jump", "camera.short_frames", "camera.damaged_frames", "recording_late", "simulation_late", "site_files", "alerts", "counting", "unreliable_area", "rolling_bands"]);
+const MILD = new Set(["camera.timestamp_jump", "camera.short_frames", "camera.damaged_frames", "recording_late", "recording_failed", "simulation_late", "site_files", "alerts", "counting", "unreliable_area", "rolling_bands"]);
 
 /** Returns every trouble, the most important first. @param {any} status @returns {Trouble[]} */
 export function troubles(status) {
