@@ -6,7 +6,7 @@
 //! their standard input closes, which happens even if Shoal is killed.
 
 use std::io;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use super::CameraError;
@@ -16,6 +16,9 @@ use super::stderr_tail::StderrTail;
 /// Longest wait for the exit of a child. A child that fails exits within a few milliseconds, but a worker that hangs in its
 /// driver may never exit.
 const EXIT_TIMEOUT: Duration = Duration::from_millis(300);
+/// Time after which a guard that was asked to end is killed. It usually needs some milliseconds to end every process of its
+/// program.
+const GUARD_TIMEOUT: Duration = Duration::from_secs(3);
 /// Time between two checks whether a child has exited.
 const EXIT_POLL_INTERVAL: Duration = Duration::from_millis(5);
 
@@ -38,6 +41,8 @@ pub(super) struct ChildGroup {
     input: Option<ChildStdin>,
     stderr: StderrTail,
     has_exited: bool,
+    /// Time since a guard was asked to end; `None` before that.
+    ending: Option<AwakeClock>,
 }
 
 impl ChildGroup {
@@ -67,6 +72,7 @@ impl ChildGroup {
                     input,
                     stderr,
                     has_exited: false,
+                    ending: None,
                 },
                 output,
             )),
@@ -86,9 +92,23 @@ impl ChildGroup {
     /// Ends the child and its process group, without waiting.
     pub(super) fn kill(&mut self) {
         self.input = None;
-        if self.end_by == EndBy::ClosedInput || self.has_exited {
+        if self.has_exited {
             return;
         }
+        if self.end_by == EndBy::ClosedInput {
+            self.ending.get_or_insert_with(AwakeClock::start);
+            // A guard that was stopped cannot end its program. The call fails only if the guard has exited.
+            #[cfg(unix)]
+            let _continued = rustix::process::kill_process(
+                rustix::process::Pid::from_child(&self.child),
+                rustix::process::Signal::CONT,
+            );
+            return;
+        }
+        self.kill_group();
+    }
+
+    fn kill_group(&mut self) {
         // Both calls fail only if the child has exited. Its exit status was not read yet, so the system has not reused its
         // process id.
         #[cfg(unix)]
@@ -102,6 +122,10 @@ impl ChildGroup {
     /// Whether the child has exited and has left the system's process table.
     pub(super) fn has_exited(&mut self) -> bool {
         self.has_exited |= !matches!(self.child.try_wait(), Ok(None));
+        let waited = self.ending.as_mut().map(AwakeClock::elapsed);
+        if !self.has_exited && waited.is_some_and(|waited| waited > GUARD_TIMEOUT) {
+            self.kill_group();
+        }
         self.has_exited
     }
 
@@ -129,6 +153,29 @@ impl ChildGroup {
     /// # Errors
     /// [`CameraError::Command`] when the exit status is not success.
     pub(super) fn finish(&mut self, frames: u64) -> Result<(), CameraError> {
+        match self.wait_for_exit() {
+            // The program closed its output but still runs. Its frames are complete, so this is a success. Dropping the child
+            // ends the program.
+            None => Ok(()),
+            Some(status) if status.success() => Ok(()),
+            Some(status) => Err(self.error(status, frames)),
+        }
+    }
+
+    /// Returns the cause of an error of the program's output: its exit if the output is empty, else `error` itself. When Shoal
+    /// stops reading because of an error, the program fails too, because nobody reads its output. That failure is no cause.
+    pub(super) fn cause_of(&mut self, error: CameraError) -> CameraError {
+        if !error.is_empty_stream() {
+            return error;
+        }
+        match self.wait_for_exit() {
+            Some(status) => self.error(status, 0),
+            None => error,
+        }
+    }
+
+    /// Waits at most `EXIT_TIMEOUT` for the exit status and the complete standard error. Returns `None` if the child still runs.
+    fn wait_for_exit(&mut self) -> Option<ExitStatus> {
         let mut waited = AwakeClock::start();
         let mut status = None;
         while waited.elapsed() < EXIT_TIMEOUT {
@@ -139,17 +186,15 @@ impl ChildGroup {
             std::thread::sleep(EXIT_POLL_INTERVAL);
         }
         self.has_exited |= status.is_some();
-        match status {
-            // The program closed its output but still runs. Its frames are complete, so this is a success. Dropping the child
-            // ends the program.
-            None => Ok(()),
-            Some(status) if status.success() => Ok(()),
-            Some(status) => Err(CameraError::Command {
-                program: self.name.clone(),
-                status: status.to_string(),
-                frames,
-                stderr_tail: self.stderr.text().unwrap_or_else(|| "none".to_owned()),
-            }),
+        status
+    }
+
+    fn error(&self, status: ExitStatus, frames: u64) -> CameraError {
+        CameraError::Command {
+            program: self.name.clone(),
+            status: status.to_string(),
+            frames,
+            stderr_tail: self.stderr.text().unwrap_or_else(|| "none".to_owned()),
         }
     }
 }

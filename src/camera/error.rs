@@ -137,6 +137,13 @@ pub enum CameraError {
     },
 }
 
+impl CameraError {
+    /// Whether a stream ended before its first byte. The cause is then the end of the program that should have written it.
+    pub(super) fn is_empty_stream(&self) -> bool {
+        matches!(self, Self::Y4m { byte: 0, .. })
+    }
+}
+
 fn after(frames: u64) -> String {
     match frames {
         0 => String::new(),

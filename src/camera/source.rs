@@ -57,12 +57,9 @@ impl Source {
             SourceKind::Command(words) => {
                 let (mut child, output) = start_program(words)?;
                 let output = BufReader::with_capacity(BUFFER_BYTES, output);
-                // If the program failed at once, its own error is more helpful than the error about its empty stream.
                 match Y4mReader::open(output, name.clone()) {
                     Ok(reader) => Stream::Command(Box::new(reader), Some(child)),
-                    Err(error) => {
-                        return Err(child.finish(0).err().unwrap_or(error));
-                    }
+                    Err(error) => return Err(child.cause_of(error)),
                 }
             }
             SourceKind::Synthetic { seed } => {
@@ -190,6 +187,11 @@ impl Source {
         frame.sequence = self.next;
         self.next += 1;
         Ok(true)
+    }
+
+    /// Whether the next call of [`Source::read`] continues after an error: each image of a folder is a file of its own.
+    pub(super) fn continues_after_errors(&self) -> bool {
+        matches!(self.stream, Stream::Images(_))
     }
 
     /// Returns the timestamp in the frame that was read last, in seconds; `None` if the frame has none or the user set the

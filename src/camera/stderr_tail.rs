@@ -46,6 +46,17 @@ impl StderrTail {
     }
 }
 
+/// Returns a line without control characters, which could change the colors or the content of a terminal. Parts of a line that a
+/// program overwrites with carriage returns are separated by spaces.
+fn plain_text(line: &[u8]) -> String {
+    let text = String::from_utf8_lossy(line);
+    let plain: String = text
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
+    plain.trim().to_owned()
+}
+
 /// Stores the last lines of a stream in `kept` until the stream ends.
 fn keep_last_lines(stderr: ChildStderr, kept: &Mutex<VecDeque<String>>) {
     let mut stderr = BufReader::new(stderr);
@@ -59,7 +70,7 @@ fn keep_last_lines(stderr: ChildStderr, kept: &Mutex<VecDeque<String>>) {
         {
             Ok(0) | Err(_) => return,
             Ok(_) => {
-                let text = String::from_utf8_lossy(&line).trim().to_owned();
+                let text = plain_text(&line);
                 if text.is_empty() {
                     continue;
                 }
@@ -70,5 +81,22 @@ fn keep_last_lines(stderr: ChildStderr, kept: &Mutex<VecDeque<String>>) {
                 kept.push_back(text);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A fixed bug: a program could write control sequences to the terminal through Shoal's messages.
+    #[test]
+    fn control_characters_of_a_program_never_reach_the_terminal() {
+        assert_eq!(
+            plain_text(b"no \x1b[31mcamera\x1b[0m\x07\n"),
+            "no  [31mcamera [0m"
+        );
+        assert_eq!(plain_text(b"frame=1\rframe=2\r\n"), "frame=1 frame=2");
+        assert_eq!(plain_text("\u{9b}2J \u{e4}".as_bytes()), "2J \u{e4}");
+        assert_eq!(plain_text(b"\x1b\n"), "");
     }
 }

@@ -17,6 +17,8 @@ use super::frame::{Frame, Luma, check_size};
 const MAGIC: &[u8] = b"YUV4MPEG2";
 /// Largest header line of a stream or frame, in bytes. Usual lines are shorter than 100 bytes.
 const MAX_HEADER_BYTES: usize = 4096;
+/// Number of bytes of a wrong frame header that an error message shows.
+const SHOWN_BYTES: usize = 20;
 /// Size of the buffer for 16-bit levels and skipped chroma, in bytes.
 const CHUNK_BYTES: usize = 1 << 16;
 /// Largest valid timestamp, in seconds: 30 years.
@@ -120,9 +122,16 @@ impl<R: Read> Y4mReader<R> {
             return Ok(false);
         }
         if self.line != b"FRAME" && !self.line.starts_with(b"FRAME ") {
-            let found = String::from_utf8_lossy(&self.line[..self.line.len().min(20)]).into_owned();
+            let found = &self.line[..self.line.len().min(SHOWN_BYTES)];
+            let found = String::from_utf8_lossy(found).into_owned();
+            let Y4mHeader {
+                width_px,
+                height_px,
+                ..
+            } = self.header;
             return Err(self.problem(format!(
-                "found '{}', expected 'FRAME': the size of the frame before differs from the header, or the file is damaged",
+                "found '{}', expected 'FRAME': the frame before is not {width_px}x{height_px} px with the color layout of the \
+                 header, or the stream is damaged",
                 found.escape_debug()
             )));
         }
@@ -254,6 +263,9 @@ impl<R: Read> Y4mReader<R> {
                 if self.byte == 0 {
                     return Err(self.problem("the stream is empty, expected 'YUV4MPEG2 '".into()));
                 }
+                if self.is_no_frame_header() {
+                    return Ok(true);
+                }
                 if b"FRAME".starts_with(&self.line) || self.line.starts_with(b"FRAME ") {
                     self.truncation = Some(format!(
                         "{}: the stream ends within {what} at byte {}; the {} complete frames before it are used",
@@ -276,10 +288,20 @@ impl<R: Read> Y4mReader<R> {
                 // A stream that is not y4m may have no line feed, so a line that reaches the limit ends here.
                 return Ok(true);
             }
+            if self.line.len() == SHOWN_BYTES && self.is_no_frame_header() {
+                // The pixels of a frame that is larger than the header states may have no line feed.
+                return Ok(true);
+            }
             if self.line.len() > MAX_HEADER_BYTES {
                 return Err(self.problem(format!("{what} is longer than {MAX_HEADER_BYTES} bytes")));
             }
         }
+    }
+
+    /// Whether the line cannot be the start of a frame header. False while the header of the stream is read.
+    fn is_no_frame_header(&self) -> bool {
+        let start = &self.line[..self.line.len().min(5)];
+        self.header.width_px > 0 && !b"FRAME".starts_with(start)
     }
 
     fn parse_header(&self, parameters: &str) -> Result<Y4mHeader, CameraError> {
@@ -303,8 +325,9 @@ impl<R: Read> Y4mReader<R> {
         check_size(&self.name, width, height)?;
         let (bits, chroma_samples) = color_layout(color, width, height).ok_or_else(|| {
             self.problem(format!(
-                "the color layout 'C{color}' is unknown; known layouts are mono, mono9 to mono16, 420, 411, 422, 440, 444, \
-                 444alpha, with p9 to p16 for more bits"
+                "the color layout 'C{}' is unknown; known layouts are mono, mono9 to mono16, 420, 411, 422, 440, 444, \
+                 444alpha, with p9 to p16 for more bits",
+                color.escape_debug()
             ))
         })?;
         Ok(Y4mHeader {
@@ -320,10 +343,16 @@ impl<R: Read> Y4mReader<R> {
         // `parse` accepts a plus sign, which is not valid here.
         let digits = Some(value).filter(|v| v.starts_with(|c: char| c.is_ascii_digit()));
         let size = digits.and_then(|v| v.parse::<u32>().ok()).map(u64::from);
-        size.ok_or_else(|| self.problem(format!("'{parameter}' in the header is not a size")))
+        size.ok_or_else(|| {
+            self.problem(format!(
+                "'{}' in the header is not a size",
+                parameter.escape_debug()
+            ))
+        })
     }
 
     fn frame_rate(&self, parameter: &str, value: &str) -> Result<Option<f64>, CameraError> {
+        let parameter = parameter.escape_debug();
         let ratio = value
             .split_once(':')
             .and_then(|(n, d)| Some((n.parse::<u32>().ok()?, d.parse::<u32>().ok()?)));
@@ -477,7 +506,12 @@ mod tests {
     #[test]
     fn hostile_streams_are_rejected_with_a_reason() {
         let long = [b"YUV4MPEG2 ".as_slice(), &[b'X'; 5000]].concat();
-        let cases: [(&[u8], &str); 17] = [
+        let larger = [b"YUV4MPEG2 W2 H2 Cmono\nFRAME\n".as_slice(), &[200; 9000]].concat();
+        let cases: [(&[u8], &str); 20] = [
+            // A fixed bug: frames that are larger than the header states had a header that was too long.
+            (&larger, "not 2x2 px"),
+            (b"YUV4MPEG2 W2 H2 Cmono\nFRAME\n1234123", "not 2x2 px"),
+            (b"YUV4MPEG2 W2 H2 C\x1b[31m\n", "'C\\u{1b}[31m'"),
             (b"", "empty"),
             (b"RIFFxxxxAVI LIST", "starts with 'RIFFxxxxA'"),
             (b"YUV4MPEG2 W2", "ends within"),

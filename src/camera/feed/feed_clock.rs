@@ -16,6 +16,13 @@ const MAX_STEP_SECS: f64 = 10.0;
 /// `MAX_STEP_SECS`.
 const MAX_STEP_FRAMES: f64 = 20.0;
 
+/// Lowest rate of a flood, in frames per second; cameras for this purpose have at most 120.
+const FLOOD_FPS: f64 = 150.0;
+/// Lowest rate of a flood, in multiples of the frame rate in the header.
+const FLOOD_FACTOR: f64 = 2.0;
+/// Duration of the check for a flood, in seconds. A live program that starts with the frames of a buffer floods for less.
+const FLOOD_SECS: u32 = 3;
+
 /// The clock of a feed.
 #[derive(Debug, Default)]
 pub(super) struct FeedClock {
@@ -25,6 +32,10 @@ pub(super) struct FeedClock {
     keeps_timestamps: bool,
     /// Whether the time of a frame includes the jumps of the timestamps.
     follows_jumps: bool,
+    /// The check whether a live program delivers its frames in real time. Such frames are due when they arrive: the timestamps and
+    /// the frame rate may run slower or faster than the real time, and a feed that followed them would show what happened long ago.
+    /// `None` for other sources and modes.
+    probe: Option<FloodProbe>,
     /// Difference between due time and timestamp since the last start of the source; `None` before the first frame of that
     /// start.
     offset_secs: Option<f64>,
@@ -68,6 +79,7 @@ impl FeedClock {
             is_live,
             keeps_timestamps: !is_live || mode != FeedMode::Live,
             follows_jumps: mode != FeedMode::Live,
+            probe: (is_live && mode == FeedMode::Live).then(FloodProbe::default),
             ..Self::default()
         }
     }
@@ -75,6 +87,7 @@ impl FeedClock {
     /// Prepares for a new start of the source, after which its timestamps start again too.
     pub(super) fn restart(&mut self) {
         self.offset_secs = None;
+        self.probe = self.probe.as_ref().map(|_| FloodProbe::default());
     }
 
     /// Computes the time of the next frame, which arrived at `now_secs`.
@@ -121,6 +134,12 @@ impl FeedClock {
             // If a program delivers fewer frames than its header states, the due time must not fall behind the current time.
             due_secs = due_secs.max(now_secs);
         }
+        if let Some(probe) = &mut self.probe
+            && !probe.is_flood(stamp.interval_secs, now_secs)
+        {
+            due_secs = now_secs;
+            offset_secs = now_secs - stamp.secs;
+        }
         self.offset_secs = Some(offset_secs);
         self.last_stamp_secs = stamp.secs;
         self.last_due_secs = Some(due_secs);
@@ -134,6 +153,43 @@ impl FeedClock {
             wait_secs: (due_secs - now_secs).max(0.0),
             jump_secs,
         }
+    }
+}
+
+/// Detects a program that delivers its frames much faster than a camera, because it plays a file as fast as it is read. The feed
+/// then plays the frames in real time, by their timestamps or their frame rate.
+#[derive(Debug, Default)]
+struct FloodProbe {
+    /// Start of the current second of the check.
+    begun_secs: Option<f64>,
+    /// Number of frames in the current second.
+    frames: u32,
+    /// Number of seconds with too many frames.
+    floods: u32,
+    /// The result; `None` until it is known.
+    is_flood: Option<bool>,
+}
+
+impl FloodProbe {
+    /// Counts a frame that arrived at `now_secs`. Returns false until the program is known to flood.
+    fn is_flood(&mut self, interval_secs: f64, now_secs: f64) -> bool {
+        if let Some(is_flood) = self.is_flood {
+            return is_flood;
+        }
+        let begun = *self.begun_secs.get_or_insert(now_secs);
+        if now_secs - begun >= 1.0 {
+            let most = FLOOD_FPS.max(FLOOD_FACTOR / interval_secs);
+            if f64::from(self.frames) / (now_secs - begun) <= most {
+                self.is_flood = Some(false);
+            } else {
+                self.floods += 1;
+                self.is_flood = (self.floods == FLOOD_SECS).then_some(true);
+            }
+            self.begun_secs = Some(now_secs);
+            self.frames = 0;
+        }
+        self.frames += 1;
+        self.is_flood.unwrap_or(false)
     }
 }
 
@@ -192,6 +248,75 @@ mod tests {
         }
     }
 
+    /// A fixed bug: frames of a live program whose time stamps or header ran at another speed than the real time came late, with a
+    /// delay that grew, or never.
+    #[test]
+    fn frames_of_a_live_program_are_due_when_they_arrive() {
+        for header_fps in [0.01, 1.0, 25.0, 1000.0] {
+            for speed in [0.001, 0.5, 1.0, 1.02, 3.0, 200.0] {
+                for is_given in [true, false] {
+                    let mut clock = FeedClock::new(true, FeedMode::Live);
+                    for n in 0..500 {
+                        let now = 7.0 + f64::from(n) * INTERVAL_SECS;
+                        let secs = match is_given {
+                            true => f64::from(n) * INTERVAL_SECS * speed,
+                            false => f64::from(n) / header_fps,
+                        };
+                        let stamp = Stamp {
+                            secs,
+                            is_given,
+                            interval_secs: 1.0 / header_fps,
+                        };
+                        let placed = clock.place(stamp, now);
+                        assert_eq!((placed.secs, placed.wait_secs), (now, 0.0));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Plays a program that delivers a frame as soon as it is asked for, and returns the number of frames that were due in a second.
+    fn frames_in_second(clock: &mut FeedClock, now: &mut f64, n: &mut u32) -> u32 {
+        let (first, end) = (*n, *now + 1.0);
+        while *now < end {
+            let placed = clock.place(stamp(f64::from(*n) * INTERVAL_SECS, false), *now);
+            *now += placed.wait_secs + 0.002;
+            *n += 1;
+        }
+        *n - first
+    }
+
+    #[test]
+    fn a_program_that_floods_is_paced_after_a_check() {
+        let (mut clock, mut now, mut n) = (FeedClock::new(true, FeedMode::Live), 5.0, 0);
+        for _start in 0..2 {
+            let fast: Vec<u32> = (0..3)
+                .map(|_| frames_in_second(&mut clock, &mut now, &mut n))
+                .collect();
+            assert!(fast.iter().all(|frames| *frames > 400), "{fast:?}");
+            frames_in_second(&mut clock, &mut now, &mut n);
+            let paced = frames_in_second(&mut clock, &mut now, &mut n);
+            assert!((24..=26).contains(&paced), "{paced}");
+            clock.restart();
+        }
+    }
+
+    /// A decoder of a network stream first delivers what it has buffered.
+    #[test]
+    fn a_live_program_that_starts_with_a_burst_is_not_late() {
+        let mut clock = FeedClock::new(true, FeedMode::Live);
+        let mut place = |n: u32, now: f64| {
+            let placed = clock.place(stamp(f64::from(n) * INTERVAL_SECS, false), now);
+            assert_eq!((placed.secs, placed.wait_secs), (now, 0.0), "{n}");
+        };
+        for n in 0..500 {
+            place(n, 1.0 + f64::from(n) * 0.003);
+        }
+        for n in 500..1000 {
+            place(n, 2.5 + f64::from(n - 500) * INTERVAL_SECS);
+        }
+    }
+
     #[test]
     fn time_stamps_that_jump_forward_are_reported_and_do_not_stop_the_clock() {
         for jump in [11.0, 3600.0, 1e8, 9.9e8] {
@@ -201,8 +326,9 @@ mod tests {
                 let placed = play(&mut clock, &mut now, &stamps, true);
                 let jumps: Vec<bool> = placed.iter().map(|p| p.jump_secs.is_some()).collect();
                 assert_eq!(jumps, [false, false, true, false, true], "{jump}");
-                assert!((now - 0.16).abs() < 1e-6, "{jump}: {now}");
-                assert!((placed[4].secs - 0.16).abs() < 1e-6, "{jump}");
+                let expected = if is_live { 0.0 } else { 0.16 };
+                assert!((now - expected).abs() < 1e-6, "{jump}: {now}");
+                assert!((placed[4].secs - expected).abs() < 1e-6, "{jump}");
             }
         }
     }

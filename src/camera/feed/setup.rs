@@ -113,7 +113,8 @@ pub struct FeedTiming {
     /// Time without a new frame after which the source is stalled. Frames that are frozen, black or saturated for this time are
     /// a fault too.
     pub stall_timeout: Duration,
-    /// Longest time from the start of a source to its first frame.
+    /// Longest time from the first start of a source to its first frame. A camera program that exceeds it gets twice as long at its
+    /// next start, up to 6 times as long.
     pub open_timeout: Duration,
     /// Pause before the first restart; each further pause is twice as long.
     pub first_pause: Duration,

@@ -25,8 +25,8 @@ pub(super) enum ReaderEnd {
     Pipe,
     /// The source has no further frame. Contains the number of frames that this start has read.
     End(u64),
-    /// The source cannot be read. Contains the number of frames that this start has read.
-    Failed(CameraError, u64),
+    /// The source cannot be read.
+    Failed(CameraError),
     /// The supervisor has abandoned this reader.
     Abandoned,
 }
@@ -50,13 +50,21 @@ impl SourceReader {
         self.slot.set_waiting(self.generation, true);
         let mut source = match open() {
             Ok(source) => source,
-            Err(error) => return ReaderEnd::Failed(error, 0),
+            Err(error) => return ReaderEnd::Failed(error),
         };
+        self.warn(&mut source);
         let end = self.read_all(&mut source);
+        // If Shoal itself has ended a program, the incomplete last frame is no problem of the program.
+        if self.slot.is_current(self.generation) {
+            self.warn(&mut source);
+        }
+        end
+    }
+
+    fn warn(&self, source: &mut Source) {
         while let Some(warning) = source.take_warning() {
             self.slot.warn(warning);
         }
-        end
     }
 
     fn read_all(&self, source: &mut Source) -> ReaderEnd {
@@ -66,30 +74,33 @@ impl SourceReader {
             match source.read(&mut frame) {
                 Ok(true) => {}
                 Ok(false) => return ReaderEnd::End(frames),
-                Err(
-                    error @ (CameraError::DamagedImage { .. }
-                    | CameraError::UnsupportedImage { .. }),
-                ) if self.mode == FeedMode::Live => {
-                    // One image of a folder that cannot be decoded is skipped.
-                    self.notify(ReaderEvent::Fault(Fault::from(&error)));
+                Err(error) if self.can_skip(source, &error, frames) => {
+                    let fault = Fault::new(FaultKind::DamagedFrames, error.to_string());
+                    self.notify(ReaderEvent::Fault(fault));
                     if self.slot.is_current(self.generation) {
                         continue;
                     }
                     return ReaderEnd::Abandoned;
                 }
-                Err(error) => return ReaderEnd::Failed(error, frames),
+                Err(error) => return ReaderEnd::Failed(error),
             }
             self.slot.set_waiting(self.generation, false);
             if frames == 0
                 && let Err(error) = self.check_first(source, &frame)
             {
-                return ReaderEnd::Failed(error, 0);
+                return ReaderEnd::Failed(error);
             }
             frames += 1;
             if !self.publish(source, &mut frame) {
                 return ReaderEnd::Abandoned;
             }
         }
+    }
+
+    /// Whether one image of a folder is skipped, because it cannot be read or has another size than the images before it.
+    fn can_skip(&self, source: &Source, error: &CameraError, frames: u64) -> bool {
+        let is_wrong_source = frames == 0 && matches!(error, CameraError::SizeChanged { .. });
+        self.mode == FeedMode::Live && source.continues_after_errors() && !is_wrong_source
     }
 
     /// Checks the size of the first frame, and reports the settings of the source.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use super::reader::{PipeReader, ReaderEvent};
 use super::setup::{AtEnd, FeedMode, FeedSetup};
@@ -24,6 +24,9 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// Largest number of abandoned workers or readers that still hang, for example in a driver. If there are more, the source is
 /// not started again, so that processes and threads do not accumulate.
 const MAX_HANGING: usize = 3;
+/// Longest time from the start of a camera program to its first frame, in multiples of
+/// [`super::FeedTiming::open_timeout`]. One minute with the usual timeout.
+const LONGEST_OPEN_FACTOR: u32 = 6;
 /// Number of events that can wait for the supervisor; further events are dropped.
 const EVENT_QUEUE_LENGTH: usize = 64;
 /// Number of frame intervals without a frame after which a source is stalled. Applies to sources with a low frame rate, where
@@ -45,6 +48,8 @@ pub(super) struct Supervisor {
     granted: Option<GrantedSettings>,
     /// Pause before the next restart.
     pause: Duration,
+    /// Longest time from the next start to its first frame.
+    open_timeout: Duration,
 }
 
 /// One start of the source: the child process, if there is one, and the thread that reads.
@@ -96,6 +101,9 @@ enum Outcome {
     Replaced,
     /// A recording ended and starts again.
     Repeated,
+    /// A recording is damaged after some good frames. The supervisor starts it again when its file has changed, so that the frames
+    /// before the damage are not repeated.
+    Damaged,
     /// The source is not started again.
     Finished,
     /// The feed was closed.
@@ -113,6 +121,7 @@ impl Supervisor {
             // Sources other than live cameras check the requested size themselves.
             size_px: setup.spec.size_px.filter(|_| setup.is_live_camera()),
             pause: setup.timing.first_pause,
+            open_timeout: setup.timing.open_timeout,
             setup,
             slot,
             stop,
@@ -126,10 +135,19 @@ impl Supervisor {
     /// Runs until the feed is closed, or the source has ended and is not started again.
     pub(super) fn run(mut self) {
         loop {
+            let version = self.file_version();
             let outcome = self.run_start();
             match outcome {
                 Outcome::Stopped | Outcome::Finished => return,
                 Outcome::Repeated => continue,
+                Outcome::Damaged => {
+                    while self.file_version() == version {
+                        if !self.wait_unless_stopped(self.setup.timing.first_pause) {
+                            return;
+                        }
+                    }
+                    continue;
+                }
                 Outcome::Failed | Outcome::Replaced => {}
             }
             let pause = self.pause;
@@ -149,6 +167,15 @@ impl Supervisor {
                 tracing::info!(%camera, restarts, "the camera source is started again");
             }
         }
+    }
+
+    /// Returns length and time of change of a recording's file; `None` if there is no such file.
+    fn file_version(&self) -> Option<(u64, SystemTime)> {
+        let SourceKind::File(path) = &self.setup.spec.kind else {
+            return None;
+        };
+        let metadata = std::fs::metadata(path).ok()?;
+        Some((metadata.len(), metadata.modified().ok()?))
     }
 
     /// Waits for the pause. Returns false if the feed is closed in the meantime.
@@ -323,10 +350,13 @@ impl Supervisor {
             let limit = if has_frames {
                 self.stall_timeout()
             } else {
-                timing.open_timeout
+                self.open_timeout
             };
             if waiting_since.is_some_and(|since| now.duration_since(since) > limit) {
                 self.raise_stalled(limit, has_frames, is_open);
+                if !has_frames {
+                    self.open_timeout = self.next_open_timeout();
+                }
                 if self.setup.can_replace() {
                     return Outcome::Failed;
                 }
@@ -363,6 +393,18 @@ impl Supervisor {
                 ))
             }
             _ => timeout,
+        }
+    }
+
+    /// Returns the longest time to the first frame after a start that took too long. A camera program may need any time, for
+    /// example to find a camera in a network, so it gets more time with each attempt.
+    fn next_open_timeout(&self) -> Duration {
+        match self.setup.spec.kind {
+            SourceKind::Command(_) => {
+                let longest = self.setup.timing.open_timeout * LONGEST_OPEN_FACTOR;
+                (self.open_timeout * 2).min(longest)
+            }
+            _ => self.open_timeout,
         }
     }
 
@@ -408,12 +450,10 @@ impl Supervisor {
                     _ => self.end(frames),
                 }
             }
-            Some(Ok(ReaderEnd::Failed(error, frames))) => {
-                // If the program failed at once, its own error is more helpful than the error about its empty stream.
-                let child = start.child.as_mut().filter(|_| frames == 0);
-                let own_error = child.and_then(|child| child.finish(0).err());
-                self.fail(own_error.unwrap_or(error))
-            }
+            Some(Ok(ReaderEnd::Failed(error))) => self.fail(match &mut start.child {
+                Some(child) => child.cause_of(error),
+                None => error,
+            }),
             Some(Ok(ReaderEnd::Abandoned)) | None => Outcome::Failed,
             Some(Err(_panic)) => {
                 self.raise(
@@ -437,10 +477,10 @@ impl Supervisor {
         }
         let Fault { kind, detail } = Fault::from(&error);
         self.raise(kind, &detail);
-        if self.setup.spec.kind == SourceKind::StandardInput {
-            Outcome::Finished
-        } else {
-            Outcome::Failed
+        match &self.setup.spec.kind {
+            SourceKind::StandardInput => Outcome::Finished,
+            SourceKind::File(_) if self.slot.lock().has_frames() => Outcome::Damaged,
+            _ => Outcome::Failed,
         }
     }
 
