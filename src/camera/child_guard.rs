@@ -1,79 +1,183 @@
 //! The guard of a camera program: a process between Shoal and the program of a `command:` source. When the standard input of
 //! the guard closes, the guard ends the program and every process that the program started. The standard input closes when
-//! Shoal closes the source, and also when Shoal crashes or is killed.
+//! Shoal closes the source, and also when Shoal crashes or is killed. A signal that asks the guard to end does the same. If the
+//! guard itself is killed, the system kills the program.
 //!
 //! The guard writes nothing to standard output, because the program writes its frames there. The guard exits with the status of
 //! the program. It must be the only task of its process.
 
 use std::ffi::OsString;
 use std::io::{self, Read};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+#[cfg(unix)]
+use {
+    rustix::io::Errno,
+    rustix::process::{Pid, Signal, WaitOptions, WaitStatus},
+    std::os::unix::net::UnixStream,
+    std::os::unix::process::CommandExt as _,
+};
 
 /// Runs a program as its guard. `words` are the name and the arguments of the program. On success, the function ends the
 /// process and never returns. If the program cannot be started, it returns the error.
+#[cfg(unix)]
 pub fn run_child_guard(words: &[OsString]) -> io::Error {
-    let Some((program, arguments)) = words.split_first() else {
-        return io::Error::other("the name of the program is missing");
-    };
-    let mut command = Command::new(program);
-    command.args(arguments).stdin(Stdio::null());
-    #[cfg(unix)]
-    std::os::unix::process::CommandExt::process_group(&mut command, 0);
     // If a descendant of the guard loses its parent, it becomes a child of the guard, so the guard can find and kill it.
     #[cfg(target_os = "linux")]
     let _unsupported = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
-    match command.spawn() {
-        Ok(child) => guard(child),
+    let started = || {
+        let signals = end_signals()?;
+        let mut command = program_command(words)?;
+        command.stdin(Stdio::null()).process_group(0);
+        let program = Pid::from_child(&command.spawn()?);
+        Ok((program, signals))
+    };
+    match started() {
+        Ok((program, signals)) => guard(program, signals),
         Err(cause) => cause,
     }
 }
 
-fn guard(mut child: Child) -> ! {
-    let number = child.id();
-    let status: Arc<Mutex<Option<ExitStatus>>> = Arc::default();
-    let known = Arc::clone(&status);
-    let watch = move || {
-        let mut bytes = [0; 256];
-        let mut input = io::stdin().lock();
-        while !matches!(input.read(&mut bytes), Ok(0) | Err(_)) {}
-        let known = *known.lock();
-        // After the exit of the program, the system may give its process id to another process.
-        kill_all(known.is_none().then_some(number));
-        exit_like(known);
-    };
-    let watcher = std::thread::Builder::new().name("guard-stdin".to_owned());
-    if watcher.spawn(watch).is_err() {
-        // Without this thread the program could outlive Shoal.
-        kill_all(Some(number));
-        std::process::exit(1);
+/// Starts the program in place of this process, which `guard` has started. If the guard dies, the system kills the program. Returns
+/// only if the program cannot be started.
+#[cfg(target_os = "linux")]
+pub fn become_guarded_program(guard: u32, words: &[OsString]) -> io::Error {
+    let set = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
+    let parent = rustix::process::getppid().map(Pid::as_raw_pid);
+    if let Err(cause) = set {
+        return cause.into();
     }
-    let ended = child.wait().ok();
-    *status.lock() = ended;
-    wait_for_writers();
-    exit_like(ended);
+    if parent.is_none_or(|parent| u32::try_from(parent) != Ok(guard)) {
+        return io::Error::other("its guard has ended");
+    }
+    match plain_command(words) {
+        Ok(mut command) => command.exec(),
+        Err(cause) => cause,
+    }
 }
 
-/// Exits with the status of the program, or with success if the guard killed the program because the source was closed.
-fn exit_like(status: Option<ExitStatus>) -> ! {
-    let Some(status) = status else {
-        std::process::exit(0);
+/// Returns the command that starts the program.
+fn plain_command(words: &[OsString]) -> io::Result<Command> {
+    let Some((program, arguments)) = words.split_first() else {
+        return Err(io::Error::other("the name of the program is missing"));
     };
-    #[cfg(unix)]
-    if let Some(number) = std::os::unix::process::ExitStatusExt::signal(&status) {
-        if let Some(signal) = rustix::process::Signal::from_named_raw(number) {
-            // The same signal ends the guard, so that the parent sees the same status.
-            let _sent = rustix::process::kill_process(rustix::process::getpid(), signal);
+    let mut command = Command::new(program);
+    command.args(arguments);
+    Ok(command)
+}
+
+/// Returns the command that starts the program through [`become_guarded_program`]. `/proc/self/exe` is this binary, even if an
+/// update has replaced its file.
+#[cfg(target_os = "linux")]
+fn program_command(words: &[OsString]) -> io::Result<Command> {
+    let own = std::path::Path::new("/proc/self/exe");
+    if !own.exists() {
+        return plain_command(words);
+    }
+    let mut command = Command::new(own);
+    let guard = std::process::id().to_string();
+    command
+        .args(["child-guard", "--guard", &guard, "--"])
+        .args(words);
+    Ok(command)
+}
+
+#[cfg(all(unix, not(target_os = "linux")))]
+fn program_command(words: &[OsString]) -> io::Result<Command> {
+    plain_command(words)
+}
+
+/// Returns a stream that gets a byte when a signal asks the guard to end.
+#[cfg(unix)]
+fn end_signals() -> io::Result<UnixStream> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+    let (receiver, sender) = UnixStream::pair()?;
+    for signal in [SIGHUP, SIGINT, SIGQUIT, SIGTERM] {
+        signal_hook::low_level::pipe::register(signal, sender.try_clone()?)?;
+    }
+    Ok(receiver)
+}
+
+#[cfg(unix)]
+fn guard(program: Pid, signals: UnixStream) -> ! {
+    let status: Arc<Mutex<Option<WaitStatus>>> = Arc::default();
+    // Without both threads the program could outlive Shoal.
+    let watch = |name: &str, mut stream: Box<dyn Read + Send>, signal: Option<i32>| {
+        let known = Arc::clone(&status);
+        let watch = move || {
+            let mut bytes = [0; 256];
+            // Only a signal writes to `signals`; what arrives on standard input is ignored.
+            while !matches!(stream.read(&mut bytes), Ok(0) | Err(_)) && signal.is_none() {}
+            let known = *known.lock();
+            // After the exit of the program, the system may give its process id to another process.
+            kill_all(known.is_none().then_some(program));
+            exit_like(known, signal);
+        };
+        let thread = std::thread::Builder::new().name(name.to_owned());
+        if thread.spawn(watch).is_err() {
+            kill_all(Some(program));
+            std::process::exit(1);
         }
+    };
+    watch("guard-stdin", Box::new(io::stdin()), None);
+    watch(
+        "guard-signals",
+        Box::new(signals),
+        Some(signal_hook::consts::SIGTERM),
+    );
+    let ended = wait_for(program);
+    *status.lock() = ended;
+    wait_for_writers();
+    exit_like(ended, None);
+}
+
+/// Waits until the program has ended. Also removes all other children that have ended from the system's process table: processes
+/// that lost their parent are children of the guard.
+#[cfg(unix)]
+fn wait_for(program: Pid) -> Option<WaitStatus> {
+    loop {
+        match rustix::process::wait(WaitOptions::empty()) {
+            Ok(Some((child, status))) if child == program => return Some(status),
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(_) => return None,
+        }
+    }
+}
+
+/// Exits with the status of the program. If the guard killed the program, exits by `signal`, or with success if the guard got
+/// none, because then the source was closed.
+#[cfg(unix)]
+fn exit_like(status: Option<WaitStatus>, signal: Option<i32>) -> ! {
+    let signal = status.map_or(signal, WaitStatus::terminating_signal);
+    if let Some(number) = signal {
+        // The memory of the guard is of no interest.
+        let no_core = rustix::process::Rlimit {
+            current: Some(0),
+            maximum: Some(0),
+        };
+        let _unlimited = rustix::process::setrlimit(rustix::process::Resource::Core, no_core);
+        // The same signal ends the guard, so that the parent sees the same status.
+        let _returned = signal_hook::low_level::emulate_default_handler(number);
         std::process::exit(128 + number);
     }
-    std::process::exit(status.code().unwrap_or(1));
+    std::process::exit(status.map_or(0, |status| status.exit_status().unwrap_or(1)));
+}
+
+/// Runs a program and exits with its status. Other systems have no process groups.
+#[cfg(not(unix))]
+pub fn run_child_guard(words: &[OsString]) -> io::Error {
+    let run = || plain_command(words)?.stdin(Stdio::null()).status();
+    match run() {
+        Ok(status) => std::process::exit(status.code().unwrap_or(1)),
+        Err(cause) => cause,
+    }
 }
 
 /// Waits until every process that the program left behind and that can still write to the program's output has ended. Kills the
 /// other processes that the program left behind.
+#[cfg(unix)]
 fn wait_for_writers() {
     #[cfg(target_os = "linux")]
     if let Ok(output) = std::fs::read_link("/proc/self/fd/1") {
@@ -87,6 +191,7 @@ fn wait_for_writers() {
             .any(can_write)
         {
             std::thread::sleep(WRITERS_POLL_INTERVAL);
+            while matches!(rustix::process::wait(WaitOptions::NOHANG), Ok(Some(_))) {}
         }
         kill_all(None);
     }
@@ -97,27 +202,21 @@ fn wait_for_writers() {
 const WRITERS_POLL_INTERVAL: std::time::Duration = std::time::Duration::from_millis(50);
 
 /// Kills the process group of the program, and all processes that it started, even those that left the group.
-#[cfg_attr(
-    not(unix),
-    allow(unused_variables, reason = "other systems have no process groups")
-)]
-fn kill_all(program: Option<u32>) {
-    #[cfg(unix)]
-    {
-        use rustix::process::{Pid, Signal, kill_process, kill_process_group};
-        let pid = |number: u32| i32::try_from(number).ok().and_then(Pid::from_raw);
-        if let Some(group) = program.and_then(pid) {
-            let _gone = kill_process_group(group, Signal::KILL);
+#[cfg(unix)]
+fn kill_all(program: Option<Pid>) {
+    use rustix::process::{kill_process, kill_process_group};
+    if let Some(group) = program {
+        let _gone = kill_process_group(group, Signal::KILL);
+    }
+    #[cfg(target_os = "linux")]
+    for _round in 0..MAX_KILL_ROUNDS {
+        let descendants = descendants_of(std::process::id());
+        if descendants.is_empty() {
+            return;
         }
-        #[cfg(target_os = "linux")]
-        for _round in 0..MAX_KILL_ROUNDS {
-            let descendants = descendants_of(std::process::id());
-            if descendants.is_empty() {
-                return;
-            }
-            for process in descendants.into_iter().filter_map(pid) {
-                let _gone = kill_process(process, Signal::KILL);
-            }
+        for process in descendants {
+            let pid = i32::try_from(process).ok().and_then(Pid::from_raw);
+            let _gone = pid.map(|pid| kill_process(pid, Signal::KILL));
         }
     }
 }
@@ -134,7 +233,8 @@ fn descendants_of(ancestor: u32) -> Vec<u32> {
         let Some(process) = entry.file_name().to_str().and_then(|n| n.parse().ok()) else {
             continue;
         };
-        let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+        // A process that has ended has no such file.
+        let stat = std::fs::read(entry.path().join("stat")).unwrap_or_default();
         if let Some((parent, has_ended)) = parse_stat(&stat) {
             processes.push((process, parent, has_ended));
         }
@@ -151,10 +251,11 @@ fn descendants_of(ancestor: u32) -> Vec<u32> {
 }
 
 /// Parses the content of `/proc/PID/stat`. Returns the parent of the process, and whether the process has ended. The process
-/// name, in parentheses, may contain any character.
+/// name, in parentheses, may contain any byte.
 #[cfg(target_os = "linux")]
-fn parse_stat(stat: &str) -> Option<(u32, bool)> {
-    let (_, fields) = stat.rsplit_once(") ")?;
+fn parse_stat(stat: &[u8]) -> Option<(u32, bool)> {
+    let name_end = stat.windows(2).rposition(|two| two == b") ")?;
+    let fields = std::str::from_utf8(&stat[name_end + 2..]).ok()?;
     let mut fields = fields.split(' ');
     let has_ended = matches!(fields.next()?, "Z" | "X");
     Some((fields.next()?.parse().ok()?, has_ended))
@@ -166,10 +267,12 @@ mod tests {
 
     #[test]
     fn the_parent_of_a_process_with_a_strange_name_is_found() {
-        assert_eq!(parse_stat("12 (sleep) S 7 12 12 0"), Some((7, false)));
-        assert_eq!(parse_stat("12 (a) S 1 (b)) Z 7 12"), Some((7, true)));
-        assert_eq!(parse_stat("12 (sleep"), None);
-        assert_eq!(parse_stat(""), None);
+        assert_eq!(parse_stat(b"12 (sleep) S 7 12 12 0"), Some((7, false)));
+        assert_eq!(parse_stat(b"12 (a) S 1 (b)) Z 7 12"), Some((7, true)));
+        // A fixed bug: a process whose name is not UTF-8 was not found, so it outlived Shoal.
+        assert_eq!(parse_stat(b"12 (\xff\n\xfe) S 7 12"), Some((7, false)));
+        assert_eq!(parse_stat(b"12 (sleep"), None);
+        assert_eq!(parse_stat(b""), None);
     }
 
     #[test]

@@ -27,6 +27,8 @@ mod synthetic;
 mod worker;
 mod y4m;
 
+#[cfg(target_os = "linux")]
+pub use self::child_guard::become_guarded_program;
 pub use self::child_guard::run_child_guard;
 pub use self::clock::AwakeClock;
 pub use self::command::WorkerCommand;

@@ -15,6 +15,7 @@ mod camera;
 mod cameras_live;
 #[cfg(target_os = "linux")]
 mod cameras_vm;
+mod child_guard;
 mod commands;
 mod config;
 #[cfg(unix)]

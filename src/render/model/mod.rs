@@ -8,7 +8,6 @@ mod clip;
 mod container;
 mod data;
 mod document;
-mod embedded;
 mod error;
 mod joints;
 mod left_out;
