@@ -277,6 +277,9 @@ fn patch_distance(place: vec2<f32>, center: vec2<f32>, radius: f32, stretch: f32
     return length((place - center) * vec2<f32>(1.0 / stretch, 1.0)) - radius;
 }
 
+// Number of scales of a koi along the body, and from the back to the belly.
+const KOI_SCALES = vec2<f32>(46.0, 13.0);
+
 // Returns the color of a koi as a factor on its white skin; alpha is the strength of the metallic sheen. `skin` is the position
 // on the skin, `across` the distance from the plane of symmetry, `px` the size of a pixel on the skin.
 fn koi_coat(variety: u32, seed: f32, skin: vec2<f32>, across: f32, px: f32) -> vec4<f32> {
@@ -360,7 +363,7 @@ fn koi_coat(variety: u32, seed: f32, skin: vec2<f32>, across: f32, px: f32) -> v
         color = mix(black, color, smoothstep(-soft, soft, to_black));
     } else if variety == ASAGI {
         // Every scale of the back is blue-gray with a pale rim.
-        let scale = vec2<f32>(skin.x * 46.0, down * 13.0);
+        let scale = vec2<f32>(skin.x, down) * KOI_SCALES + vec2<f32>(0.0, 0.5);
         let row = floor(scale.y);
         let cell = vec2<f32>(fract(scale.x + 0.5 * (row - 2.0 * floor(row * 0.5))), fract(scale.y)) - 0.5;
         let rim = smoothstep(0.30, 0.52, length(cell));
@@ -379,9 +382,6 @@ struct Relief {
     open: f32,
 }
 
-// Number of scales of a koi along the body, and from the back to the belly.
-const KOI_SCALES = vec2<f32>(46.0, 13.0);
-
 // Station of the rear edge of a koi's gill cover at a height on the flank (`down`: 0 on the back, 1 on the belly). The edge is
 // a bow that bulges to the rear.
 fn gill_edge(down: f32) -> f32 {
@@ -395,15 +395,18 @@ fn koi_relief(normal: vec3<f32>, skin: vec2<f32>, along: vec3<f32>, across: vec3
     let down = min(skin.y / 0.75, 1.0);
     var tilt = vec2<f32>(0.0);
     var open = 1.0;
-    // The scales are rows of plates. Each plate rises towards its round rear edge, which covers the front of the next.
-    let place = vec2<f32>(skin.x, down) * KOI_SCALES;
+    // The scales are rows of plates, one row in the middle of the back. Each plate rises towards its round rear edge, which covers
+    // the front of the next, and lies at a slightly different angle, so that scales glint one by one.
+    let place = vec2<f32>(skin.x, down) * KOI_SCALES + vec2<f32>(0.0, 0.5);
     let row = floor(place.y);
-    let cell = vec2<f32>(fract(place.x + 0.5 * (row - 2.0 * floor(0.5 * row))), fract(place.y)) - 0.5;
+    let column = place.x + 0.5 * (row - 2.0 * floor(0.5 * row));
+    let cell = vec2<f32>(fract(column), fract(place.y)) - 0.5;
+    let lie = hash2(vec2<i32>(i32(floor(column)), i32(row))) - 0.5;
     let rear = cell.x + 0.9 * cell.y * cell.y;
     let rim = smoothstep(0.20, 0.46, rear);
     let from_gill = skin.x - gill_edge(down);
     let scaled = smoothstep(0.0, 0.03, from_gill) * (1.0 - smoothstep(0.78, 0.83, skin.x)) * (1.0 - smoothstep(0.20, 0.50, px * KOI_SCALES.x));
-    tilt += scaled * vec2<f32>(0.12 * rear - 0.06 + 0.40 * rim, 0.30 * cell.y);
+    tilt += scaled * (vec2<f32>(0.12 * rear - 0.06 + 0.30 * rim, 0.34 * cell.y) + vec2<f32>(0.30, 0.24) * lie);
     open -= scaled * (0.22 * rim);
     // The gill cover is a smooth plate with a rounded rear edge and a groove behind it.
     let shown = (1.0 - smoothstep(0.004, 0.016, px)) * smoothstep(0.16, 0.30, down);

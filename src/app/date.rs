@@ -9,7 +9,7 @@ pub(super) fn now_iso() -> String {
 
 /// Returns a time in UTC, as ISO 8601. **Source**: Hinnant 2013, "chrono-Compatible Low-Level Date Algorithms",
 /// `civil_from_days`.
-fn iso_from_time(time: SystemTime) -> String {
+pub(super) fn iso_from_time(time: SystemTime) -> String {
     let secs = time.duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
     let (days, rest) = (secs / 86_400, secs % 86_400);
     // Days since 0000-03-01. A year that starts in March has its leap day at its end.

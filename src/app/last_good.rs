@@ -54,7 +54,7 @@ impl LastGood {
             return Ok(());
         }
         if let Some(folder) = self.file.parent() {
-            std::fs::create_dir_all(folder)?;
+            create_private_folder(folder)?;
         }
         write_atomically(&self.file, text.as_bytes())?;
         self.written = text;
@@ -80,6 +80,15 @@ impl LastGood {
     }
 }
 
+/// Creates the state folder as the panel does: only its owner can read it.
+fn create_private_folder(folder: &Path) -> std::io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -101,6 +110,12 @@ mod tests {
         let good = "[surface]\nwidth_m = 5.5 # measured\n";
         std::fs::write(&last.site, good).unwrap();
         last.keep(&Editor::open(Some(&last.site), None).unwrap());
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            let state = std::fs::metadata(folder.path().join("state")).unwrap();
+            assert_eq!(state.permissions().mode() & 0o777, 0o700);
+        }
 
         let bad = "[surface]\nwidth_m = \"wide\"\n";
         std::fs::write(&last.site, bad).unwrap();

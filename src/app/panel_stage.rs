@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::live::{HangPolicy, LivePool, ask_for_monitors};
 use super::print_message;
-use super::site_archive::{add_model, read_site_files, restore_site_files};
+use super::site_archive::{add_model, read_site_files, read_versions, restore_site_files};
 use super::state_folder::{counts_file, state_folder};
 use super::terminal::LOG;
 use crate::calibration::Language;
@@ -117,9 +117,10 @@ fn devices() -> Devices {
 
 fn site_archive(site: PathBuf, options: &PanelOptions) -> SiteFiles {
     let scratch = options.state_folder.clone().unwrap_or_default();
-    let (restored, extended) = (site.clone(), site.clone());
+    let (restored, extended, versioned) = (site.clone(), site.clone(), site.clone());
     SiteFiles {
         read: Box::new(move || read_site_files(&site)),
+        versions: Box::new(move |document| read_versions(&versioned, document)),
         restore: Box::new(move |files| restore_site_files(&restored, &scratch, files)),
         add_model: Box::new(move |name, bytes| add_model(&extended, name, bytes)),
     }

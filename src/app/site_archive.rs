@@ -2,12 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::config::{read_file, save_file};
-use crate::control::Reason;
-use crate::panel::{SiteFileContent, is_archive_name};
+use crate::config::{file_generations, read_file, read_text, save_file};
+use crate::control::{DocumentName, Reason};
+use crate::panel::{FileVersion, SiteFileContent, is_archive_name};
 use crate::render::Model;
 use crate::site;
 
+use super::date::iso_from_time;
 use super::desk::reasons;
 
 /// Name of the site file in a backup, whatever its name on the disk.
@@ -53,6 +54,29 @@ pub(super) fn read_site_files(site: &Path) -> Result<Vec<SiteFileContent>, Strin
         files.push(file);
     }
     Ok(files)
+}
+
+/// Returns the earlier texts of a document, the newest first. A text that cannot be read is left out.
+///
+/// # Errors
+/// When the folder of the versions cannot be read.
+pub(super) fn read_versions(
+    site: &Path,
+    document: &DocumentName,
+) -> Result<Vec<FileVersion>, String> {
+    let file = site::document_file(site, document);
+    let file = file.ok_or_else(|| format!("{document}: no file can have this name"))?;
+    let paths = file_generations(&file)
+        .map_err(|error| format!("{}: its versions cannot be read: {error}", file.display()))?;
+    let version = |path: &PathBuf| {
+        let modified = std::fs::metadata(path).and_then(|file| file.modified());
+        Some(FileVersion {
+            file: path.file_name()?.to_str()?.to_owned(),
+            replaced: iso_from_time(modified.ok()?),
+            text: read_text(path).ok()?,
+        })
+    };
+    Ok(paths.iter().rev().filter_map(version).collect())
 }
 
 /// Returns the folder, which has no name if it is the working folder.
@@ -210,6 +234,29 @@ fn check(folder: &Path, files: &[SiteFileContent]) -> Result<(), Vec<Reason>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_versions_of_a_file_are_its_earlier_texts() {
+        let folder = tempfile::tempdir().unwrap();
+        let site = folder.path().join("site.toml");
+        let texts = |name: &DocumentName| -> Vec<String> {
+            let versions = read_versions(&site, name).unwrap();
+            versions.into_iter().map(|version| version.text).collect()
+        };
+        assert!(texts(&DocumentName::Site).is_empty());
+        for text in ["# one\n", "# two\n", "# three\n"] {
+            save_file(&site, text.as_bytes()).unwrap();
+        }
+        assert_eq!(texts(&DocumentName::Site), ["# two\n", "# one\n"]);
+        let other = DocumentName::Scene {
+            name: "site".to_owned(),
+        };
+        assert!(texts(&other).is_empty(), "another file");
+        let outside = DocumentName::Species {
+            name: "../site".to_owned(),
+        };
+        assert!(read_versions(&site, &outside).is_err());
+    }
     use crate::render::SHIPPED_MODELS;
 
     fn write_all(folder: &Path, files: &[(&str, &str)]) {

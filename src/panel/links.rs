@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use serde::Serialize;
 use serde_json::Value;
 
 use super::archive::SiteFileContent;
 use super::live_slot::LiveSlot;
 use super::log_ring::LogRing;
-use crate::control::{AgentsLine, DeskClient, Reason, TrackLine};
+use crate::control::{AgentsLine, DeskClient, DocumentName, Reason, TrackLine};
 
 /// What the floor shows until a password is set.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,10 +64,27 @@ pub type RestoreFiles = Box<dyn Fn(&[SiteFileContent]) -> Result<(), Vec<Reason>
 /// wrong with the model.
 pub type AddModel = Box<dyn Fn(&str, &[u8]) -> Result<String, String> + Send + Sync>;
 
+/// An earlier text of a document.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FileVersion {
+    /// Name of its file.
+    pub file: String,
+    /// Date and time at which a newer text replaced it, ISO 8601.
+    pub replaced: String,
+    /// The text.
+    pub text: String,
+}
+
+/// Returns the earlier texts of a document, the newest first, or why they cannot be read.
+pub type ReadVersions =
+    Box<dyn Fn(&DocumentName) -> Result<Vec<FileVersion>, String> + Send + Sync>;
+
 /// Reads and writes the files of the site.
 pub struct SiteFiles {
     /// Reads the files of the site.
     pub read: ReadFiles,
+    /// Reads the earlier texts of a document.
+    pub versions: ReadVersions,
     /// Replaces the files of the site.
     pub restore: RestoreFiles,
     /// Adds a model.

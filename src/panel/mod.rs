@@ -33,8 +33,8 @@ mod topic;
 pub use access::Role;
 pub use archive::{SiteFileContent, is_archive_name};
 pub use links::{
-    AddModel, Devices, ListDevices, LiveViews, PanelLinks, RawPicture, ReadFiles, RestoreFiles,
-    SetupNotice, ShowSetup, SiteFiles, VisitorCounts,
+    AddModel, Devices, FileVersion, ListDevices, LiveViews, PanelLinks, RawPicture, ReadFiles,
+    ReadVersions, RestoreFiles, SetupNotice, ShowSetup, SiteFiles, VisitorCounts,
 };
 pub use live_slot::LiveSlot;
 pub use log_ring::{LogLevel, LogLine, LogRing};

@@ -14,6 +14,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::builtin;
+use super::edit::name_problem;
 use super::files::{SceneFile, SiteFile, SpeciesFile};
 use super::inheritance::{DocumentText, SpeciesTexts};
 use crate::config::{
@@ -176,12 +177,7 @@ impl Library {
     /// Returns the path of a document's file, even if the file does not exist. `None` for the built-in site, which
     /// has no folder.
     pub(super) fn file_of(&self, name: &DocumentName) -> Option<PathBuf> {
-        let path = self.path.as_deref()?;
-        Some(match name {
-            DocumentName::Site => path.to_path_buf(),
-            DocumentName::Scene { name } => file_in(folder_of(path), SCENES, name),
-            DocumentName::Species { name } => file_in(folder_of(path), SPECIES, name),
-        })
+        Some(file_of(self.path.as_deref()?, name))
     }
 
     /// Returns the names of all documents.
@@ -391,6 +387,19 @@ pub(super) fn folder_of(path: &Path) -> &Path {
 
 fn file_in(folder: &Path, kind: &str, name: &str) -> PathBuf {
     folder.join(kind).join(format!("{name}.toml"))
+}
+
+fn file_of(site: &Path, name: &DocumentName) -> PathBuf {
+    match name {
+        DocumentName::Site => site.to_path_buf(),
+        DocumentName::Scene { name } => file_in(folder_of(site), SCENES, name),
+        DocumentName::Species { name } => file_in(folder_of(site), SPECIES, name),
+    }
+}
+
+/// Returns the file of a document beside a site file, whether it exists or not; `None` if the name cannot be that of a file.
+pub fn document_file(site: &Path, name: &DocumentName) -> Option<PathBuf> {
+    name_problem(name).is_none().then(|| file_of(site, name))
 }
 
 /// Returns the documents that exist on the disk, with their paths. A folder that cannot be read is added to

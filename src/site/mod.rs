@@ -27,5 +27,6 @@ pub use file_watcher::{FileWatcher, POLL_SECS};
 pub use files::{IndividualParams, SceneFile, SiteFile, SpeciesFile};
 pub use fit::Fit;
 pub use inheritance::built_in_species;
+pub use library::document_file;
 pub use load::{Site, SiteSpecies, load, load_suited};
 pub use report::{CheckReport, check_report, schemas};

@@ -290,6 +290,31 @@ test("after a restart everything is still there, with all comments", async () =>
   assert.match(readFileSync(pool.site, "utf8"), /This comment must survive every save/);
 });
 
+test("an earlier version of a file is compared, applied and undone", async () => {
+  await page.goto(`${pool.url}/#/system`);
+  await page.locator("#tab-files").click();
+  const text = async () => (await api(page, "/documents")).documents[0].text;
+  const { versions } = await api(page, "/versions?kind=site");
+  const now = await text();
+  // One of them is the broken text that was corrected and saved over.
+  assert.ok(versions.some((version) => version.text.includes("\"three\"")));
+  const index = versions.findIndex((version) => version.text !== now && !version.text.includes("\"three\""));
+  const newest = versions[index];
+  const first = page.locator("shoal-versions .item").nth(index);
+  await first.getByRole("button", { name: "In use until" }).click();
+  // What is shown, with its signs, contains every line that would be added.
+  const added = (await first.locator(".diff .added").allInnerTexts()).map((line) => line.replace(/^\+ |\n$/g, ""));
+  const lines = new Set(newest.text.split("\n"));
+  assert.ok(added.every((line) => lines.has(line.trimEnd())), added.join("|"));
+  assert.ok(added.length + (await first.locator(".diff .removed").count()) > 0, "a difference");
+  await takePictures("versions");
+  await first.getByRole("button", { name: "Go back to this version" }).click();
+  await until(async () => (await text()) === newest.text, "the earlier text");
+  await page.getByText("Save it, or undo.").first().waitFor();
+  await page.locator(".changes").getByRole("button", { name: "Undo" }).click();
+  await until(async () => (await text()) === now, "the text of before");
+});
+
 test("a site file that is broken at the start: the pool shows the last valid site, and the panel opens the file with its error", async () => {
   await page.context().close();
   const folder = pool.folder;

@@ -111,7 +111,7 @@ fn all_meshes_of_the_scene_are_drawn_with_their_node_transforms() {
     let mut file = File::quad();
     file.json["nodes"] = json!([
         {"mesh": 0},
-        {"children": [0, 2], "scale": [0.5, 0.5, 0.5], "rotation": [-0.707_106_77, 0, 0, 0.707_106_77]},
+        {"children": [0, 2], "scale": [0.5, 0.5, 0.5], "rotation": [0, 0, 0.707_106_77, 0.707_106_77]},
         {"mesh": 0, "matrix": [1,0,0,0, 0,1,0,0, 0,0,1,0, 3,0,0,1]},
         {"mesh": 0, "name": "outside of the scene"},
     ]);
@@ -119,12 +119,12 @@ fn all_meshes_of_the_scene_are_drawn_with_their_node_transforms() {
     let model = file.model();
     assert_eq!(model.indices.len(), 12);
     assert!(
-        model.size.abs_diff_eq(Vec3::new(2.0, 1.0, 0.0), 1e-5),
+        model.size.abs_diff_eq(Vec3::new(0.0, 2.0, 1.0), 1e-5),
         "{}",
         model.size
     );
     let normal = Vec3::from_array(model.vertices[0].normal);
-    assert!(normal.abs_diff_eq(Vec3::NEG_Z, 1e-5), "{normal}");
+    assert!(normal.abs_diff_eq(Vec3::NEG_X, 1e-5), "{normal}");
 }
 
 #[test]
@@ -502,6 +502,189 @@ fn textures_and_plain_colors_of_several_materials_are_packed_into_one_skin() {
         })
         .collect();
     assert!(file.refusal().contains("textures"), "{}", file.refusal());
+}
+
+/// A fixed bug: a JPEG texture that is cut off was drawn with a grey part, without a warning.
+#[test]
+fn a_jpeg_texture_without_end_is_reported() {
+    let mut jpeg = std::io::Cursor::new(Vec::new());
+    image::RgbImage::from_fn(64, 64, |x, y| image::Rgb([(4 * x) as u8, (4 * y) as u8, 9]))
+        .write_to(&mut jpeg, image::ImageFormat::Jpeg)
+        .unwrap();
+    let whole = jpeg.into_inner();
+    // A preview inside of a segment has an end of its own.
+    let with_preview = |jpeg: &[u8]| {
+        let preview = [0xFF, 0xE1, 0, 6, 0xFF, 0xD8, 0xFF, 0xD9];
+        [&jpeg[..2], preview.as_slice(), &jpeg[2..]].concat()
+    };
+    let warning = |jpeg: &[u8]| {
+        let mut file = textured(UNIT);
+        let at = file.accessor(5121, "SCALAR", jpeg.len(), jpeg);
+        file.json["images"][0]["bufferView"] = file.json["accessors"][at]["bufferView"].clone();
+        file.json["images"][0]["mimeType"] = json!("image/jpeg");
+        file.model().left_out.join("; ")
+    };
+    let cut = &whole[..whole.len() - 100];
+    for jpeg in [
+        cut.to_vec(),
+        with_preview(cut),
+        whole[..whole.len() - 2].to_vec(),
+    ] {
+        assert!(warning(&jpeg).contains("cut off"), "{} bytes", jpeg.len());
+    }
+    for jpeg in [
+        whole.clone(),
+        with_preview(&whole),
+        [&whole[..], &[0; 9]].concat(),
+    ] {
+        assert_eq!(warning(&jpeg), "", "{} bytes", jpeg.len());
+    }
+}
+
+/// A fixed bug: such models were accepted, and their fish were invisible or infinitely large.
+#[test]
+fn a_model_without_extent_or_length_is_refused() {
+    let mut file = File::quad();
+    let point = file.floats("VEC3", 4, [[0.5, 0.0, 1.0]; 4].as_flattened());
+    file.json["meshes"][0]["primitives"][0]["attributes"]["POSITION"] = json!(point);
+    assert!(file.refusal().contains("no extent"), "{}", file.refusal());
+    let mut file = File::quad();
+    file.json["accessors"][0]
+        .as_object_mut()
+        .unwrap()
+        .remove("bufferView");
+    assert!(file.refusal().contains("no extent"), "{}", file.refusal());
+    for scale in [0.0, 1e-30] {
+        let mut file = File::quad();
+        file.json["nodes"][0]["scale"] = json!([scale, scale, scale]);
+        assert!(file.refusal().contains("no extent"), "{}", file.refusal());
+    }
+    let mut file = File::quad();
+    file.json["nodes"][0]["rotation"] = json!([-0.707_106_77, 0, 0, 0.707_106_77]);
+    assert!(file.refusal().contains("no length"), "{}", file.refusal());
+    file.json["nodes"][0] = json!({"mesh": 0, "scale": [0.001, 0.001, 0.001]});
+    assert!((file.model().size.z - 0.002).abs() < 1e-6);
+}
+
+/// A fixed bug: normals that are zero or not finite were replaced by "up" without a warning.
+#[test]
+fn unusable_normals_are_computed_with_a_warning() {
+    let nan = f32::NAN;
+    for (bad, count) in [
+        ([0.0; 3], 1),
+        ([nan; 3], 1),
+        ([0.0, nan, 0.0], 4),
+        ([f32::INFINITY; 3], 4),
+    ] {
+        let mut file = File::quad();
+        // The quad faces down, so that "up" is the wrong normal.
+        let mut normals = [[0.0, -1.0, 0.0]; 4];
+        normals[..count].fill(bad);
+        let at = file.floats("VEC3", 4, normals.as_flattened());
+        let indices = file.indices(&[0, 2, 1, 0, 3, 2]);
+        let primitive = &mut file.json["meshes"][0]["primitives"][0];
+        primitive["attributes"]["NORMAL"] = json!(at);
+        primitive["indices"] = json!(indices);
+        let model = file.model();
+        for vertex in &model.vertices {
+            assert_eq!(vertex.normal, [0.0, -1.0, 0.0], "{bad:?}");
+        }
+        assert!(
+            model.left_out.join("; ").contains("normals that are zero"),
+            "{bad:?}"
+        );
+    }
+}
+
+#[test]
+fn texture_coordinates_that_are_not_finite_are_reported() {
+    let mut uvs = UNIT;
+    uvs[2][1] = f32::NAN;
+    let model = textured(uvs).model();
+    assert!(
+        model
+            .vertices
+            .iter()
+            .all(|v| v.uv.iter().all(|uv| uv.is_finite()))
+    );
+    assert!(
+        model.left_out.join("; ").contains("texture coordinates"),
+        "{:?}",
+        model.left_out
+    );
+}
+
+#[test]
+fn data_embedded_as_text_is_decoded() {
+    use base64::Engine as _;
+    let encode = |bytes: &[u8]| base64::engine::general_purpose::STANDARD.encode(bytes);
+    let mut file = textured(UNIT);
+    let plain = file.model();
+    let view = file.json["images"][0]["bufferView"].as_u64().unwrap() as usize;
+    let number = |key: &str| file.json["bufferViews"][view][key].as_u64().unwrap() as usize;
+    let at = number("byteOffset");
+    let png = encode(&file.bin[at..at + number("byteLength")]);
+    file.json["images"] = json!([{"uri": format!("data:image/png;base64,{png}")}]);
+    let text = encode(&file.bin);
+    file.json["buffers"] =
+        json!([{"byteLength": 1, "uri": format!("data:application/octet-stream;base64,{text}")}]);
+    file.bin.clear();
+    let model = file.model();
+    assert_eq!((model.vertices, model.skin), (plain.vertices, plain.skin));
+    for (uri, wanted) in [
+        ("data:application/octet-stream,abc", "not in base64"),
+        ("data:;base64,ab$d", "not valid base64"),
+        ("data:", "no comma"),
+        ("fish.bin", "outside of the file"),
+    ] {
+        file.json["buffers"][0]["uri"] = json!(uri);
+        assert!(file.refusal().contains(wanted), "{uri}: {}", file.refusal());
+    }
+}
+
+/// A fixed bug: primitives with the same list of positions each copied all vertices, and such a model was refused as too large.
+#[test]
+fn primitives_that_share_positions_copy_only_their_own() {
+    let mut file = File::quad();
+    let many = 19_000;
+    let mut corners = vec![[9.0, 9.0, 9.0]; many];
+    corners[many - 4..].copy_from_slice(&CORNERS);
+    let at = file.floats("VEC3", many, corners.as_flattened());
+    let last = many as u16 - 4;
+    let indices = file.indices(&[last, last + 1, last + 2, last, last + 2, last + 3]);
+    let part = json!({"attributes": {"POSITION": at}, "indices": indices});
+    file.json["meshes"][0]["primitives"] = json!(vec![part; 50]);
+    let model = file.model();
+    assert_eq!((model.vertices.len(), model.indices.len()), (200, 300));
+    assert_eq!(
+        model.size,
+        Vec3::new(1.0, 0.0, 2.0),
+        "an unused position has no effect"
+    );
+}
+
+#[test]
+fn a_skin_without_joints_is_refused_and_a_mesh_at_a_joint_of_size_0_left_out() {
+    let mut file = File::quad();
+    file.json["nodes"] = json!([{"mesh": 0, "skin": 0}]);
+    file.json["skins"] = json!([{"joints": []}]);
+    assert!(
+        file.refusal().contains("has no joints"),
+        "{}",
+        file.refusal()
+    );
+    file.json["nodes"] = json!([
+        {"mesh": 0, "skin": 0}, {"children": [2]}, {"scale": [0, 0, 0], "children": [3]}, {"mesh": 0},
+    ]);
+    file.json["scenes"] = json!([{"nodes": [0, 1]}]);
+    file.json["skins"] = json!([{"joints": [1, 2]}]);
+    let model = file.model();
+    assert_eq!(model.indices.len(), 6, "the skinned mesh is drawn");
+    assert!(
+        model.left_out.join("; ").contains("size 0"),
+        "{:?}",
+        model.left_out
+    );
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Backup of the site as one archive, and new models.
+//! Backup of the site as one archive, earlier versions of its files, and new models.
 
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -16,6 +16,7 @@ use super::super::archive::{read_archive, write_archive};
 use super::super::error::ApiError;
 use super::super::links::SiteFiles;
 use super::super::state::{Panel, read_upload};
+use crate::control::DocumentName;
 
 /// Media type of an archive.
 const TAR: &str = "application/x-tar";
@@ -75,6 +76,23 @@ pub(super) async fn restore(
         .await
         .map_err(|_| ApiError::unavailable("the restore failed"))??;
     Ok(Json(json!({"files": files})))
+}
+
+/// `GET /api/v1/versions`: the earlier texts of the document that the query names.
+pub(super) async fn versions(
+    State(panel): State<Arc<Panel>>,
+    query: Result<Query<DocumentName>, QueryRejection>,
+) -> Result<Json<Value>, ApiError> {
+    let Query(document) = query.map_err(|error| ApiError::bad_request(error.body_text()))?;
+    let reading = Arc::clone(&panel);
+    let read = tokio::task::spawn_blocking(move || -> Result<Value, ApiError> {
+        let versions = (site_files(&reading)?.versions)(&document);
+        Ok(json!({"versions": versions.map_err(ApiError::bad_request)?}))
+    });
+    let versions = read
+        .await
+        .map_err(|_| ApiError::unavailable("the versions cannot be read"))??;
+    Ok(Json(versions))
 }
 
 #[derive(Deserialize)]

@@ -90,6 +90,7 @@ pub(crate) const ROUTES: &[Route] = &[
     role(Role::View, "GET /metrics", || get(metrics::metrics)),
     role(Role::Admin, "GET /api/v1/backup", || get(files::backup)),
     role(Role::Admin, "POST /api/v1/restore", || post(files::restore)),
+    role(Role::Admin, "GET /api/v1/versions", || get(files::versions)),
     role(Role::Admin, "POST /api/v1/models", || {
         post(files::add_model)
     }),

@@ -17,12 +17,12 @@ use parking_lot::Mutex;
 use serde_json::json;
 
 use super::{
-    Devices, LiveViews, PanelLinks, PanelOptions, PanelParams, PanelServer, SetupNotice,
-    SiteFileContent, SiteFiles, VisitorCounts,
+    Devices, FileVersion, LiveViews, PanelLinks, PanelOptions, PanelParams, PanelServer,
+    SetupNotice, SiteFileContent, SiteFiles, VisitorCounts,
 };
 use crate::control::{
-    Board, Command, DocumentsPage, EventKind, Incoming, Outcome, OutputStatus, Reason, Status,
-    desk_queue,
+    Board, Command, DocumentName, DocumentsPage, EventKind, Incoming, Outcome, OutputStatus,
+    Reason, Status, desk_queue,
 };
 use client::Client;
 
@@ -181,6 +181,14 @@ fn archive(folder: &Path) -> SiteFiles {
                 name: "site.toml".to_owned(),
                 content: std::fs::read(&read).unwrap(),
             }])
+        }),
+        versions: Box::new(|document| match document {
+            DocumentName::Site => Ok(vec![FileVersion {
+                file: "site.toml.000001".to_owned(),
+                replaced: "2026-01-01T00:00:00Z".to_owned(),
+                text: "scene = \"reef\"\n".to_owned(),
+            }]),
+            _ => Err("no file".to_owned()),
         }),
         restore: Box::new(move |files| match files {
             [file] if file.content.starts_with(b"scene") => {
@@ -341,6 +349,16 @@ fn a_site_is_backed_up_and_restored_by_an_administrator() {
     assert_eq!(restore(&backup.body), 200);
     let text = std::fs::read_to_string(&path).unwrap();
     assert_eq!(text, "scene = \"pool\"\n");
+    let versions = admin.get("/api/v1/versions?kind=site").json;
+    assert_eq!(versions["versions"][0]["text"], "scene = \"reef\"\n");
+    for query in ["", "?kind=scene", "?kind=scene&name=reef"] {
+        let answer = admin.get(&format!("/api/v1/versions{query}"));
+        assert_eq!(
+            (answer.status, answer.code()),
+            (400, "bad_request"),
+            "{query}"
+        );
+    }
     let glb = [("Content-Type", "model/gltf-binary")];
     let mut add = |body: &[u8]| admin.send("POST", "/api/v1/models?name=koi", &glb, body);
     assert_eq!(add(b"glTF").json["model"], "models/koi.glb");

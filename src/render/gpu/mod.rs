@@ -2,7 +2,7 @@
 //!
 //! The passes of one picture:
 //! 1. Water, only in the quality `high` (`fine_water.rs`): four passes for a step of the height field, the slopes of the surface,
-//!    and the sunlight that it focuses. In the quality `low` the CPU computes them.
+//!    the sunlight that it focuses, and two passes that spread this light. In the quality `low` the CPU computes them.
 //! 2. Light on the ground: sunlight and the shadows of bodies.
 //! 3. Bodies: static bodies and fish, over a transparent background.
 //! 4. Once for every output: the ground, its light and the bodies, seen through the moving water surface. The result is

@@ -4,6 +4,7 @@
 use std::cell::Cell;
 
 use super::document::{Accessor, Document, Shape};
+use super::embedded::Embedded;
 use super::error::ModelProblem;
 
 /// Largest number of rows of an accessor.
@@ -16,16 +17,18 @@ const MAX_DECODED_BYTES: usize = 128 << 20;
 pub(super) struct Source<'a> {
     pub(super) document: &'a Document,
     bin: &'a [u8],
+    pub(super) embedded: &'a Embedded,
     /// Number of bytes decoded so far.
     decoded: Cell<usize>,
 }
 
 impl<'a> Source<'a> {
     /// Creates a source of which nothing is decoded yet.
-    pub(super) fn new(document: &'a Document, bin: &'a [u8]) -> Self {
+    pub(super) fn new(document: &'a Document, bin: &'a [u8], embedded: &'a Embedded) -> Self {
         Self {
             document,
             bin,
+            embedded,
             decoded: Cell::new(0),
         }
     }
@@ -44,6 +47,33 @@ impl<'a> Source<'a> {
     /// # Errors
     /// If the rows do not have `N` numbers, the accessor reaches beyond the end of the file, or too many bytes are decoded.
     pub(super) fn rows<const N: usize>(&self, index: usize) -> Result<Vec<[f32; N]>, ModelProblem> {
+        self.read(index, None)
+    }
+
+    /// Returns some rows of an accessor, in the order of `wanted`. Several meshes can share one large accessor, so rows that are
+    /// not wanted are not decoded. A row that does not exist consists of zeros.
+    ///
+    /// # Errors
+    /// Those of [`Self::rows`].
+    pub(super) fn rows_at<const N: usize>(
+        &self,
+        index: usize,
+        wanted: &[usize],
+    ) -> Result<Vec<[f32; N]>, ModelProblem> {
+        if self.accessor(index)?.sparse.is_none() {
+            return self.read(index, Some(wanted));
+        }
+        let rows = self.rows::<N>(index)?;
+        let row = |&i: &usize| rows.get(i).copied().unwrap_or([0.0; N]);
+        Ok(wanted.iter().map(row).collect())
+    }
+
+    /// Returns all rows of an accessor, or the wanted ones.
+    fn read<const N: usize>(
+        &self,
+        index: usize,
+        wanted: Option<&[usize]>,
+    ) -> Result<Vec<[f32; N]>, ModelProblem> {
         let accessor = self.accessor(index)?;
         let damaged = |what: &str| ModelProblem::Damaged(format!("accessor {index}: {what}"));
         let width = match accessor.shape {
@@ -64,16 +94,21 @@ impl<'a> Source<'a> {
             damaged(&format!("its component type is {number}"))
         })?;
         let count = accessor.count;
-        self.charge(count, size_of::<[f32; N]>())?;
+        let read_count = wanted.map_or(count, <[usize]>::len);
+        self.charge(read_count, size_of::<[f32; N]>())?;
         let number = |bytes: &[u8]| kind.number(accessor.normalized, bytes);
         let mut rows = match accessor.buffer_view {
             Some(view) => {
                 let at = accessor.byte_offset;
-                let bytes = self.elements(view, at, count, kind.size() * N)?;
-                bytes.map(|row| decoded(row, kind, number)).collect()
+                let elements = self.elements(view, at, count, kind.size() * N)?;
+                let row = |i| decoded(elements.get(i), kind, number);
+                match wanted {
+                    Some(wanted) => wanted.iter().copied().map(row).collect(),
+                    None => (0..count).map(row).collect(),
+                }
             }
             // An accessor without data consists of zeros.
-            None => vec![[0.0; N]; count],
+            None => vec![[0.0; N]; read_count],
         };
         let Some(sparse) = &accessor.sparse else {
             return Ok(rows);
@@ -90,12 +125,12 @@ impl<'a> Source<'a> {
         let places = self.elements(view, at, sparse.count, index_kind.size())?;
         let (view, at) = (sparse.values.buffer_view, sparse.values.byte_offset);
         let values = self.elements(view, at, sparse.count, kind.size() * N)?;
-        for (place, value) in places.zip(values) {
-            let place = index_kind.number(false, place) as usize;
+        for i in 0..sparse.count {
+            let place = index_kind.number(false, places.get(i)) as usize;
             let row = rows
                 .get_mut(place)
                 .ok_or_else(|| damaged("a sparse index is beyond its last row"))?;
-            *row = decoded(value, kind, number);
+            *row = decoded(values.get(i), kind, number);
         }
         Ok(rows)
     }
@@ -132,7 +167,7 @@ impl<'a> Source<'a> {
         offset: usize,
         count: usize,
         size: usize,
-    ) -> Result<impl Iterator<Item = &'a [u8]>, ModelProblem> {
+    ) -> Result<Elements<'a>, ModelProblem> {
         let short = || {
             ModelProblem::Damaged(format!(
                 "an accessor reaches beyond the end of buffer view {view}"
@@ -151,12 +186,12 @@ impl<'a> Source<'a> {
         if end > bytes.len() || stride < size {
             return Err(short());
         }
-        Ok((0..count).map(move |i| {
-            bytes
-                .get(i * stride..)
-                .and_then(|b| b.get(..size))
-                .unwrap_or(&[])
-        }))
+        Ok(Elements {
+            bytes,
+            stride,
+            size,
+            count,
+        })
     }
 
     /// Returns the bytes of a buffer view.
@@ -169,10 +204,12 @@ impl<'a> Source<'a> {
         let view = view.ok_or_else(|| damaged("does not exist"))?;
         let buffer = self.document.buffers.get(view.buffer);
         let buffer = buffer.ok_or_else(|| damaged("is in a buffer that does not exist"))?;
-        if buffer.uri.is_some() {
-            return Err(ModelProblem::outside_data());
-        }
-        if view.buffer != 0 {
+        let data = match self.embedded.buffers.get(view.buffer) {
+            Some(Some(data)) => data.as_slice(),
+            _ if buffer.uri.is_some() => return Err(ModelProblem::outside_data()),
+            _ => self.bin,
+        };
+        if view.buffer != 0 && buffer.uri.is_none() {
             if view.extensions.meshopt.is_some() {
                 return Err(ModelProblem::unsupported_extension(
                     "EXT_meshopt_compression",
@@ -181,8 +218,25 @@ impl<'a> Source<'a> {
             return Err(damaged("is in a buffer without data"));
         }
         let end = view.byte_offset.checked_add(view.byte_length);
-        end.and_then(|end| self.bin.get(view.byte_offset..end))
-            .ok_or_else(|| damaged("reaches beyond the end of the file"))
+        end.and_then(|end| data.get(view.byte_offset..end))
+            .ok_or_else(|| damaged("reaches beyond the end of its buffer"))
+    }
+}
+
+/// The elements of a buffer view.
+struct Elements<'a> {
+    bytes: &'a [u8],
+    stride: usize,
+    size: usize,
+    count: usize,
+}
+
+impl<'a> Elements<'a> {
+    /// Returns the bytes of an element; no bytes for an element that does not exist.
+    fn get(&self, i: usize) -> &'a [u8] {
+        let at = Some(i).filter(|&i| i < self.count);
+        let bytes = at.and_then(|i| self.bytes.get(i.checked_mul(self.stride)?..));
+        bytes.and_then(|b| b.get(..self.size)).unwrap_or(&[])
     }
 }
 

@@ -214,7 +214,7 @@ pub(super) struct BufferViewExtensions {
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Buffer {
-    pub(super) uri: Option<IgnoredAny>,
+    pub(super) uri: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -308,7 +308,7 @@ pub(super) struct TextureSampler {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Image {
-    pub(super) uri: Option<IgnoredAny>,
+    pub(super) uri: Option<String>,
     pub(super) buffer_view: Option<usize>,
     pub(super) mime_type: Option<String>,
 }

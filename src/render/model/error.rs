@@ -27,6 +27,14 @@ pub enum ModelProblem {
     /// The file has no triangles.
     #[error("has no mesh with triangles; export the object, not only its skeleton or camera")]
     NoMesh,
+    /// All vertices are at almost the same position.
+    #[error(
+        "has no extent: all its vertices are at one position; check its scale and export it again"
+    )]
+    NoExtent,
+    /// The model is flat across the swimming direction.
+    #[error("has no length: it is flat along z; turn it so that its nose points along +z")]
+    NoLength,
     /// The model exceeds a limit.
     #[error("has {count} {what}, at most {most} are allowed; simplify it before exporting")]
     TooLarge {

@@ -1,9 +1,12 @@
 //! Builds the one skeleton of a model from all skins of its file, and from the nodes that carry meshes without a skin.
 
+use std::collections::BTreeSet;
+
 use glam::Mat4;
 
 use super::accessor::Source;
 use super::error::{ModelProblem, at_most};
+use super::left_out::LeftOut;
 use super::nodes::{Tree, transform};
 use super::skeleton::{Joint, JointTransform};
 
@@ -67,6 +70,9 @@ impl<'a> JointList<'a> {
         let damaged = |what: &str| ModelProblem::Damaged(format!("skin {index} {what}"));
         let skin = self.source.document.skins.get(index);
         let skin = skin.ok_or_else(|| damaged("does not exist"))?;
+        if skin.joints.is_empty() {
+            return Err(damaged("has no joints"));
+        }
         at_most("joints", skin.joints.len(), MAX_JOINTS)?;
         let matrices = match skin.inverse_bind_matrices {
             Some(accessor) => self.source.rows::<16>(accessor)?,
@@ -114,11 +120,12 @@ impl<'a> JointList<'a> {
         let mut sums = vec![0.0_f32; joint_count];
         let nodes = document.nodes.iter().filter(|node| node.skin == Some(skin));
         let meshes = nodes.filter_map(|node| document.meshes.get(node.mesh?));
-        for primitive in meshes.flat_map(|mesh| &mesh.primitives) {
-            let of = |name: &str| primitive.attributes.get(name).copied();
-            let (Some(joints), Some(weights)) = (of("JOINTS_0"), of("WEIGHTS_0")) else {
-                continue;
-            };
+        // Primitives can share the data, which is then read once.
+        let data = meshes.flat_map(|mesh| &mesh.primitives).filter_map(|part| {
+            let of = |name: &str| part.attributes.get(name).copied();
+            Some((of("JOINTS_0")?, of("WEIGHTS_0")?))
+        });
+        for (joints, weights) in data.collect::<BTreeSet<_>>() {
             let joints = self.source.rows::<4>(joints)?;
             let weights = self.source.rows::<4>(weights)?;
             let pairs = joints.as_flattened().iter().zip(weights.as_flattened());
@@ -134,11 +141,15 @@ impl<'a> JointList<'a> {
         Ok(heaviest.unwrap_or(0))
     }
 
-    /// Returns the placement of the mesh of a node.
-    pub(super) fn placement(&mut self, node: usize) -> Result<Placement, ModelProblem> {
+    /// Returns the placement of the mesh of a node; `None` if a joint of size 0 carries the mesh, so that it is not visible.
+    pub(super) fn placement(
+        &mut self,
+        node: usize,
+        left_out: &mut LeftOut,
+    ) -> Result<Option<Placement>, ModelProblem> {
         let skin = self.source.document.nodes.get(node).and_then(|n| n.skin);
         if let Some((_, placement)) = self.skins.iter().find(|(index, _)| Some(*index) == skin) {
-            return Ok(placement.clone());
+            return Ok(Some(placement.clone()));
         }
         let mut joints = Vec::new();
         if !self.entries.is_empty() {
@@ -148,17 +159,16 @@ impl<'a> JointList<'a> {
                 .find(is_joint);
             let inverse_bind = carrier.map_or(Mat4::IDENTITY, |c| self.tree.global(c).inverse());
             if !inverse_bind.is_finite() {
-                return Err(ModelProblem::Damaged(format!(
-                    "node {node} is carried by a joint of size 0"
-                )));
+                left_out.add("a mesh at a joint of size 0");
+                return Ok(None);
             }
             joints.push(self.add(carrier, inverse_bind)?);
         }
-        Ok(Placement {
+        Ok(Some(Placement {
             transform: self.tree.global(node),
             joints,
             is_skinned: false,
-        })
+        }))
     }
 
     /// Returns the index of a joint. The joint is added unless an equal joint exists.

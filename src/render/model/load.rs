@@ -5,8 +5,9 @@ use glam::Vec3;
 use super::accessor::Source;
 use super::animation;
 use super::container;
-use super::data::{LEVELS, Model};
+use super::data::{LEVELS, Model, ModelVertex};
 use super::document::{Document, Primitive};
+use super::embedded::Embedded;
 use super::error::{ModelError, ModelProblem, at_most};
 use super::joints::JointList;
 use super::left_out::LeftOut;
@@ -18,6 +19,11 @@ use super::skin::{SkinAtlas, material};
 const MAX_FILE_BYTES: usize = 32 << 20;
 /// Largest number of parts of a model. A part is a primitive of a mesh; it counts once for every node that shows the mesh.
 const MAX_PARTS: usize = 4096;
+/// Smallest extent of a model, in units of its file. A smaller one is an error of a scale or of missing positions.
+const MIN_EXTENT: f32 = 1e-6;
+/// Smallest ratio of the length of a model to its largest extent. A model is scaled to the length of its fish, so a model
+/// without length would become infinitely large.
+const MIN_LENGTH_SHARE: f32 = 1e-3;
 /// The extensions that are supported. A file may require them.
 const SUPPORTED_EXTENSIONS: [&str; 2] = ["KHR_mesh_quantization", "KHR_texture_transform"];
 /// Extensions that add a smaller or better copy of data to a file. The original data is drawn instead, and the copy is not
@@ -58,7 +64,8 @@ fn read_model(bytes: &[u8]) -> Result<Model, ModelProblem> {
     let document = Document::parse(chunks.json)?;
     check_version(&document)?;
     check_extensions(&document, &mut left_out)?;
-    let source = Source::new(&document, chunks.bin);
+    let embedded = Embedded::new(&document)?;
+    let source = Source::new(&document, chunks.bin, &embedded);
     let tree = Tree::new(&document.nodes)?;
     let nodes = tree.nodes_with_mesh(&document)?;
     let parts = parts(&document, &nodes, &mut left_out)?;
@@ -75,8 +82,8 @@ fn read_model(bytes: &[u8]) -> Result<Model, ModelProblem> {
     };
     let mut levels: [Vec<u32>; LEVELS] = Default::default();
     for part in &parts {
-        let placement = joints.placement(part.node)?;
-        if let Some(list) = levels.get_mut(part.level) {
+        let placement = joints.placement(part.node, &mut left_out)?;
+        if let (Some(list), Some(placement)) = (levels.get_mut(part.level), placement) {
             reader.add(part.primitive, &placement, list, &mut left_out)?;
         }
     }
@@ -87,13 +94,7 @@ fn read_model(bytes: &[u8]) -> Result<Model, ModelProblem> {
     let vertices = reader.vertices;
     let skeleton = joints.finish()?;
     let clips = animation::clips(&source, &skeleton, &mut left_out)?;
-    let points = || {
-        vertices
-            .iter()
-            .map(|vertex| Vec3::from_array(vertex.position))
-    };
-    let size =
-        points().fold(Vec3::NEG_INFINITY, Vec3::max) - points().fold(Vec3::INFINITY, Vec3::min);
+    let size = size(&vertices)?;
     Ok(Model {
         vertices,
         indices,
@@ -106,6 +107,21 @@ fn read_model(bytes: &[u8]) -> Result<Model, ModelProblem> {
         size,
         left_out: left_out.into_messages(),
     })
+}
+
+/// Returns the extent of a model along x, y and z.
+fn size(vertices: &[ModelVertex]) -> Result<Vec3, ModelProblem> {
+    let points = || (vertices.iter()).map(|vertex| Vec3::from_array(vertex.position));
+    let size =
+        points().fold(Vec3::NEG_INFINITY, Vec3::max) - points().fold(Vec3::INFINITY, Vec3::min);
+    let largest = size.max_element();
+    if largest < MIN_EXTENT {
+        return Err(ModelProblem::NoExtent);
+    }
+    if size.z < MIN_EXTENT.max(MIN_LENGTH_SHARE * largest) {
+        return Err(ModelProblem::NoLength);
+    }
+    Ok(size)
 }
 
 /// Returns the primitives with triangles, in the order of their levels of detail.

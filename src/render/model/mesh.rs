@@ -16,6 +16,8 @@ use super::skin::{SkinAtlas, material, texture_of, tint};
 const MAX_VERTICES: usize = 20_000;
 /// Largest number of indices of a mesh, three for each triangle.
 const MAX_INDICES: usize = 6 * MAX_VERTICES;
+/// Smallest square of the length of a normal. A shorter normal has no reliable direction.
+const MIN_NORMAL_SQUARED: f32 = 1e-12;
 /// Largest coordinate of a vertex.
 const MAX_COORDINATE: f32 = 1e6;
 
@@ -85,8 +87,18 @@ impl MeshReader<'_> {
             indices.len() + 3 * sides * triangles.len(),
             MAX_INDICES,
         )?;
-        if attributes.normals.is_none() {
-            self.compute_normals(first, &mut triangles, left_out);
+        match &attributes.normals {
+            None => self.compute_normals(first, &mut triangles, left_out),
+            Some(normals) if normals.iter().any(|normal| !is_normal(normal)) => {
+                let computed = self.smooth_normals(first, &triangles);
+                let vertices = self.vertices.iter_mut().skip(first);
+                for ((vertex, normal), computed) in vertices.zip(normals).zip(computed) {
+                    if !is_normal(normal) {
+                        vertex.normal = computed;
+                    }
+                }
+            }
+            Some(_) => {}
         }
         for triangle in triangles {
             let triangle = triangle.map(|i| (first + i) as u32);
@@ -120,12 +132,18 @@ impl MeshReader<'_> {
                 "KHR_draco_mesh_compression",
             ));
         }
-        at_most(
-            "vertices",
-            self.vertices.len().saturating_add(accessor.count),
-            MAX_VERTICES,
-        )?;
-        let positions = source.rows::<3>(position)?;
+        let (triangles, used) = self.triangles(primitive, accessor.count)?;
+        let vertex_count = self.vertices.len().saturating_add(used.len());
+        at_most("vertices", vertex_count, MAX_VERTICES)?;
+        let positions = source.rows_at::<3>(position, &used)?;
+        let mut is_short = false;
+        let mut of = |name: &str| {
+            let index = of(name)?;
+            let count = source.document.accessors.get(index).map(|a| a.count);
+            let is_complete = count.is_none_or(|count| count >= accessor.count);
+            is_short |= !is_complete;
+            is_complete.then_some(index)
+        };
         if primitive.targets.is_some() {
             left_out.add("morph targets and their animation");
         }
@@ -145,38 +163,60 @@ impl MeshReader<'_> {
                 .unwrap_or(texture.tex_coord)
         });
         let mut uvs = match of(&format!("TEXCOORD_{set}")) {
-            Some(accessor) => source.rows::<2>(accessor)?,
-            None => Vec::new(),
+            Some(accessor) => source.rows_at::<2>(accessor, &used)?,
+            None => vec![[0.0; 2]; used.len()],
         }
         .into_iter()
         .map(Vec2::from_array)
         .collect::<Vec<_>>();
-        uvs.resize(positions.len(), Vec2::ZERO);
+        for uv in uvs.iter_mut().filter(|uv| !uv.is_finite()) {
+            left_out.add("texture coordinates that are not finite numbers");
+            *uv = Vec2::ZERO;
+        }
         if self.skin.image.is_some() && of("COLOR_0").is_some() {
             left_out.add("the hue of vertex colors on a texture");
         }
         let material = primitive.material;
-        let triangles = self.triangles(primitive, positions.len())?;
-        let islands = islands(&triangles, positions.len());
+        let islands = islands(&triangles, used.len());
         let is_painted = (self.skin).place(source, material, (&mut uvs, &islands), left_out)?;
-        Ok(Some(Attributes {
-            normals: of("NORMAL").map(|a| source.rows::<3>(a)).transpose()?,
+        let quad = |accessor: usize| source.rows_at::<4>(accessor, &used);
+        let mut normals = match of("NORMAL") {
+            Some(accessor) => Some(source.rows_at::<3>(accessor, &used)?),
+            None => None,
+        };
+        if let Some(read) = &normals
+            && !read.iter().all(is_normal)
+        {
+            left_out.add("normals that are zero or not finite (computed ones replace them)");
+            if !read.iter().any(is_normal) {
+                normals = None;
+            }
+        }
+        let attributes = Attributes {
+            normals,
             uvs,
-            joints: of("JOINTS_0").map(|a| source.rows::<4>(a)).transpose()?,
-            weights: of("WEIGHTS_0").map(|a| source.rows::<4>(a)).transpose()?,
-            colors: of("COLOR_0").map(|a| colors(source, a)).transpose()?,
+            joints: of("JOINTS_0").map(quad).transpose()?,
+            weights: of("WEIGHTS_0").map(quad).transpose()?,
+            colors: of("COLOR_0")
+                .map(|a| colors(source, a, &used))
+                .transpose()?,
             positions,
             triangles,
             is_painted,
-        }))
+        };
+        if is_short {
+            left_out.add("data of vertices that has fewer rows than there are positions");
+        }
+        Ok(Some(attributes))
     }
 
-    /// Returns the triangles of a primitive, as indices of the primitive's own vertices.
+    /// Returns the triangles of a primitive, and the rows of its vertices in ascending order. The triangles refer to these rows.
+    /// Rows without a triangle are not read: many primitives can share one list of positions.
     fn triangles(
         &self,
         primitive: &Primitive,
         count: usize,
-    ) -> Result<Vec<[usize; 3]>, ModelProblem> {
+    ) -> Result<(Vec<[usize; 3]>, Vec<usize>), ModelProblem> {
         let listed: Vec<usize> = match primitive.indices {
             Some(index) => {
                 let accessor = self.source.accessor(index)?;
@@ -184,9 +224,13 @@ impl MeshReader<'_> {
                 let rows = self.source.rows::<1>(index)?;
                 rows.into_iter().map(|[i]| i as usize).collect()
             }
-            None => (0..count).collect(),
+            None => {
+                let vertex_count = self.vertices.len().saturating_add(count);
+                at_most("vertices", vertex_count, MAX_VERTICES)?;
+                (0..count).collect()
+            }
         };
-        let triangles: Vec<[usize; 3]> = match primitive.mode {
+        let mut triangles: Vec<[usize; 3]> = match primitive.mode {
             // A strip: the vertices of every second triangle are in reverse order.
             Some(5) => listed
                 .windows(3)
@@ -213,7 +257,27 @@ impl MeshReader<'_> {
                 "a triangle refers to a vertex that does not exist".to_owned(),
             ));
         }
-        Ok(triangles)
+        let mut used = triangles.as_flattened().to_vec();
+        used.sort_unstable();
+        used.dedup();
+        for vertex in triangles.as_flattened_mut() {
+            *vertex = used.binary_search(vertex).unwrap_or_default();
+        }
+        Ok((triangles, used))
+    }
+
+    /// Returns the mean normal of the triangles around each vertex, weighted by area, for the vertices from index `first` on.
+    fn smooth_normals(&self, first: usize, triangles: &[[usize; 3]]) -> Vec<[f32; 3]> {
+        let vertices = self.vertices.get(first..).unwrap_or(&[]);
+        let mut sums = vec![Vec3::ZERO; vertices.len()];
+        for triangle in triangles {
+            let area = area(vertices, triangle);
+            for &i in triangle {
+                sums[i] += area;
+            }
+        }
+        let unit = |sum: Vec3| sum.normalize_or(Vec3::Y).to_array();
+        sums.into_iter().map(unit).collect()
     }
 
     /// Computes the flat normals that glTF requires for meshes without normals, for the vertices from index `first` on. A
@@ -224,24 +288,10 @@ impl MeshReader<'_> {
         triangles: &mut [[usize; 3]],
         left_out: &mut LeftOut,
     ) {
-        let position = |vertices: &[ModelVertex], i: usize| {
-            let vertex = vertices.get(first + i);
-            vertex.map_or(Vec3::ZERO, |vertex| Vec3::from_array(vertex.position))
-        };
-        let area = |vertices: &[ModelVertex], triangle: &[usize; 3]| {
-            let [a, b, c] = triangle.map(|i| position(vertices, i));
-            (b - a).cross(c - a)
-        };
         let count = self.vertices.len() - first;
-        let mut smooth = vec![Vec3::ZERO; count];
-        for triangle in triangles.iter() {
-            let area = area(&self.vertices, triangle);
-            for &i in triangle {
-                smooth[i] += area;
-            }
-        }
+        let smooth = self.smooth_normals(first, triangles);
         for (vertex, normal) in self.vertices.iter_mut().skip(first).zip(smooth) {
-            vertex.normal = normal.normalize_or(Vec3::Y).to_array();
+            vertex.normal = normal;
         }
         if self.vertices.len() + 3 * triangles.len() > MAX_VERTICES + count {
             left_out.add("flat shading (it has no normals, and too many triangles for flat ones)");
@@ -251,7 +301,7 @@ impl MeshReader<'_> {
         let mut known: BTreeMap<(usize, [u32; 3]), usize> = BTreeMap::new();
         let mut is_taken = vec![false; count];
         for triangle in triangles.iter_mut() {
-            let normal = area(&self.vertices, triangle)
+            let normal = area(self.vertices.get(first..).unwrap_or(&[]), triangle)
                 .normalize_or(Vec3::Y)
                 .to_array();
             for i in triangle {
@@ -272,6 +322,22 @@ impl MeshReader<'_> {
             }
         }
     }
+}
+
+/// Whether a normal of a file has a direction.
+fn is_normal(normal: &[f32; 3]) -> bool {
+    let normal = Vec3::from_array(*normal);
+    normal.is_finite() && normal.length_squared() > MIN_NORMAL_SQUARED
+}
+
+/// Returns the normal of a triangle. Its length is twice the area of the triangle.
+fn area(vertices: &[ModelVertex], triangle: &[usize; 3]) -> Vec3 {
+    let position = |i: usize| {
+        let vertex = vertices.get(i);
+        vertex.map_or(Vec3::ZERO, |vertex| Vec3::from_array(vertex.position))
+    };
+    let [a, b, c] = triangle.map(position);
+    (b - a).cross(c - a)
 }
 
 /// Returns, for each vertex, one vertex of its island: the vertices that triangles connect with it.
@@ -359,15 +425,15 @@ fn vertex(
     })
 }
 
-fn colors(source: &Source<'_>, index: usize) -> Result<Vec<Vec4>, ModelProblem> {
+fn colors(source: &Source<'_>, index: usize, used: &[usize]) -> Result<Vec<Vec4>, ModelProblem> {
     if source.accessor(index)?.shape == Shape::Vec3 {
-        let rows = source.rows::<3>(index)?;
+        let rows = source.rows_at::<3>(index, used)?;
         return Ok(rows
             .into_iter()
             .map(|c| Vec3::from_array(c).extend(1.0))
             .collect());
     }
-    let rows = source.rows::<4>(index)?;
+    let rows = source.rows_at::<4>(index, used)?;
     Ok(rows.into_iter().map(Vec4::from_array).collect())
 }
 

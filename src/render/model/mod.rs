@@ -8,6 +8,7 @@ mod clip;
 mod container;
 mod data;
 mod document;
+mod embedded;
 mod error;
 mod joints;
 mod left_out;

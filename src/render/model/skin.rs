@@ -3,7 +3,7 @@
 use std::io::Cursor;
 
 use glam::{Vec2, Vec3, Vec4};
-use image::{ImageReader, RgbaImage, imageops};
+use image::{ImageFormat, ImageReader, RgbaImage, imageops};
 
 use super::accessor::Source;
 use super::document::{AlphaMode, Material, TextureInfo, TextureSampler};
@@ -116,12 +116,12 @@ impl SkinAtlas {
         }
         if let [Content::Image(index, opacity)] = used.as_slice() {
             return Ok(Self {
-                image: Some(decode(source, *index, *opacity)?),
+                image: Some(decode(source, *index, *opacity, left_out)?),
                 cells: Vec::new(),
             });
         }
         at_most("textures and colors", used.len(), MAX_TEXTURES)?;
-        pack(source, &used)
+        pack(source, &used, left_out)
     }
 
     /// Moves the texture coordinates of a primitive (0..1 in its own texture) to the position of the texture in the skin.
@@ -291,7 +291,11 @@ fn unwrap(sampler: TextureSampler, uvs: &mut [Vec2], islands: &[usize], left_out
 }
 
 /// Packs textures into one image: a grid of equal squares.
-fn pack(source: &Source<'_>, used: &[Content]) -> Result<SkinAtlas, ModelProblem> {
+fn pack(
+    source: &Source<'_>,
+    used: &[Content],
+    left_out: &mut LeftOut,
+) -> Result<SkinAtlas, ModelProblem> {
     let mut largest = 1;
     for content in used {
         let Content::Image(image, _) = content else {
@@ -315,7 +319,7 @@ fn pack(source: &Source<'_>, used: &[Content]) -> Result<SkinAtlas, ModelProblem
         let (left, top) = (i % columns * side, i / columns * side);
         let picture = match content {
             Content::Image(image, opacity) => {
-                let picture = decode(source, image, opacity)?;
+                let picture = decode(source, image, opacity, left_out)?;
                 imageops::resize(&picture, inner, inner, imageops::FilterType::Triangle)
             }
             Content::Color([red, green, blue]) => {
@@ -344,14 +348,14 @@ fn pack(source: &Source<'_>, used: &[Content]) -> Result<SkinAtlas, ModelProblem
     })
 }
 
-/// Creates a reader of an image. The reader rejects an image that is too large before it allocates memory.
-fn reader<'a>(
-    source: &Source<'a>,
-    index: usize,
-) -> Result<ImageReader<Cursor<&'a [u8]>>, ModelProblem> {
+/// Returns the bytes of an image.
+fn image_bytes<'a>(source: &Source<'a>, index: usize) -> Result<&'a [u8], ModelProblem> {
     let damaged = |what: &str| ModelProblem::Damaged(format!("image {index} {what}"));
     let image = source.document.images.get(index);
     let image = image.ok_or_else(|| damaged("does not exist"))?;
+    if let Some(Some(data)) = source.embedded.images.get(index) {
+        return Ok(data);
+    }
     if image.uri.is_some() {
         return Err(ModelProblem::outside_data());
     }
@@ -360,12 +364,22 @@ fn reader<'a>(
         .ok_or_else(|| damaged("has no buffer view"))?;
     let kind = image.mime_type.as_deref();
     let kind = kind.ok_or_else(|| damaged("has no mimeType"))?;
-    let bytes = source.view(view)?;
-    if kind == "image/webp" || bytes.get(8..12) == Some(b"WEBP".as_slice()) {
-        return Err(ModelProblem::unsupported_extension("EXT_texture_webp"));
+    match kind {
+        "image/webp" => Err(ModelProblem::unsupported_extension("EXT_texture_webp")),
+        "image/ktx2" => Err(ModelProblem::unsupported_extension("KHR_texture_basisu")),
+        _ => source.view(view),
     }
-    if kind == "image/ktx2" {
-        return Err(ModelProblem::unsupported_extension("KHR_texture_basisu"));
+}
+
+/// Creates a reader of an image. The reader rejects an image that is too large before it allocates memory.
+fn reader<'a>(
+    source: &Source<'a>,
+    index: usize,
+) -> Result<ImageReader<Cursor<&'a [u8]>>, ModelProblem> {
+    let damaged = |what: &str| ModelProblem::Damaged(format!("image {index} {what}"));
+    let bytes = image_bytes(source, index)?;
+    if bytes.get(8..12) == Some(b"WEBP".as_slice()) {
+        return Err(ModelProblem::unsupported_extension("EXT_texture_webp"));
     }
     let mut reader = ImageReader::new(Cursor::new(bytes))
         .with_guessed_format()
@@ -378,12 +392,40 @@ fn reader<'a>(
     Ok(reader)
 }
 
-/// Decodes an image.
-fn decode(source: &Source<'_>, index: usize, opacity: Opacity) -> Result<RgbaImage, ModelProblem> {
-    let picture = reader(source, index)?.decode();
+/// Decodes an image. The decoder of JPEG fills a missing part with grey and reports nothing.
+fn decode(
+    source: &Source<'_>,
+    index: usize,
+    opacity: Opacity,
+    left_out: &mut LeftOut,
+) -> Result<RgbaImage, ModelProblem> {
+    let reader = reader(source, index)?;
+    if reader.format() == Some(ImageFormat::Jpeg) && !has_jpeg_end(image_bytes(source, index)?) {
+        left_out.add("the end of a JPEG texture, which is cut off; export it again");
+    }
+    let picture = reader.decode();
     let mut picture = picture.map_err(|error| undecodable(&error))?.into_rgba8();
     opacity.apply(&mut picture);
     Ok(picture)
+}
+
+/// Whether a JPEG file contains its end-of-image marker (ISO/IEC 10918-1, B.1). Pictures inside its segments, such as a preview,
+/// do not count.
+fn has_jpeg_end(bytes: &[u8]) -> bool {
+    let mut at = 2;
+    while let Some(&[first, code]) = bytes.get(at..at + 2).and_then(<[u8]>::first_chunk) {
+        at += match (first, code) {
+            (0xFF, 0xD9) => return true,
+            // Compressed data, filling bytes, and markers without a segment.
+            (..=0xFE, _) | (0xFF, 0xFF) => 1,
+            (0xFF, 0x00 | 0x01 | 0xD0..=0xD8) => 2,
+            _ => {
+                let length = bytes.get(at + 2..).and_then(<[u8]>::first_chunk);
+                length.map_or(2, |&length| 2 + usize::from(u16::from_be_bytes(length)))
+            }
+        };
+    }
+    false
 }
 
 fn undecodable(error: &image::ImageError) -> ModelProblem {

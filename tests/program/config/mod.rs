@@ -83,7 +83,7 @@ fn the_built_in_demo_is_valid() {
             .iter()
             .map(|s| s.name.as_str())
             .collect::<Vec<_>>(),
-        ["fry", "koi", "pike"]
+        ["fry", "koi", "pike", "trout"]
     );
     assert!(site.stones.len() >= 2);
     assert!(
@@ -97,7 +97,7 @@ fn the_built_in_demo_is_valid() {
         .into_iter()
         .map(|s| s.name)
         .collect();
-    assert_eq!(names, ["fry", "koi", "pike"]);
+    assert_eq!(names, ["fry", "koi", "pike", "trout"]);
 }
 
 #[test]

@@ -730,6 +730,15 @@ export default {
   "visitors.highest": "Höchstwert: {n}",
   "visitors.as_table": "Die Tage als Tabelle",
 
+  // Versions of a file.
+  "versions.title": "Frühere Fassungen",
+  "versions.help": "Bei jedem Speichern bleibt der Text davor erhalten, höchstens zehnmal.",
+  "versions.until": "Gültig bis {time}",
+  "versions.equal": "Das ist der jetzige Text.",
+  "versions.signs": "− entfällt beim Zurückgehen, + kommt hinzu.",
+  "versions.restore": "Zu dieser Fassung zurück",
+  "versions.restored": "Die frühere Fassung gilt. Speichern Sie sie, oder machen Sie es rückgängig.",
+
   // Lamp.
   "lamp.first_calibrate": "Kalibrieren Sie zuerst.",
   "lamp.known": "Der Ort der Lampe ist bekannt.",

@@ -730,6 +730,15 @@ export default {
   "visitors.highest": "Highest: {n}",
   "visitors.as_table": "The days as a table",
 
+  // Versions of a file.
+  "versions.title": "Earlier versions",
+  "versions.help": "Each time the file is saved, its text before is kept, at most ten times.",
+  "versions.until": "In use until {time}",
+  "versions.equal": "This is the text of now.",
+  "versions.signs": "− is removed by going back, + is added.",
+  "versions.restore": "Go back to this version",
+  "versions.restored": "The earlier version is applied. Save it, or undo.",
+
   // Lamp.
   "lamp.first_calibrate": "Calibrate first.",
   "lamp.known": "The place of the lamp is known.",

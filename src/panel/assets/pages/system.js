@@ -9,6 +9,7 @@ import { context } from "../editor/context.js";
 import { editor } from "../editor/form.js";
 import { brokenFiles } from "../parts/broken.js";
 import "../parts/code_editor.js";
+import "../parts/versions.js";
 import { asked, confirmed, openDialog } from "../parts/dialog.js";
 import { describe } from "../parts/event_text.js";
 import { troubles } from "../parts/health.js";
@@ -156,11 +157,12 @@ class System extends View {
     const names = [...documents.values()];
     const doc = documents.get(this.#file) ?? names[0];
     if (!doc) return h("p", { class: "muted" }, t("connecting"));
-    return h("section", { class: "card stack" },
+    return [h("section", { class: "card stack" },
       h("div", { class: "field" }, h("label", { for: "file" }, t("system.file")),
         h("select", { id: "file", value: keyOf(doc.document), onchange: (/** @type {any} */ e) => { this.#file = e.target.value; this.update(); } },
           names.map((other) => h("option", { key: keyOf(other.document), value: keyOf(other.document) }, fileOf(other.document), other.broken_text !== undefined ? ` – ${t("system.broken")}` : other.is_unsaved ? ` – ${t("system.unsaved")}` : "")))),
-      h("shoal-code", { key: keyOf(doc.document), doc }));
+      h("shoal-code", { key: keyOf(doc.document), doc })),
+    h("shoal-versions", { key: `versions of ${keyOf(doc.document)}`, doc })];
   }
 
   /** @param {{ users: User[] }} answer */

@@ -216,7 +216,7 @@ class Visitors extends View {
       h("p", { class: "muted" }, t("visitors.week_help")),
       used.length === 0 ? h("p", { class: "empty" }, t("visitors.none")) :
         h("table", { class: "heat" },
-          h("thead", null, h("tr", null, h("th", { scope: "col" }, t("visitors.hour")), days.map((day) => h("th", { key: day, scope: "col" }, day)))),
+          h("thead", null, h("tr", null, h("th", { scope: "col" }, h("span", { class: "unseen" }, t("visitors.hour"))), days.map((day) => h("th", { key: day, scope: "col" }, day)))),
           h("tbody", null, means.slice(used[0], used[used.length - 1] + 1).map((cells, index) => h("tr", { key: index },
             h("th", { scope: "row" }, used[0] + index),
             cells.map((mean, day) => h("td", { key: day, class: heat(mean) }, mean === null ? "–" : mean === 0 ? "" : number(mean, mean < 10 ? 1 : 0))))))));
