@@ -67,6 +67,12 @@ pub enum StoreError {
         /// The cause.
         cause: rusqlite::Error,
     },
+    /// The file has no tables yet.
+    #[error("{path}: nothing was counted yet")]
+    Empty {
+        /// The file.
+        path: String,
+    },
     /// A later version of Shoal wrote the file.
     #[error(
         "{path}: the counts have version {version}, this program reads version {VERSION}; install the newer Shoal again"
@@ -188,6 +194,10 @@ impl Store {
             .map_err(|cause| error(path, cause))?;
         match store.version()? {
             VERSION => Ok(store),
+            // The writer has created the file, but was stopped before its first transaction.
+            0 => Err(StoreError::Empty {
+                path: path.display().to_string(),
+            }),
             version => Err(StoreError::OtherVersion {
                 path: path.display().to_string(),
                 version,
@@ -368,6 +378,19 @@ mod tests {
             visitor_secs: 20.25,
             cells: BTreeMap::from([((3, -1), 1.5), ((-4, 2), 0.25)]),
         }
+    }
+
+    /// A fixed bug: a program that was killed while it created the file left one that `shoal visitors` took for a file of a newer
+    /// version.
+    #[test]
+    fn a_file_without_tables_was_not_counted_in_yet() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("visitors.sqlite");
+        std::fs::write(&path, b"").unwrap();
+        let error = Store::open_to_read(&path).unwrap_err().to_string();
+        assert!(error.ends_with("nothing was counted yet"), "{error}");
+        drop(Store::open(&path).unwrap());
+        assert!(Store::open_to_read(&path).is_ok());
     }
 
     #[test]
