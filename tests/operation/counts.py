@@ -54,7 +54,11 @@ def counted_visits(scene, folder):
     (folder / "site.toml").write_text(f'scene = "pool"\n[calibration]\nfile = "calibration.toml"\n{site}')
     with Installation(folder=folder, camera=f"file:{scene / 'walk.y4m'}") as pool:
         frames = room["seconds"] * room["fps"]
+        begun = time.monotonic()
         pool.wait(lambda: pool.status()["camera"]["frames"] >= frames - 1, "the end of the scene", room["seconds"] * 3 + 30)
+        took = time.monotonic() - begun
+        if took > 1.15 * room["seconds"] + 2:
+            raise Failed(f"left out: this machine played {room['seconds']:.0f} s in {took:.0f} s, so every stay is longer")
         skipped = pool.status()["camera"]["skipped"]
         # A visit ends ten seconds after its visitor was seen last.
         time.sleep(GONE_SECS + 5)

@@ -62,6 +62,13 @@ class Installation:
         done = subprocess.run(command, capture_output=True, text=True, input=stdin, timeout=30, check=False)
         return done.returncode, done.stdout + done.stderr
 
+    def send(self, *commands):
+        """Sends commands. Returns whether all were applied, and the replies."""
+        code, text = self.ctl("send", "-", stdin="".join(json.dumps(command) + "\n" for command in commands))
+        if code not in (0, 1):
+            raise Failed(f"shoal ctl send: {text[:300]}")
+        return code == 0, text
+
     def status(self):
         """Returns the status; None while the program does not answer."""
         try:
@@ -131,6 +138,14 @@ class Installation:
         shutil.rmtree(self.outside, ignore_errors=True)
         if self.owns_folder:
             shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def edit(document, path, value):
+    """Returns a command that sets a value of a document."""
+    return {"command": "edit", "edits": [{"document": document, "path": path, "change": {"do": "set", "value": value}}]}
+
+
+SITE, SCENE = {"kind": "site"}, {"kind": "scene", "name": "pool"}
 
 
 class Failed(Exception):

@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 
 from faults import COUNTING, arrivals
-from installation import SHOAL, Failed, Installation
+from installation import SCENE, SHOAL, Failed, Installation, edit
 
 # What the disk may lack: a second, and what a busy machine takes to write it.
 LOST_MAX_SECS = 1.5
@@ -36,34 +36,31 @@ class Saver(threading.Thread):
 
     def __init__(self, pool):
         super().__init__(daemon=True)
-        self.pool, self.saved, self.tried = pool, 1.0, 1.0
+        self.pool, self.saved, self.tried, self.saves = pool, None, None, 0
         self.start()
 
     def run(self):
         for number in range(1, 100_000):
-            self.tried = 1.0 + (number % 40) / 100
-            lines = [
-                {"command": "set", "document": {"kind": "scene", "name": "pool"}, "path": "look.exposure", "value": self.tried},
-                {"command": "save"},
-            ]
+            self.tried = round(1.0 + (number % 40) / 100, 2)
             try:
-                code, _ = self.pool.ctl("send", stdin="".join(json.dumps(line) + "\n" for line in lines))
-            except (OSError, subprocess.TimeoutExpired):
+                is_saved, _ = self.pool.send(edit(SCENE, "look.exposure", self.tried), {"command": "save"})
+            except (OSError, Failed, subprocess.TimeoutExpired):
                 return
-            if code:
+            if not is_saved:
                 return
+            self.saves += 1
             self.saved = self.tried
 
 
 def exposure_on_disk(pool):
-    """Returns the value of the saved scene; 1 if the scene was not saved yet."""
+    """Returns the value of the saved scene; None if the scene was not saved yet."""
     path = pool.folder / "scenes/pool.toml"
     if not path.exists():
-        return 1.0
+        return None
     for line in path.read_text().splitlines():
         if line.startswith("exposure"):
             return float(line.split("=")[1].split("#")[0])
-    return 1.0
+    return None
 
 
 def one_round(number, chance):
@@ -91,7 +88,7 @@ def one_round(number, chance):
             if checked.returncode:
                 problems.append(f"the site: {checked.stdout[-200:]}{checked.stderr[-200:]}")
             found = exposure_on_disk(pool)
-            if found not in (round(saver.saved, 2), round(saver.tried, 2)):
+            if found not in (saver.saved, saver.tried):
                 problems.append(f"the scene has exposure {found}, saved was {saver.saved}, tried {saver.tried}")
             counted = arrivals(pool)
             if counted < counted_before:
@@ -112,7 +109,7 @@ def one_round(number, chance):
                 if lost > LOST_MAX_SECS:
                     problems.append(f"{lost:.1f} s of the {what} are missing")
             print(
-                f"| {number} | {tick / 60:.1f} s | {counted} | {max(0.0, lost_session):.2f} s | {max(0.0, lost_frames):.2f} s | "
+                f"| {number} | {tick / 60:.1f} s | {saver.saves} | {counted} | {max(0.0, lost_session):.2f} s | {max(0.0, lost_frames):.2f} s | "
                 f"{after_status:.2f} s | {'; '.join(problems) or 'whole'} |",
                 flush=True,
             )
@@ -131,8 +128,8 @@ def last_whole_line(path):
 def main():
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 30
     chance = random.Random(7)
-    print("| round | killed after | arrivals | session lacks | recording lacks | time from the last status to the kill | files |")
-    print("|---|---|---|---|---|---|---|")
+    print("| round | killed after | saves | arrivals | session lacks | recording lacks | time from the last status to the kill | files |")
+    print("|---|---|---|---|---|---|---|---|")
     broken = 0
     for number in range(1, rounds + 1):
         try:
