@@ -136,7 +136,6 @@ fn costs() {
         let mut renderer = Renderer::new(gpu, setup).unwrap();
         let [from, to] = [0, 1].map(|tick| stage::snapshot(tick, 300, true));
         renderer.draw(&from, &to, 1.0).unwrap();
-        renderer.gpu().wait().unwrap();
         Some(renderer.pass_costs())
     });
     let [Some(small), Some(large)] = tables else {
