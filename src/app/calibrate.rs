@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, anyhow};
@@ -12,7 +12,8 @@ use glam::DVec3;
 use super::date::now_iso;
 use super::json_lines::is_standard_output;
 use crate::calibration::{
-    CalibrationParams, CalibrationReport, CalibrationSetup, calibrate as fit, read_points,
+    Calibration, CalibrationParams, CalibrationReport, CalibrationSetup, calibrate as fit,
+    read_points,
 };
 use crate::config::{OutputKind, check_output, read_text, write_atomically};
 
@@ -43,6 +44,7 @@ pub fn calibrate(options: &CalibrateOptions) -> anyhow::Result<ExitCode> {
     let prints = is_standard_output(&options.out);
     if !prints {
         check_output(&options.out, OutputKind::File).with_context(|| cannot_be_written(options))?;
+        check_replaced(&options.out).with_context(|| cannot_be_written(options))?;
     }
     let text = read_text(&options.points).map_err(|problem| anyhow!("{problem}"))?;
     let points = read_points(&text).with_context(|| options.points.display().to_string())?;
@@ -90,6 +92,21 @@ pub fn calibrate(options: &CalibrateOptions) -> anyhow::Result<ExitCode> {
             Err(anyhow!("the calibration is rejected:\n{rejection}{kept}"))
         }
     }
+}
+
+/// Checks that nothing but a calibration or an empty file is replaced.
+fn check_replaced(path: &Path) -> anyhow::Result<()> {
+    let Ok(text) = std::fs::read_to_string(path) else {
+        let is_new = !path.exists();
+        return if is_new { Ok(()) } else { Err(other_file()) };
+    };
+    let is_calibration = Calibration::parse(&text, "").is_ok();
+    anyhow::ensure!(is_calibration || text.trim().is_empty(), other_file());
+    Ok(())
+}
+
+fn other_file() -> anyhow::Error {
+    anyhow!("it exists and is no calibration; give another name, or remove it")
 }
 
 fn report_text(report: &CalibrationReport) -> String {

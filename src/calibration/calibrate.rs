@@ -28,6 +28,10 @@ pub const POINTS_MIN: usize = 6;
 /// Smallest ratio of width to length of the area that the points cover. Points with a smaller ratio count as lying on a line.
 const BREADTH_MIN: f64 = 0.05;
 
+/// Smallest part of the camera frame's width or height that the points must cover. A smaller part is no picture of a floor, but
+/// coordinates in another unit than pixels.
+const EXTENT_MIN: f64 = 0.05;
+
 /// Largest standard deviation of the estimated camera position, in meters. If it is larger, a note asks the technician to enter
 /// the position.
 const CAMERA_DEVIATION_MAX_M: f64 = 0.5;
@@ -228,7 +232,9 @@ pub fn calibrate(
     if reasons.is_empty() {
         reasons.extend(camera.problem);
     }
+    let quarter = quarter_note(points, setup);
     if !reasons.is_empty() {
+        reasons.extend(quarter);
         return Err(Rejection {
             cause: cause.unwrap_or(RejectionCause::ImpossiblePosition),
             reasons,
@@ -239,6 +245,7 @@ pub fn calibrate(
     report.camera_deviation_m = camera.deviation_m;
     report.notes.extend(mirrored.map(mirror_note));
     report.notes.extend(camera.note);
+    report.notes.extend(quarter);
     if setup.lamp_m.is_none() {
         report.notes.push(
             "without a lamp position (--lamp x,y,z), the center of a shadow is used as the foot point"
@@ -351,6 +358,7 @@ fn impossible_points(points: &[MeasuredPoint], setup: &CalibrationSetup) -> Opti
         ),
         "are columns swapped, is it in millimeters, is the origin in a corner?",
     ));
+    let seen = extent_px(points);
     let mut cause = (!reasons.is_empty()).then_some(RejectionCause::ImpossiblePoint);
     let mut distinct: Vec<DVec2> = Vec::new();
     for point in points {
@@ -377,6 +385,14 @@ fn impossible_points(points: &[MeasuredPoint], setup: &CalibrationSetup) -> Opti
                 format!("the points are on a line {what}; spread them over the whole surface")
             })
         };
+        let small = (seen.0 < EXTENT_MIN * width && seen.1 < EXTENT_MIN * height).then(|| {
+            format!(
+                "all points lie within {:.1} x {:.1} px of the camera frame of {width}x{height} px; write camera_x_px and \
+                 camera_y_px in pixels, not as shares of the frame",
+                seen.0, seen.1
+            )
+        });
+        reasons.extend(small);
         reasons.extend(
             narrow("on the floor", breadth(points.iter().map(|p| p.floor_m))).or_else(|| {
                 narrow(
@@ -391,6 +407,28 @@ fn impossible_points(points: &[MeasuredPoint], setup: &CalibrationSetup) -> Opti
     (!reasons.is_empty()).then(|| Rejection {
         repeat,
         ..Rejection::from_reasons(cause.unwrap_or(RejectionCause::PointsOnLine), reasons)
+    })
+}
+
+/// Returns width and height of the part of the camera frame that contains all points.
+fn extent_px(points: &[MeasuredPoint]) -> (f64, f64) {
+    let (mut least, mut most) = (DVec2::INFINITY, DVec2::NEG_INFINITY);
+    for point in points {
+        least = least.min(point.camera_px);
+        most = most.max(point.camera_px);
+    }
+    (most.x - least.x, most.y - least.y)
+}
+
+/// Returns a note if all points are in one quarter of the camera frame at its origin, as points of a smaller frame are.
+fn quarter_note(points: &[MeasuredPoint], setup: &CalibrationSetup) -> Option<String> {
+    let (width, height) = (f64::from(setup.frame_px.0), f64::from(setup.frame_px.1));
+    let half = DVec2::new(width, height) * 0.5;
+    let is_quarter = points.iter().all(|p| p.camera_px.cmple(half).all());
+    is_quarter.then(|| {
+        format!(
+            "all points are in the upper left quarter of the camera frame of {width}x{height} px; is the camera size correct?"
+        )
     })
 }
 

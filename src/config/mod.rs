@@ -38,7 +38,7 @@ pub use extend::{ExtendRules, KeyedList};
 pub use file_names::{
     FileKind, document_name_problem, file_kind, is_conflict_copy, is_leftover_name,
 };
-pub use output::{OutputKind, check_output, create_stream, output_target};
+pub use output::{OutputKind, check_not_input, check_output, create_stream, output_target};
 pub use path::{PathSegment, ValuePath};
 pub use problem::{Problem, Problems};
 pub use read::{open_file, read_file};

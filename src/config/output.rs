@@ -50,6 +50,47 @@ pub fn check_output(path: &Path, kind: OutputKind) -> io::Result<()> {
     }
 }
 
+/// Checks that writing an output destroys none of the files that are read. A hard or symbolic link to an input counts as the
+/// input.
+///
+/// # Errors
+/// When the output is one of the inputs.
+pub fn check_not_input<'a>(
+    output: &Path,
+    inputs: impl IntoIterator<Item = &'a Path>,
+) -> io::Result<()> {
+    let Some(written) = regular_file(output) else {
+        return Ok(());
+    };
+    for input in inputs {
+        if regular_file(input).is_some_and(|read| read == written) {
+            return Err(io::Error::new(
+                ErrorKind::InvalidInput,
+                format!(
+                    "it is also read ({}), and would be lost; give another name",
+                    input.display()
+                ),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Returns what identifies the regular file at this path; `None` if there is none.
+#[cfg(unix)]
+fn regular_file(path: &Path) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt as _;
+    let found = std::fs::metadata(path).ok()?;
+    found.is_file().then(|| (found.dev(), found.ino()))
+}
+
+/// Returns what identifies the regular file at this path; `None` if there is none.
+#[cfg(not(unix))]
+fn regular_file(path: &Path) -> Option<PathBuf> {
+    let path = std::fs::canonicalize(path).ok()?;
+    path.is_file().then_some(path)
+}
+
 /// Creates the file of a stream, or opens a pipe or terminal.
 ///
 /// # Errors
@@ -172,6 +213,26 @@ mod tests {
         assert!(check_output(Path::new("-"), Folder).is_err());
         assert!(check_output(Path::new(""), Replaced).is_err());
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 7);
+    }
+
+    #[test]
+    fn an_input_is_no_output_under_any_of_its_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::write(at("input"), "old").unwrap();
+        std::fs::write(at("other"), "old").unwrap();
+        std::os::unix::fs::symlink("input", at("link")).unwrap();
+        std::fs::hard_link(at("input"), at("hard")).unwrap();
+        let input = at("input");
+        let check = |output: &Path| check_not_input(output, [input.as_path()]);
+        for name in ["input", "./input", "link", "hard"] {
+            let error = check(&at(name)).unwrap_err().to_string();
+            assert!(error.contains("give another name"), "{name}: {error}");
+        }
+        for output in [at("other"), at("new"), "-".into(), "/dev/null".into()] {
+            check(&output).unwrap();
+        }
+        check_not_input(Path::new("/dev/null"), [Path::new("/dev/null")]).unwrap();
     }
 
     #[test]

@@ -13,6 +13,8 @@ use super::route::{Environment, Route, Scratch};
 /// Largest number of searches in progress at the same time. It limits memory use: each search stores one node for every
 /// cell of its grid.
 const SEARCHES: usize = 8;
+/// Largest tick of a saved state. A pool with 60 ticks per second needs millions of years to reach it.
+const TICK_MAX: u64 = 1 << 53;
 /// Number of ticks without a request after which the route of an agent is removed.
 const FORGET_TICKS: u64 = 600;
 
@@ -163,6 +165,9 @@ impl GridPlanner {
         let is_shared = (1..indices.len()).any(|n| indices[..n].contains(&indices[n]));
         if !is_ordered || is_shared || indices.iter().any(|&index| index >= SEARCHES) {
             return Err("the ids of the routes are not in ascending order, two routes use the same search, or a search does not exist".into());
+        }
+        if self.tick > TICK_MAX {
+            return Err(format!("the path searches are at tick {}", self.tick));
         }
         if let Some(bad) = self.routes.iter().find(|r| !r.is_sound(self.tick)) {
             return Err(format!(

@@ -26,6 +26,9 @@ const FORMAT: &str = "shoal pool";
 /// Version of the format. Must be increased when fields of the state or their meaning change.
 const VERSION: u32 = 6;
 
+/// Largest tick of a saved state. A pool with 60 ticks per second needs millions of years to reach it.
+const TICK_MAX: u64 = 1 << 53;
+
 /// Maximum length of a text that is loaded. The text of a pool with 200,000 agents is shorter.
 const MAX_TEXT_BYTES: usize = 1 << 30;
 
@@ -144,6 +147,7 @@ impl Simulation {
         check_plan(&saved, &plan, params)?;
         let mut state = saved.state.into_owned();
         let damaged = |reason| LoadError::Damaged { reason };
+        check_tick(&state).map_err(damaged)?;
         check_director(&state, &plan).map_err(damaged)?;
         check_agents(&state, &plan).map_err(damaged)?;
         check_overrides(&state, &plan).map_err(damaged)?;
@@ -256,6 +260,15 @@ fn check_plan(
 }
 
 /// Checks the pace of the director, and that the requests of rules refer to rules and species of the plan.
+/// Checks that the tick is one that a pool can reach, so that later ticks can be counted.
+fn check_tick(state: &PoolState) -> Result<(), String> {
+    let tick = state.world.random.tick;
+    if tick > TICK_MAX {
+        return Err(format!("tick {tick} is not possible"));
+    }
+    Ok(())
+}
+
 fn check_director(state: &PoolState, plan: &PoolPlan) -> Result<(), String> {
     let pace = state.world.director.pace;
     if !(pace.is_finite() && pace > 0.0) {

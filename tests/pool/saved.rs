@@ -307,6 +307,15 @@ fn a_text_that_does_not_fit_is_rejected_with_a_reason() {
         &|v| v["state"]["minds"][4]["drives"]["hunger"] = json!(9),
         "the mind of agent 4",
     );
+    // Such ticks overflowed when the next tick was counted.
+    rejected(
+        &|v| v["state"]["world"]["random"]["tick"] = json!(u64::MAX),
+        "tick 18446744073709551615 is not possible",
+    );
+    rejected(
+        &|v| v["state"]["planner"]["tick"] = json!(u64::MAX),
+        "the path searches are at tick 18446744073709551615",
+    );
     rejected(
         &|v| v["state"]["overrides"][0]["id"] = json!(4000),
         "the mind override of agent 4000 does not fit",

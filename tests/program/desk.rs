@@ -18,9 +18,13 @@ use shoal::world::OverlayLayers;
 /// Longest wait for anything. A slow machine needs seconds for a debug build.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Starts a pool without a picture. With `session`, it is logged into this folder.
+/// Starts a pool of the built-in site without a picture. With `session`, it is logged into this folder.
 pub(crate) fn start(camera: &str, session: Option<&Path>) -> LivePool {
-    let editor = Editor::open(None, Some("pool")).unwrap();
+    start_site(camera, None, session)
+}
+
+fn start_site(camera: &str, path: Option<&Path>, session: Option<&Path>) -> LivePool {
+    let editor = Editor::open(path, Some("pool")).unwrap();
     let site = Arc::clone(editor.site());
     let config = LiveConfig {
         camera: SourceSpec::parse(camera).unwrap(),
@@ -41,7 +45,7 @@ pub(crate) fn start(camera: &str, session: Option<&Path>) -> LivePool {
         start: SessionStart::new(None, &config.simulation, &editor),
     });
     let mut pool = LivePool::start_logged(config, session.as_ref(), StopFlag::default()).unwrap();
-    pool.start_desk(editor, None, None).unwrap();
+    pool.start_desk(editor, path, None).unwrap();
     pool
 }
 
@@ -341,4 +345,45 @@ fn a_logged_session_replays_tick_for_tick() {
         error.contains("log.jsonl:") && error.contains("differs from the run"),
         "{error}"
     );
+}
+
+/// A calibration that could not be saved was reported as saved, and was lost at the next start.
+#[test]
+fn a_calibration_that_cannot_be_saved_is_a_fault_and_is_saved_later() {
+    let folder = tempfile::tempdir().unwrap();
+    let site = folder.path().join("site.toml");
+    std::fs::write(&site, "scene = \"pool\"\n").unwrap();
+    let calibration = folder.path().join("calibration.toml");
+    std::fs::create_dir(&calibration).unwrap();
+    let pool = start_site("synthetic:1", Some(&site), None);
+    let client = &pool.client;
+    let mut table = "camera_x_px,camera_y_px,floor_x_m,floor_z_m\n".to_owned();
+    for i in 0..16 {
+        let (x, z) = (f64::from(i % 4), f64::from(i / 4));
+        let (u, v) = (40.0 + 80.0 * x + 30.0 * x * z / 9.0, 30.0 + 60.0 * z);
+        table += &format!("{u:.1},{v:.1},{:.2},{:.2}\n", 1.2 * x - 1.8, 0.86 * z - 1.3);
+    }
+    let table = json!({"command": "calibrate", "step": {"do": "table", "text": table}});
+    let accept = json!({"command": "calibrate", "step": {"do": "accept"}});
+    wait_for_status(client, "frames", |s| s.camera.frames > 0);
+    assert!(apply(client, table).is_applied());
+    wait_for_status(client, "a calibration", |s| s.calibration.is_proven);
+    assert!(apply(client, accept).is_applied());
+    let is_unsaved = |s: &Status| s.faults.iter().any(|f| f.name == "calibration_unsaved");
+    wait_for_status(client, "a fault", is_unsaved);
+    let saved = apply(client, json!({"command": "save"}));
+    let text = format!("{saved:?}");
+    assert!(
+        !saved.is_applied() && text.contains("calibration"),
+        "{text}"
+    );
+    std::fs::remove_dir(&calibration).unwrap();
+    wait_for_status(client, "a saved calibration", |s| !is_unsaved(s));
+    assert!(calibration.is_file());
+    assert!(
+        std::fs::read_to_string(&site)
+            .unwrap()
+            .contains("calibration.toml")
+    );
+    pool.supervisor.shut_down().unwrap();
 }

@@ -130,6 +130,64 @@ fn nothing_but_files_is_replaced() {
     }
 }
 
+/// `shoal calibrate p.csv … --out p.csv` replaced the measured points, and `--record` the recording that it played.
+#[test]
+fn no_command_replaces_a_file_that_it_reads() {
+    let paths = Paths::new();
+    let calibrate = [&CALIBRATE[..], &["--out"]].concat();
+    let contents = [
+        ("points.csv", points(|p| p)),
+        ("t.jsonl", String::new()),
+        (
+            "walk.y4m",
+            "YUV4MPEG2 W2 H2 F25:1 Cmono\nFRAME\n0000".to_owned(),
+        ),
+        ("site.toml", "scene = \"pool\"\n".to_owned()),
+    ];
+    for (name, content) in &contents {
+        std::fs::write(paths.at(name), content).unwrap();
+    }
+    let simulate = ["simulate", "--seconds", "0.1", "--shadows", "t.jsonl"];
+    let record = [
+        "run",
+        "--headless",
+        "--seconds",
+        "1",
+        "--camera",
+        "file:walk.y4m",
+    ];
+    for command in [
+        [&calibrate[..], &["points.csv"]].concat(),
+        [&calibrate[..], &["site.toml"]].concat(),
+        [&simulate[..], &["--out", "t.jsonl"]].concat(),
+        [
+            &simulate[..],
+            &["--out", "a.jsonl", "--save-state", "t.jsonl"],
+        ]
+        .concat(),
+        [&simulate[..], &["--out", "site.toml", "site.toml"]].concat(),
+        ["track", "--camera", "file:walk.y4m", "--out", "walk.y4m"].to_vec(),
+        [&record[..], &["--record", "walk.y4m"]].concat(),
+        [&record[..], &["--record", "site.toml", "site.toml"]].concat(),
+    ] {
+        let ended = paths.shoal(&command);
+        let errors = text(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(1), "{command:?}: {errors}");
+        assert!(
+            errors.contains("give another name"),
+            "{command:?}: {errors}"
+        );
+    }
+    for (name, content) in &contents {
+        assert_eq!(
+            std::fs::read_to_string(paths.at(name)).unwrap(),
+            *content,
+            "{name}"
+        );
+    }
+    assert!(!paths.at("a.jsonl").exists());
+}
+
 #[test]
 fn a_calibration_can_be_written_to_standard_output() {
     let paths = Paths::new();

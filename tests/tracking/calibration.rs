@@ -416,6 +416,10 @@ fn impossible_points_are_rejected_with_the_reason() {
         ),
         (with(&|p| p.floor_m *= 1000.0), "is it in millimeters"),
         (with(&|p| p.camera_px *= 2.0), "outside the camera frame"),
+        (
+            with(&|p| p.camera_px /= DVec2::new(640.0, 480.0)),
+            "not as shares of the frame",
+        ),
         (corner, "the points span only"),
         (Noise(9).placed(&good, 0.08), "the predicted floor error is"),
     ] {
@@ -425,6 +429,22 @@ fn impossible_points_are_rejected_with_the_reason() {
             "expected \"{expected}\", got: {rejection}"
         );
     }
+}
+
+/// With the points of a picture of 320 x 240 px and the wrong size, nothing told the technician what was wrong.
+#[test]
+fn points_of_a_smaller_picture_are_noticed() {
+    let mut points = Noise(4).placed(&grid(&view(), 4, 0.85), 0.0);
+    let note = "is the camera size correct?";
+    let is_noted =
+        |points: &[MeasuredPoint]| match calibrate(points, &setup(), &CalibrationParams::default())
+        {
+            Ok((_, report)) => report.notes.iter().any(|text| text.contains(note)),
+            Err(rejection) => rejection.to_string().contains(note),
+        };
+    assert!(!is_noted(&points));
+    points.iter_mut().for_each(|p| p.camera_px *= 0.5);
+    assert!(is_noted(&points));
 }
 
 #[test]

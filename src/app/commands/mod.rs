@@ -30,10 +30,38 @@ pub(super) use schedule::ScheduleArguments;
 pub(super) use visitors::VisitorsArguments;
 
 use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+
+use anyhow::Context as _;
 
 use super::cli::Command;
 use super::process::ensure_runtime_dir;
+use crate::camera::{SourceKind, SourceSpec};
+use crate::config::check_not_input;
+
+/// Checks that a command replaces none of the files that it reads.
+///
+/// # Errors
+/// When an output is one of the inputs.
+fn keep_inputs<const O: usize, const I: usize>(
+    outputs: [Option<&Path>; O],
+    inputs: [Option<&Path>; I],
+) -> anyhow::Result<()> {
+    for output in outputs.into_iter().flatten() {
+        check_not_input(output, inputs.into_iter().flatten())
+            .with_context(|| format!("{}: cannot be written", output.display()))?;
+    }
+    Ok(())
+}
+
+/// Returns the file that a camera source reads, if it reads one.
+fn camera_file(source: &str, folder: &Path) -> Option<PathBuf> {
+    match SourceSpec::parse(source).ok()?.kind {
+        SourceKind::File(path) => Some(folder.join(path)),
+        _ => None,
+    }
+}
 
 /// Runs a command. `words` is the command line without the name of the program.
 pub(super) fn dispatch(command: Command, words: &[OsString]) -> anyhow::Result<ExitCode> {

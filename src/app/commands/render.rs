@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use super::keep_inputs;
 use crate::app::cli::RenderArguments;
 use crate::app::offscreen::{PictureOutput, RenderOptions, render_offscreen};
 use crate::app::print_message;
@@ -14,6 +15,10 @@ use crate::world::Snapshot;
 pub(super) fn render(arguments: &RenderArguments) -> anyhow::Result<ExitCode> {
     let pool = &arguments.pool;
     let site = load_site(arguments.site.site.as_deref(), pool.scene.as_deref())?;
+    keep_inputs(
+        [Some(&arguments.out)],
+        [pool.shadows.as_deref(), arguments.site.site.as_deref()],
+    )?;
     let stop = stop_on_signals()?;
     let mut visitors = VisitorSource::open(
         pool.shadows.as_deref(),

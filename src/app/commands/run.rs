@@ -35,6 +35,13 @@ pub(super) fn run(arguments: RunArguments, words: &[OsString]) -> anyhow::Result
             path,
             secs: arguments.record_secs,
         });
+    if let Some(record) = &record {
+        anyhow::ensure!(
+            !record.path.is_file(),
+            "{}: this file exists already, and a recording replaces no file; give another name, or remove it",
+            record.path.display()
+        );
+    }
     let layers = arguments.overlay.layers();
     let config = live_config(&site, arguments.camera, AtEnd::Stay, record, layers)?;
     let listen = arguments

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 
+use super::keep_inputs;
 use crate::app::cli::SimulateArguments;
 use crate::app::json_lines::is_standard_output;
 use crate::app::print_message;
@@ -34,6 +35,20 @@ pub(super) fn simulate(arguments: SimulateArguments) -> anyhow::Result<ExitCode>
         return Ok(ExitCode::SUCCESS);
     }
     let path = arguments.site.site.as_deref();
+    let (shadows, commands) = (
+        arguments.pool.shadows.as_deref(),
+        arguments.commands.as_deref(),
+    );
+    keep_inputs(
+        [
+            arguments.out.as_deref(),
+            arguments.log_commands.as_deref(),
+            arguments.report_json.as_deref(),
+        ],
+        [shadows, commands, path, arguments.load_state.as_deref()],
+    )?;
+    // A state can be continued in the same file, because it is read before it is saved.
+    keep_inputs([arguments.save_state.as_deref()], [shadows, commands, path])?;
     let scene = arguments.pool.scene.as_deref();
     let (site, script): (Arc<Site>, _) = match arguments.commands {
         Some(commands) => {

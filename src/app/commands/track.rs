@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::anyhow;
 
+use super::{camera_file, keep_inputs};
 use crate::app::cli::TrackArguments;
 use crate::app::process::stop_on_signals;
 use crate::app::site_setup::{camera_source, load_site, tracker_config};
@@ -20,6 +21,15 @@ pub(super) fn track(arguments: TrackArguments) -> anyhow::Result<ExitCode> {
         .map(read_calibration)
         .transpose()?;
     let (source, folder) = camera_source(&site, arguments.camera);
+    let recording = camera_file(&source, &folder);
+    keep_inputs(
+        [Some(&arguments.out)],
+        [
+            recording.as_deref(),
+            arguments.calibration.as_deref(),
+            arguments.site.site.as_deref(),
+        ],
+    )?;
     let mut tracker = tracker_config(&site);
     tracker.calibration = named.or(tracker.calibration);
     let options = TrackOptions {

@@ -24,6 +24,7 @@ use crate::site::Site;
 
 use super::super::last_good::LastGood;
 use super::alert_stage::AlertBoard;
+use super::fault_reporter::FaultReporter;
 use super::journal::Journal;
 use super::latest_slot::LatestSlot;
 use super::live_calibration::CalibrationCommand;
@@ -46,6 +47,8 @@ const STATUS_INTERVAL: Duration = Duration::from_millis(250);
 const STATUS_AFTER_COMMAND: Duration = Duration::from_millis(50);
 /// Name of the file in which an accepted calibration is saved if the site does not name a file.
 const CALIBRATION_FILE: &str = "calibration.toml";
+/// Time after which an accepted calibration that could not be saved is saved again.
+const SAVE_AGAIN_AFTER: Duration = Duration::from_secs(5);
 
 /// Inputs and outputs of the desk stage.
 pub(crate) struct DeskLinks {
@@ -100,6 +103,9 @@ pub(crate) struct DeskStage {
     restart_needed: Vec<String>,
     /// Calibration of the camera, as the vision stage published it.
     calibration: Arc<Mutex<CalibrationStatus>>,
+    /// An accepted calibration that could not be saved, and the time of the next attempt.
+    unsaved_calibration: Option<(Box<Calibration>, Instant)>,
+    calibration_fault: FaultReporter,
 }
 
 impl DeskStage {
@@ -111,6 +117,7 @@ impl DeskStage {
         site: Option<&Path>,
         calibration: Arc<Mutex<CalibrationStatus>>,
     ) -> Self {
+        let calibration_fault = FaultReporter::new("calibration_unsaved", &links.journal);
         Self {
             desk,
             links,
@@ -123,6 +130,8 @@ impl DeskStage {
             last_good: site.map(LastGood::of_site),
             restart_needed: Vec::new(),
             calibration,
+            unsaved_calibration: None,
+            calibration_fault,
         }
     }
 
@@ -133,9 +142,13 @@ impl DeskStage {
         self.publish_documents();
         while heartbeat.keep_running() {
             while let Ok(calibration) = self.links.accepted.try_recv() {
-                self.save_calibration(&calibration);
+                self.save_calibration(calibration);
             }
             let now = Instant::now();
+            if (self.unsaved_calibration.as_ref()).is_some_and(|(_, due)| now >= *due) {
+                // The fault is still active if this fails too.
+                let _ = self.save_calibration_again();
+            }
             if now >= status_due {
                 status_due = now + STATUS_INTERVAL;
                 self.publish_status();
@@ -200,7 +213,13 @@ impl DeskStage {
                 self.passed_on(requested)
             }
             _ => {
-                let outcome = self.edit_joined(source, command, sent);
+                let mut outcome = self.edit_joined(source, command, sent);
+                if outcome.is_applied()
+                    && matches!(command, Command::Save)
+                    && let Err(reason) = self.save_calibration_again()
+                {
+                    outcome = Outcome::rejected(format!("the calibration is not saved: {reason}"));
+                }
                 // A rejected file is shown with its problems.
                 if outcome.is_applied() || matches!(command, Command::TakeOver { .. }) {
                     self.publish_documents();
@@ -369,6 +388,8 @@ impl DeskStage {
             self.links.schedule.set_params(site.file.schedule.clone());
         }
         if before.calibration != site.calibration {
+            self.unsaved_calibration = None;
+            self.calibration_fault.clear();
             let calibration = site.calibration.clone().map(Box::new);
             self.send_calibration(CalibrationCommand::Replace(calibration));
         }
@@ -404,14 +425,17 @@ impl DeskStage {
         is_sent
     }
 
-    /// Saves an accepted calibration, so that it is still in use after a restart.
-    fn save_calibration(&mut self, calibration: &Calibration) {
+    /// Saves an accepted calibration, so that it is still in use after a restart. If that fails, it is a fault, and the
+    /// calibration is saved later.
+    fn save_calibration(&mut self, calibration: Box<Calibration>) {
+        self.unsaved_calibration = None;
         let saved = match self.folder.clone() {
-            Some(folder) => self.save(&folder, calibration),
+            Some(folder) => self.save(&folder, &calibration),
             None => Err("the built-in demo has no folder; start Shoal with a site file".to_owned()),
         };
         let message = match saved {
             Ok(path) => {
+                self.calibration_fault.clear();
                 let message = format!("The calibration is in use and saved: {}", path.display());
                 tracing::info!("{message}");
                 message
@@ -420,11 +444,39 @@ impl DeskStage {
                 let message = format!(
                     "The calibration is in use until the next restart, but is not saved: {reason}"
                 );
-                tracing::error!("{message}");
+                if self.folder.is_some() {
+                    self.calibration_fault.raise(&message);
+                    let due = Instant::now() + SAVE_AGAIN_AFTER;
+                    self.unsaved_calibration = Some((calibration, due));
+                } else {
+                    tracing::error!("{message}");
+                }
                 message
             }
         };
         self.send_calibration(CalibrationCommand::ReportSaved(message));
+    }
+
+    /// Saves the calibration that could not be saved before, if there is one.
+    fn save_calibration_again(&mut self) -> Result<(), String> {
+        let Some((calibration, _)) = self.unsaved_calibration.take() else {
+            return Ok(());
+        };
+        let folder = self.folder.clone().unwrap_or_default();
+        match self.save(&folder, &calibration) {
+            Ok(path) => {
+                self.calibration_fault.clear();
+                let message = format!("The calibration is saved now: {}", path.display());
+                self.send_calibration(CalibrationCommand::ReportSaved(message));
+                Ok(())
+            }
+            Err(reason) => {
+                self.calibration_fault.raise(&reason);
+                let due = Instant::now() + SAVE_AGAIN_AFTER;
+                self.unsaved_calibration = Some((calibration, due));
+                Err(reason)
+            }
+        }
     }
 
     fn save(&mut self, folder: &Path, calibration: &Calibration) -> Result<PathBuf, String> {
