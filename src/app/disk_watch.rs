@@ -39,7 +39,11 @@ pub fn watch_files(
             if sent.send(client) == Err(Undelivered::Gone) {
                 return;
             }
-            if let Some(problems) = sent.result() {
+            if let Some((mut problems, applied)) = sent.result() {
+                for command in &applied {
+                    watch.forget_deletions(command);
+                }
+                problems.extend(watch.busy_files().iter().map(ToString::to_string));
                 fault.set(&problems);
                 change = None;
             }
@@ -52,8 +56,12 @@ pub fn watch_files(
 struct Change {
     /// Commands that are not sent yet, because the queue of the desk is full.
     waiting: VecDeque<Command>,
+    /// Commands that are sent. The number of a request is the index of its command.
+    sent: Vec<Command>,
     /// Number of commands that are sent and not answered yet.
     unanswered: usize,
+    /// Commands that were applied.
+    applied: Vec<Command>,
     answers: (SyncSender<Reply>, Receiver<Reply>),
     /// Reasons of all rejections.
     problems: Vec<String>,
@@ -64,7 +72,9 @@ impl Change {
         Self {
             answers: sync_channel(commands.len()),
             waiting: commands.into(),
+            sent: Vec::new(),
             unanswered: 0,
+            applied: Vec::new(),
             problems: Vec::new(),
         }
     }
@@ -73,7 +83,7 @@ impl Change {
     fn send(&mut self, client: &DeskClient) -> Result<(), Undelivered> {
         while let Some(command) = self.waiting.front() {
             let request = Request {
-                id: 0,
+                id: self.sent.len() as u64,
                 source: Source::of(SourceKind::Files),
                 command: command.clone(),
             };
@@ -82,23 +92,29 @@ impl Change {
                 // The channel has room for all answers. It is closed if a newer state of the files has replaced this one.
                 let _replaced = answer.try_send(reply);
             })?;
-            self.waiting.pop_front();
+            self.sent.extend(self.waiting.pop_front());
             self.unanswered += 1;
         }
         Ok(())
     }
 
-    /// Returns the reasons of all rejections, or `None` while an answer is missing.
-    fn result(&mut self) -> Option<Vec<String>> {
+    /// Returns the reasons of all rejections and the applied commands, or `None` while an answer is missing.
+    fn result(&mut self) -> Option<(Vec<String>, Vec<Command>)> {
         for reply in self.answers.1.try_iter() {
             self.unanswered -= 1;
             if let Outcome::Rejected { problems } = reply.result {
                 self.problems
                     .extend(problems.iter().map(ToString::to_string));
+            } else {
+                self.applied
+                    .extend(self.sent.get(reply.id as usize).cloned());
             }
         }
         let is_complete = self.waiting.is_empty() && self.unanswered == 0;
-        is_complete.then(|| std::mem::take(&mut self.problems))
+        is_complete.then(|| {
+            let problems = std::mem::take(&mut self.problems);
+            (problems, std::mem::take(&mut self.applied))
+        })
     }
 }
 

@@ -25,6 +25,13 @@ pub const POLL_SECS: f32 = 0.25;
 /// that truncates a file, or removes it, and writes it later: 2 s.
 const INCOMPLETE_POLLS: u32 = 8;
 
+/// Number of polls for which a change waits until all files are stable: 5 s. Then the stable files are applied without those
+/// that still change: a program that writes one file all the time must not block the others.
+const BUSY_POLLS: u32 = 20;
+
+/// Number of changes within [`INCOMPLETE_POLLS`] polls of each other from which a file counts as written all the time.
+const BUSY_CHANGES: u32 = 4;
+
 /// Size of the pieces in which a file is read to compute its hash, in bytes.
 const PIECE_BYTES: usize = 64 << 10;
 
@@ -41,6 +48,22 @@ struct Contents {
     referred: BTreeMap<PathBuf, Option<u64>>,
 }
 
+/// A watched file.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum WatchedFile {
+    Document(DocumentName),
+    Referred(PathBuf),
+}
+
+/// Recent changes of one file.
+#[derive(Clone, Copy, Debug, Default)]
+struct Activity {
+    /// Number of changes, each less than [`INCOMPLETE_POLLS`] polls after the one before.
+    changes: u32,
+    /// Number of polls since the last change.
+    quiet_polls: u32,
+}
+
 /// Watches the files of one site.
 #[derive(Debug)]
 pub struct FileWatcher {
@@ -49,11 +72,17 @@ pub struct FileWatcher {
     seen: Contents,
     /// Number of polls since the contents last changed.
     stable_polls: u32,
+    /// Number of polls since the contents began to differ from the reported ones, or since the last report.
+    waiting_polls: u32,
+    /// Files that have changed in the last [`INCOMPLETE_POLLS`] polls.
+    active: BTreeMap<WatchedFile, Activity>,
+    /// Problems of the files that were left out of the last report because they change all the time.
+    busy: Vec<Problem>,
     /// Last reported contents.
     reported: Contents,
     /// Last text of each document that did not look incomplete.
     complete: BTreeMap<DocumentName, String>,
-    /// All documents that have ever been reported.
+    /// All documents that have been reported, except those whose deletion was applied.
     known: BTreeSet<DocumentName>,
     /// Stamps of the referred files when they were last read.
     stamps: BTreeMap<PathBuf, Option<Stamp>>,
@@ -69,6 +98,9 @@ impl FileWatcher {
             site: site.to_path_buf(),
             seen: Contents::default(),
             stable_polls: 0,
+            waiting_polls: 0,
+            active: BTreeMap::new(),
+            busy: Vec::new(),
             reported: Contents::default(),
             complete: BTreeMap::new(),
             known: BTreeSet::new(),
@@ -76,7 +108,7 @@ impl FileWatcher {
             next_read: 0,
         };
         watcher.seen = watcher.read();
-        watcher.mark_reported();
+        watcher.mark_reported(watcher.seen.clone());
         watcher
     }
 
@@ -86,7 +118,8 @@ impl FileWatcher {
     }
 
     /// Returns the commands that apply the current state of the files, if the contents of any file have changed and all were
-    /// stable since the last poll; otherwise `None`. A file that looks incomplete must be stable for longer.
+    /// stable since the last poll; otherwise `None`. A file that looks incomplete must be stable for longer. Files that change all
+    /// the time are left out after [`BUSY_POLLS`] polls, and [`Self::busy_files`] returns them.
     ///
     /// The commands contain all documents, so a change that was rejected is tried again when any file has changed. Deletions
     /// are a command of their own: a deletion of a document that a scene needs is rejected, and must not prevent the other
@@ -95,20 +128,42 @@ impl FileWatcher {
     /// # Errors The files that cannot be read. They are returned once, until any file has changed.
     pub fn poll(&mut self) -> Option<Result<Vec<Command>, Problems>> {
         let contents = self.read();
-        if contents != self.seen {
-            self.seen = contents;
-            self.stable_polls = 0;
-            return None;
+        self.note_changes(&contents);
+        let is_unchanged = contents == self.seen;
+        self.seen = contents;
+        self.stable_polls = if is_unchanged {
+            self.stable_polls.saturating_add(1)
+        } else {
+            0
+        };
+        if self.seen == self.reported {
+            self.waiting_polls = 0;
+            // A file that changed all the time is again as it was reported, so its problem has ended.
+            let has_ended = is_unchanged && !std::mem::take(&mut self.busy).is_empty();
+            return has_ended.then(|| Ok(Vec::new()));
         }
-        self.stable_polls = self.stable_polls.saturating_add(1);
-        let is_stable = self.stable_polls >= INCOMPLETE_POLLS || !self.looks_incomplete();
-        if self.seen == self.reported || !is_stable {
-            return None;
+        self.waiting_polls += 1;
+        let is_settled =
+            is_unchanged && (self.stable_polls >= INCOMPLETE_POLLS || !self.looks_incomplete());
+        let contents = if is_settled {
+            self.busy.clear();
+            self.seen.clone()
+        } else {
+            let busy = self.find_busy();
+            if self.waiting_polls < BUSY_POLLS || busy.is_empty() {
+                return None;
+            }
+            self.busy = busy;
+            self.quiet_contents()
+        };
+        if contents == self.reported {
+            self.waiting_polls = 0;
+            return Some(Ok(Vec::new()));
         }
-        self.mark_reported();
-        let mut problems = self.seen.folder_problems.clone();
+        self.mark_reported(contents);
+        let mut problems = self.reported.folder_problems.clone();
         problems.extend(
-            self.seen
+            self.reported
                 .documents
                 .values()
                 .filter_map(|text| text.clone().err()),
@@ -118,7 +173,7 @@ impl FileWatcher {
         }
         let text_of = |document: &DocumentName| DocumentText {
             document: document.clone(),
-            text: (self.seen.documents.get(document))
+            text: (self.reported.documents.get(document))
                 .and_then(|text| text.as_ref().ok())
                 .cloned(),
         };
@@ -134,10 +189,83 @@ impl FileWatcher {
         Some(Ok(commands))
     }
 
-    fn mark_reported(&mut self) {
-        self.reported = self.seen.clone();
+    /// Returns a problem for each file that was left out of the last report because it changes all the time.
+    pub fn busy_files(&self) -> &[Problem] {
+        &self.busy
+    }
+
+    /// Stops repeating the deletions of a command, because they were applied.
+    pub fn forget_deletions(&mut self, applied: &Command) {
+        let Command::TakeOver { documents } = applied else {
+            return;
+        };
+        for DocumentText { document, text } in documents {
+            if text.is_none() && !self.reported.documents.contains_key(document) {
+                self.known.remove(document);
+                self.complete.remove(document);
+            }
+        }
+    }
+
+    /// Counts the changes of the files between the last poll and these contents.
+    fn note_changes(&mut self, contents: &Contents) {
+        self.active.retain(|_, activity| {
+            activity.quiet_polls += 1;
+            activity.quiet_polls < INCOMPLETE_POLLS
+        });
+        let documents = changed_keys(&self.seen.documents, &contents.documents);
+        let referred = changed_keys(&self.seen.referred, &contents.referred);
+        let documents = documents.cloned().map(WatchedFile::Document);
+        let referred = referred.cloned().map(WatchedFile::Referred);
+        for file in documents.chain(referred) {
+            let activity = self.active.entry(file).or_default();
+            activity.changes = activity.changes.saturating_add(1);
+            activity.quiet_polls = 0;
+        }
+    }
+
+    /// Returns a problem for each file that changes all the time.
+    fn find_busy(&self) -> Vec<Problem> {
+        let busy = self.active.iter();
+        let busy = busy.filter(|(_, activity)| activity.changes >= BUSY_CHANGES);
+        let problem = |(file, _): (&WatchedFile, &Activity)| {
+            let path = match file {
+                WatchedFile::Document(name) => path_of(name, &self.site),
+                WatchedFile::Referred(path) => path.clone(),
+            };
+            Problem::of_file(
+                path.display().to_string(),
+                "changes all the time, so its changes are not applied; stop the program that writes it",
+            )
+        };
+        busy.map(problem).collect()
+    }
+
+    /// Returns the current contents, with the reported content of each file that has changed in the last polls.
+    fn quiet_contents(&self) -> Contents {
+        let mut contents = self.seen.clone();
+        for file in self.active.keys() {
+            match file {
+                WatchedFile::Document(name) => restore(
+                    &mut contents.documents,
+                    name,
+                    self.reported.documents.get(name),
+                ),
+                WatchedFile::Referred(path) => restore(
+                    &mut contents.referred,
+                    path,
+                    self.reported.referred.get(path),
+                ),
+            }
+        }
+        contents
+    }
+
+    fn mark_reported(&mut self, contents: Contents) {
+        self.reported = contents;
         self.stable_polls = 0;
-        for (name, text) in &self.seen.documents {
+        self.waiting_polls = 0;
+        for (name, text) in &self.reported.documents {
             self.known.insert(name.clone());
             if let Ok(text) = text
                 && !is_blank(text)
@@ -210,6 +338,34 @@ impl FileWatcher {
     }
 }
 
+/// Returns the keys whose values differ between two maps, or that only one of the maps has.
+fn changed_keys<'a, K: Ord, V: PartialEq>(
+    before: &'a BTreeMap<K, V>,
+    now: &'a BTreeMap<K, V>,
+) -> impl Iterator<Item = &'a K> {
+    let changed = now
+        .iter()
+        .filter(|(key, value)| before.get(key) != Some(value));
+    let removed = before.keys().filter(|key| !now.contains_key(*key));
+    changed.map(|(key, _)| key).chain(removed)
+}
+
+/// Gives a key an earlier value, or removes the key if it had none.
+fn restore<K: Ord + Clone, V: Clone>(map: &mut BTreeMap<K, V>, key: &K, earlier: Option<&V>) {
+    match earlier {
+        Some(value) => map.insert(key.clone(), value.clone()),
+        None => map.remove(key),
+    };
+}
+
+/// Returns the path of a document's file.
+fn path_of(document: &DocumentName, site: &Path) -> PathBuf {
+    match document {
+        DocumentName::Site => site.to_path_buf(),
+        other => folder_of(site).join(format!("{other}.toml")),
+    }
+}
+
 /// Whether the end of a text is missing: it is shorter than the complete text, and ends with another line. A program that writes
 /// a file in several pieces leaves such texts for a moment, and they can be valid.
 fn is_cut_off(text: &str, complete: &str) -> bool {
@@ -266,4 +422,107 @@ fn hash_of_file(path: &Path) -> Option<u64> {
 fn stamp(path: &Path) -> Option<Stamp> {
     let metadata = std::fs::metadata(path).ok()?;
     Some((metadata.modified().ok(), metadata.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn species(name: &str) -> DocumentName {
+        DocumentName::Species { name: name.into() }
+    }
+
+    /// A site in a temporary folder, its species `fish` and its watcher.
+    fn watched() -> (tempfile::TempDir, FileWatcher) {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("species")).unwrap();
+        std::fs::write(folder.path().join("site.toml"), "scene = 'pool'\n").unwrap();
+        std::fs::write(folder.path().join("species/fish.toml"), "groups = []\n").unwrap();
+        let watcher = FileWatcher::new(&folder.path().join("site.toml"));
+        (folder, watcher)
+    }
+
+    /// Polls until the watcher reports commands.
+    fn commands(watcher: &mut FileWatcher) -> Vec<Command> {
+        let polls = (0..2 * BUSY_POLLS).find_map(|_| watcher.poll());
+        polls.expect("a report").expect("readable files")
+    }
+
+    fn deleted(commands: &[Command]) -> Vec<DocumentName> {
+        let documents = commands.iter().flat_map(|command| match command {
+            Command::TakeOver { documents } => documents.as_slice(),
+            _ => &[],
+        });
+        let deleted = documents.filter(|document| document.text.is_none());
+        deleted.map(|document| document.document.clone()).collect()
+    }
+
+    /// A fixed bug: after a file came and went, every later save repeated its deletion.
+    #[test]
+    fn a_deletion_is_repeated_only_until_it_is_applied() {
+        let (folder, mut watcher) = watched();
+        let (site, fish) = (
+            folder.path().join("site.toml"),
+            folder.path().join("species/fish.toml"),
+        );
+        std::fs::remove_file(&fish).unwrap();
+        assert_eq!(deleted(&commands(&mut watcher)), [species("fish")]);
+        // The deletion was rejected, so the next change tries it again.
+        std::fs::write(&site, "scene = 'reef'\n").unwrap();
+        let repeated = commands(&mut watcher);
+        assert_eq!(deleted(&repeated), [species("fish")]);
+        for command in &repeated {
+            watcher.forget_deletions(command);
+        }
+        std::fs::write(&site, "scene = 'koi'\n").unwrap();
+        assert_eq!(commands(&mut watcher).len(), 1);
+        // The file comes back and goes again.
+        std::fs::write(&fish, "groups = []\n").unwrap();
+        assert_eq!(deleted(&commands(&mut watcher)), []);
+        std::fs::remove_file(&fish).unwrap();
+        assert_eq!(deleted(&commands(&mut watcher)), [species("fish")]);
+    }
+
+    /// A fixed bug: while one file was written all the time, no change of another file was applied.
+    #[test]
+    fn a_file_that_changes_all_the_time_does_not_block_the_others() {
+        let (folder, mut watcher) = watched();
+        let busy = folder.path().join("species/busy.toml");
+        std::fs::write(folder.path().join("site.toml"), "scene = 'reef'\n").unwrap();
+        let mut report = None;
+        for round in 0..2 * BUSY_POLLS {
+            std::fs::write(&busy, format!("# {round}\n")).unwrap();
+            if let Some(polled) = watcher.poll() {
+                report = Some(polled.unwrap());
+                break;
+            }
+        }
+        let report = report.expect("the quiet file is reported");
+        let [Command::TakeOver { documents }] = report.as_slice() else {
+            panic!("{report:?}");
+        };
+        let text = |name| {
+            documents
+                .iter()
+                .find(|d| d.document == name)
+                .and_then(|d| d.text.as_deref())
+        };
+        assert_eq!(text(DocumentName::Site), Some("scene = 'reef'\n"));
+        assert_eq!(text(species("busy")), None);
+        let problems = watcher.busy_files();
+        assert!(
+            problems[0].file.ends_with("busy.toml") && problems[0].message.contains("all the time")
+        );
+        assert_eq!(problems.len(), 1);
+        // Alone, the busy file is reported again and again, with no command.
+        let again = (0..2 * BUSY_POLLS).find_map(|round| {
+            std::fs::write(&busy, format!("# again {round}\n")).unwrap();
+            watcher.poll()
+        });
+        assert_eq!(again.expect("a report").expect("readable files"), []);
+        assert_eq!(watcher.busy_files().len(), 1);
+        // When the program has ended, its file is applied too.
+        assert_eq!(commands(&mut watcher).len(), 1);
+        assert!(watcher.busy_files().is_empty());
+    }
 }
