@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use super::json_lines::JsonLinesWriter;
-use crate::config::Problems;
+use crate::config::{Problems, visible};
 use crate::control::{Command, CommandLine, FaultStatus, Reason, Rejection, Status};
 use crate::simulation::Simulation;
 use crate::site::{Applied, Editor};
@@ -163,9 +163,9 @@ pub(super) fn quarantine_fault(count: u64) -> Option<FaultStatus> {
 /// Returns the reasons of a rejection, at most [`REASONS_MAX`].
 pub(super) fn reasons(problems: &Problems) -> Vec<Reason> {
     let reason = |p: &crate::config::Problem| Reason {
-        file: p.file.clone(),
+        file: visible(&p.file).into_owned(),
         line: p.line,
-        path: p.path.clone(),
+        path: visible(&p.path).into_owned(),
         message: p.message.clone(),
     };
     problems.0.iter().take(REASONS_MAX).map(reason).collect()

@@ -13,6 +13,9 @@ use super::live::StopFlag;
 use super::stoppable_input::StoppableInput;
 use crate::config::create_stream;
 
+/// Byte order mark, which some editors write at the beginning of a text.
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
 /// Writes JSON lines to a file or to standard output.
 pub(super) struct JsonLinesWriter {
     path: PathBuf,
@@ -228,6 +231,9 @@ impl<R: Read> JsonLinesReader<R> {
                 return Ok(None);
             }
             self.is_partial = false;
+            if self.number == 1 && self.text.starts_with(BYTE_ORDER_MARK) {
+                self.text.drain(..BYTE_ORDER_MARK.len());
+            }
             if !self.text.trim_ascii().is_empty() {
                 return Ok(Some(self.text.trim_ascii()));
             }
@@ -296,6 +302,20 @@ mod tests {
         assert_eq!(lines.next::<u32>("number").unwrap(), Some(2));
         assert_eq!(lines.next::<u32>("number").unwrap(), None);
         assert_eq!(lines.next::<u32>("number").unwrap(), None);
+    }
+
+    /// A fixed bug: a file that an editor saved with a byte order mark was refused without naming the mark.
+    #[test]
+    fn a_byte_order_mark_at_the_beginning_is_skipped() {
+        let mut lines = reader("\u{feff}1\n2\n");
+        assert_eq!(lines.next::<u32>("number").unwrap(), Some(1));
+        assert_eq!(lines.next::<u32>("number").unwrap(), Some(2));
+        let mut lines = reader("\u{feff}\n1\n\u{feff}2\n");
+        assert_eq!(lines.next::<u32>("number").unwrap(), Some(1));
+        assert!(
+            lines.next::<u32>("number").is_err(),
+            "a mark inside of the file"
+        );
     }
 
     #[test]

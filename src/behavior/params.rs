@@ -24,6 +24,7 @@ pub struct NeedParams {
     /// Whether all executable actions act together. Otherwise only one acts.
     pub additive: bool,
     /// Names of the need's actions, most important first.
+    #[schemars(length(max = 128))]
     pub actions: Vec<String>,
     /// Method by which an additive need combines the forces of its actions.
     pub combine: Combine,

@@ -5,6 +5,8 @@
 
 use glam::DVec2;
 
+use crate::config::shown;
+
 /// Columns of the table. Its first line contains these names in any order.
 pub const POINT_COLUMNS: [&str; 4] = ["camera_x_px", "camera_y_px", "floor_x_m", "floor_z_m"];
 
@@ -343,19 +345,6 @@ fn parse_number(text: &str) -> Result<(f64, Option<char>), &'static str> {
     };
     let number = plain.replace(',', ".").parse();
     Ok((number.map_err(|_| "is not a number")?, mark))
-}
-
-/// Returns a part of the user's text, shortened and without control characters.
-fn shown(text: &str) -> String {
-    let mut shown: String = text
-        .chars()
-        .take(60)
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
-    if text.chars().nth(60).is_some() {
-        shown.push('…');
-    }
-    shown
 }
 
 #[cfg(test)]

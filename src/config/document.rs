@@ -15,14 +15,12 @@ use super::extend::{ExtendRules, at_level, extend};
 use super::problem::{Problem, Problems};
 use super::read::read_file;
 use super::schema::schema_of;
+use super::shown::name_of_invisible;
 use super::spans::Spans;
 use super::validate::validate;
 
 /// Maximum size of a configuration file, in bytes. Files written by hand are far smaller.
 pub const TEXT_BYTES_MAX: u64 = 1 << 20;
-
-/// Maximum number of problems listed for one file. Further problems are only counted.
-const PROBLEMS_MAX: usize = 100;
 
 /// Reads a text file of at most [`TEXT_BYTES_MAX`].
 ///
@@ -91,7 +89,10 @@ pub fn parse_extending<T: JsonSchema + DeserializeOwned>(
             spans.problem_at(
                 e.span().as_ref(),
                 String::new(),
-                syntax_message(e.message()),
+                syntax_message(
+                    e.message(),
+                    e.span().map_or("", |span| spans.line_at(span.start)),
+                ),
             )
         })
         .collect();
@@ -99,6 +100,8 @@ pub fn parse_extending<T: JsonSchema + DeserializeOwned>(
     problems.dedup_by_key(|p| p.line);
     let broken: Vec<usize> = problems.iter().map(|p| p.line).collect();
     let findings = validate(tree.get_ref(), schema_of::<T>(), &spans);
+    // A list beyond its limit is not used for further checks, which compare its entries with each other.
+    let is_oversized = findings.iter().any(|finding| finding.is_oversized);
     let unknown = findings.iter().filter(|finding| finding.is_unknown_key);
     let unknown: Vec<Range<usize>> = unknown.map(|finding| finding.span.clone()).collect();
     for finding in findings {
@@ -129,15 +132,8 @@ pub fn parse_extending<T: JsonSchema + DeserializeOwned>(
     }
     let mut problems = Problems(problems);
     problems.sort();
-    let count = problems.0.len();
-    if count > PROBLEMS_MAX {
-        problems.0.truncate(PROBLEMS_MAX);
-        problems.0.push(Problem::of_file(
-            file,
-            format!("and {} more problems", count - PROBLEMS_MAX),
-        ));
-    }
-    (value, problems)
+    problems.limit("problems");
+    (value.filter(|_| !is_oversized), problems)
 }
 
 /// Whether a text has no content: nothing but white space, zero bytes and a byte order mark. After a power cut, a file can
@@ -212,7 +208,15 @@ fn remove_keys(table: &mut DeTable<'_>, keys: &[Range<usize>]) {
     }
 }
 
-fn syntax_message(message: &str) -> String {
+/// Returns the message about a syntax error in a line. Editors do not show an invisible character, so the message names it.
+fn syntax_message(message: &str, line: &str) -> String {
+    let mut characters = line.chars().zip(1..);
+    let invisible = characters.find_map(|(c, column)| Some((name_of_invisible(c)?, column)));
+    if let Some((name, column)) = invisible {
+        return format!(
+            "invalid TOML: {message}; column {column} of this line is an invisible character ({name}); remove it"
+        );
+    }
     match message {
         "duplicate key" => {
             "duplicate key: this key already exists in the table; remove one of them".into()
@@ -239,6 +243,8 @@ mod tests {
         #[schemars(inner(range(min = -1.0, max = 1.0)))]
         at_m: [f32; 2],
         reeds: BTreeMap<String, Reed>,
+        #[schemars(inner(range(max = 5)), extend("maxProperties" = 2))]
+        rocks: BTreeMap<String, u8>,
         stones: Vec<Stone>,
         kind: Kind,
     }
@@ -252,6 +258,7 @@ mod tests {
                 ducks: 3,
                 at_m: [0.0; 2],
                 reeds: BTreeMap::new(),
+                rocks: BTreeMap::new(),
                 stones: Vec::new(),
                 kind: Kind::Still,
             }
@@ -517,8 +524,58 @@ mod tests {
         );
         let many: String = (0..1000).map(|i| format!("key{i} = 1\n")).collect();
         let problems = pond(&many).expect_err("no key is known");
-        assert_eq!(problems.0.len(), PROBLEMS_MAX + 1);
+        assert_eq!(problems.0.len(), 101);
         assert!(problems.to_string().ends_with("and 900 more problems"));
+    }
+
+    #[test]
+    fn an_invisible_character_in_a_syntax_error_is_named() {
+        for (text, wanted) in [
+            (
+                "ducks\u{a0}= 1",
+                "column 6 of this line is an invisible character (U+00A0, non-breaking space)",
+            ),
+            (
+                "deep = true\nducks = \u{200b}1",
+                "(U+200B, zero-width space)",
+            ),
+            ("ducks =\u{c} 1", "(U+000C, form feed)"),
+            ("ducks = 1\0", "(U+0000, NUL)"),
+        ] {
+            let problems = pond(text).expect_err(text).to_string();
+            assert!(problems.contains(wanted), "{text:?}: {problems}");
+        }
+    }
+
+    /// A fixed bug: a text with NUL was accepted as a path, and failed only when the file was opened.
+    #[test]
+    fn a_text_with_nul_is_refused() {
+        let problems = pond("title = \"a\\u0000b\"")
+            .expect_err("a text with NUL")
+            .to_string();
+        assert!(
+            problems.starts_with("pond.toml:1:9: title: ") && problems.contains("NUL"),
+            "{problems}"
+        );
+    }
+
+    /// A fixed bug: a file with thousands of entries was checked for minutes, because each entry was compared with all others.
+    #[test]
+    fn a_list_or_table_with_too_many_entries_has_no_value() {
+        for (text, wanted) in [
+            (
+                "at_m = [9, 9, 9]",
+                "pond.toml:1:8: at_m: has 3 items; allowed: exactly 2",
+            ),
+            (
+                "[rocks]\na = 9\nb = 9\nc = 9",
+                "pond.toml:1:1: rocks: has 3 entries; allowed: at most 2",
+            ),
+        ] {
+            let (value, problems) = parse_lenient::<Pond>(text, "pond.toml");
+            assert!(value.is_none());
+            assert_eq!(problems.to_string(), wanted);
+        }
     }
 
     #[test]

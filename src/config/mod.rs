@@ -25,6 +25,7 @@ mod read;
 mod renamed;
 mod save;
 mod schema;
+mod shown;
 mod spans;
 mod suggest;
 mod validate;
@@ -48,5 +49,6 @@ pub use save::{
     remove_file, remove_file_stepwise, save_file, save_file_stepwise, write_atomically,
 };
 pub use schema::{schema_of, schema_problems, unit_of_field};
+pub use shown::{shown, visible};
 pub use spans::Spans;
 pub use suggest::nearest_name;

@@ -3,9 +3,19 @@
 //! In: findings of the parser, of the validator and of other rooms (top-level modules). Out: messages for people.
 //! Must not: check anything.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Serialize;
+
+use super::shown::{visible, without_middle};
+
+/// Maximum number of problems listed for one file. Further problems are only counted.
+const PROBLEMS_MAX: usize = 100;
+
+/// Longest message and longest path of a problem, in characters. Both can contain a text of the user.
+const MESSAGE_CHARS_MAX: usize = 900;
+const PATH_CHARS_MAX: usize = 200;
 
 /// One problem in one file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -25,25 +35,39 @@ pub struct Problem {
 impl Problem {
     /// Makes a problem of a whole file.
     pub fn of_file(file: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::at(file, (0, 0), "", message)
+    }
+
+    /// Makes a problem at a line and column. The message and the path are shortened, and the message has escapes for invisible
+    /// characters.
+    pub(super) fn at(
+        file: impl Into<String>,
+        (line, column): (usize, usize),
+        path: impl Into<String>,
+        message: impl Into<String>,
+    ) -> Self {
+        let message = without_middle(message.into(), MESSAGE_CHARS_MAX);
         Self {
             file: file.into(),
-            line: 0,
-            column: 0,
-            path: String::new(),
-            message: message.into(),
+            line,
+            column,
+            path: without_middle(path.into(), PATH_CHARS_MAX),
+            message: visible(&message).into_owned(),
         }
     }
 }
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.file)?;
+        f.write_str(&visible(&self.file))?;
         if self.line > 0 {
             write!(f, ":{}:{}", self.line, self.column)?;
         }
-        f.write_str(": ")?;
+        if !self.file.is_empty() || self.line > 0 {
+            f.write_str(": ")?;
+        }
         if !self.path.is_empty() {
-            write!(f, "{}: ", self.path)?;
+            write!(f, "{}: ", visible(&self.path))?;
         }
         f.write_str(&self.message)
     }
@@ -67,6 +91,32 @@ impl Problems {
             (file, p.line, p.column)
         });
     }
+
+    /// Keeps the first [`PROBLEMS_MAX`] problems with a position of each file, and replaces the others by their number. `what`
+    /// names them. Problems of a whole file are kept, so a list can be limited again after others were added.
+    pub fn limit(&mut self, what: &str) {
+        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        self.0.retain(|problem| {
+            if problem.line == 0 {
+                return true;
+            }
+            match counts.get_mut(&problem.file) {
+                Some(count) => {
+                    *count += 1;
+                    *count <= PROBLEMS_MAX
+                }
+                None => counts.insert(problem.file.clone(), 1).is_none(),
+            }
+        });
+        for (file, count) in counts {
+            if count > PROBLEMS_MAX {
+                let message = format!("and {} more {what}", count - PROBLEMS_MAX);
+                let last = self.0.iter().rposition(|problem| problem.file == file);
+                let at = last.map_or(self.0.len(), |last| last + 1);
+                self.0.insert(at, Problem::of_file(file, message));
+            }
+        }
+    }
 }
 
 impl fmt::Display for Problems {
@@ -86,6 +136,43 @@ impl std::error::Error for Problems {}
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A fixed bug: names of files and texts of the user reached the terminal with their control characters, and a message
+    /// repeated a text of 900 KB.
+    #[test]
+    fn texts_of_the_user_are_safe_and_short() {
+        let problem = Problem::at(
+            "scenes/esc\u{1b}[31m\nerror: x.toml",
+            (1, 2),
+            "a\u{7}".repeat(900),
+            format!("\"{}\" is unknown; remove it", "x\n".repeat(450_000)),
+        );
+        let shown = problem.to_string();
+        assert!(shown.chars().all(|c| !c.is_control()), "{shown}");
+        assert!(
+            shown.starts_with("scenes/esc\\u{1b}[31m\\nerror: x.toml:1:2: a\\u{7}"),
+            "{shown}"
+        );
+        assert!(shown.ends_with("is unknown; remove it"), "{shown}");
+        assert!(shown.len() < 3000, "{}", shown.len());
+        assert_eq!(
+            Problem::of_file("", "there is nothing to undo").to_string(),
+            "there is nothing to undo"
+        );
+    }
+
+    #[test]
+    fn the_problems_of_each_file_are_limited() {
+        let of = |file: &str, count: usize| vec![Problem::at(file, (1, 1), "", "wrong"); count];
+        let mut problems = Problems([of("a", 130), of("b", 100), of("c", 1)].concat());
+        problems.limit("warnings");
+        assert_eq!(problems.0.len(), 202);
+        assert_eq!(problems.0[100].to_string(), "a: and 30 more warnings");
+        assert_eq!(problems.0[201].to_string(), "c:1:1: wrong");
+        let limited = problems.clone();
+        problems.limit("warnings");
+        assert_eq!(problems, limited);
+    }
 
     #[test]
     fn problems_are_sorted_and_show_their_position() {

@@ -4,7 +4,7 @@
 //!
 //! The keywords after [`schema_of`]: `type` (object, array, string, boolean, number, integer), `properties`,
 //! `required`, `additionalProperties` (`false`, or the schema of a map's values), `items`, `minItems`, `maxItems`,
-//! `enum` of strings, `oneOf` (tables that are distinguished by a `const` string), `minimum`, `maximum`, `title`,
+//! `maxProperties`, `enum` of strings, `oneOf` (tables that are distinguished by a `const` string), `minimum`, `maximum`, `title`,
 //! `description`, `default`, `x-unit` (from the field name's suffix) and `x-restart`. [`schema_problems`] finds all
 //! other keywords, so that a test can reject them.
 
@@ -17,7 +17,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
 /// The keywords that a schema may contain.
-const KEYWORDS: [&str; 17] = [
+const KEYWORDS: [&str; 18] = [
     "type",
     "properties",
     "required",
@@ -25,6 +25,7 @@ const KEYWORDS: [&str; 17] = [
     "items",
     "minItems",
     "maxItems",
+    "maxProperties",
     "enum",
     "oneOf",
     "const",

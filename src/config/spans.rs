@@ -76,6 +76,15 @@ impl Spans {
         self.sources.first().map_or("", |source| &source.text)
     }
 
+    /// Returns the line of the text with a byte, without the texts that it extends.
+    pub(super) fn line_at(&self, byte: usize) -> &str {
+        let Some(source) = self.sources.first() else {
+            return "";
+        };
+        let (line, _) = source.line_and_column(byte);
+        source.text.split('\n').nth(line - 1).unwrap_or("")
+    }
+
     /// Returns the part of a text at a byte range of the combined tree.
     pub(super) fn text_at(&self, span: &Range<usize>) -> &str {
         let level = span.start / LEVEL_BYTES;
@@ -134,13 +143,7 @@ impl Spans {
     /// Creates a problem with the position of the value at a path.
     pub fn problem(&self, path: &str, message: impl Into<String>) -> Problem {
         let (file, line, column) = self.place(self.nearest(path));
-        Problem {
-            file: file.into(),
-            line,
-            column,
-            path: path.into(),
-            message: message.into(),
-        }
+        Problem::at(file, (line, column), path, message)
     }
 
     pub(super) fn problem_at(
@@ -150,13 +153,7 @@ impl Spans {
         message: String,
     ) -> Problem {
         let (file, line, column) = self.place(span);
-        Problem {
-            file: file.into(),
-            line,
-            column,
-            path,
-            message,
-        }
+        Problem::at(file, (line, column), path, message)
     }
 
     pub(super) fn record(&mut self, table: &DeTable<'_>, path: &str) {

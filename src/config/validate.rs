@@ -11,11 +11,9 @@ use toml::de::{DeTable, DeValue};
 
 use super::renamed::new_name;
 use super::schema::{tag_of, variant_name};
+use super::shown::shown;
 use super::spans::Spans;
 use super::suggest::nearest_name;
-
-/// Longest quote from the user's text in a message, in characters.
-const QUOTE_CHARS_MAX: usize = 40;
 
 /// One difference between tree and schema, at a byte range of the text.
 pub(super) struct Finding {
@@ -26,6 +24,8 @@ pub(super) struct Finding {
     pub(super) is_absence: bool,
     /// Whether the key is unknown. If false, a value is wrong or missing.
     pub(super) is_unknown_key: bool,
+    /// Whether a list or table has more entries than its limit.
+    pub(super) is_oversized: bool,
     /// Text that replaces the key or the value, if it was renamed.
     pub(super) new_name: Option<String>,
 }
@@ -53,6 +53,7 @@ impl Check<'_> {
             message,
             is_absence: false,
             is_unknown_key: false,
+            is_oversized: false,
             new_name: None,
         });
     }
@@ -75,7 +76,9 @@ impl Check<'_> {
         match (kind, value.get_ref()) {
             ("object", DeValue::Table(table)) => self.table(table, span, schema, path),
             ("array", DeValue::Array(items)) => {
-                self.length(items.len(), span, schema, path);
+                if !self.length(items.len(), span, schema, path) {
+                    return;
+                }
                 for (i, item) in items.iter().enumerate() {
                     // Items have the unit of the list's field.
                     if let Some(inner) = schema.get("items") {
@@ -107,6 +110,15 @@ impl Check<'_> {
         if let Some(variants) = schema.get("oneOf").and_then(Value::as_array) {
             if let Some(variant) = self.variant(table, span.clone(), variants, path) {
                 self.table(table, span, variant, path);
+            }
+            return;
+        }
+        let most = schema.get("maxProperties").and_then(Value::as_u64);
+        if let Some(most) = most.filter(|&most| table.len() as u64 > most) {
+            let message = format!("has {} entries; allowed: at most {most}", table.len());
+            self.find(span, path, message);
+            if let Some(finding) = self.found.last_mut() {
+                finding.is_oversized = true;
             }
             return;
         }
@@ -146,6 +158,7 @@ impl Check<'_> {
                         message,
                         is_absence: false,
                         is_unknown_key: true,
+                        is_oversized: false,
                         new_name: new.filter(|_| both.is_none()).map(str::to_owned),
                     });
                 }
@@ -164,6 +177,7 @@ impl Check<'_> {
                     message: format!("\"{name}\" is missing{expected}"),
                     is_absence: true,
                     is_unknown_key: false,
+                    is_oversized: false,
                     new_name: None,
                 });
             }
@@ -194,6 +208,7 @@ impl Check<'_> {
                 ),
                 is_absence: true,
                 is_unknown_key: false,
+                is_oversized: false,
                 new_name: None,
             });
             return None;
@@ -214,14 +229,15 @@ impl Check<'_> {
         found
     }
 
-    fn length(&mut self, length: usize, span: Range<usize>, schema: &Value, path: &str) {
+    /// Checks the length of a list. Returns whether its items are to be checked.
+    fn length(&mut self, length: usize, span: Range<usize>, schema: &Value, path: &str) -> bool {
         let min = schema.get("minItems").and_then(Value::as_u64).unwrap_or(0);
         let max = schema
             .get("maxItems")
             .and_then(Value::as_u64)
             .unwrap_or(u64::MAX);
         if (min..=max).contains(&(length as u64)) {
-            return;
+            return true;
         }
         let allowed = match (min, max) {
             (min, max) if min == max => format!("exactly {min}"),
@@ -234,9 +250,20 @@ impl Check<'_> {
             path,
             format!("has {length} items; allowed: {allowed}"),
         );
+        let is_oversized = length as u64 > max;
+        if let Some(finding) = self.found.last_mut() {
+            finding.is_oversized = is_oversized;
+        }
+        !is_oversized
     }
 
     fn word(&mut self, word: &str, span: Range<usize>, schema: &Value, path: &str) {
+        if word.contains('\0') {
+            let message =
+                "contains the character NUL, which no name and no path can have; remove it";
+            self.find(span, path, message.into());
+            return;
+        }
         let Some(names) = schema.get("enum").and_then(Value::as_array) else {
             return;
         };
@@ -290,14 +317,9 @@ impl Check<'_> {
         format!("{found_type}; expected {}{hint}", expected(schema))
     }
 
-    /// Returns a part of the user's text on one line, shortened to `QUOTE_CHARS_MAX` characters.
+    /// Returns a part of the user's text on one line, shortened.
     fn quote(&self, span: &Range<usize>) -> String {
-        let piece = self.texts.text_at(span).trim();
-        let mut quoted = shown(piece);
-        if piece.chars().nth(QUOTE_CHARS_MAX).is_some() {
-            quoted.push('…');
-        }
-        quoted
+        shown(self.texts.text_at(span).trim())
     }
 }
 
@@ -398,12 +420,4 @@ fn unknown_name(word: &str, names: &[&str]) -> String {
     let meant = nearest_name(&word, names.iter().copied())
         .map_or(String::new(), |near| format!("; did you mean \"{near}\"?"));
     format!("\"{word}\" is not one of {}{meant}", names.join(", "))
-}
-
-/// Returns a name from the user's text, shortened and without control characters.
-fn shown(name: &str) -> String {
-    name.chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .take(QUOTE_CHARS_MAX)
-        .collect()
 }

@@ -34,6 +34,7 @@ pub struct OutputParams {
     /// Soft edges where the pictures of neighboring projectors overlap.
     pub blend: Blend,
     /// Parts of the projector's picture that stay dark, for example at a pillar or a bench.
+    #[schemars(length(max = 64))]
     pub masks: Vec<Mask>,
     /// Gamma correction of the picture. Values above 1 brighten mid-tones, for projectors that show them too dark.
     #[schemars(range(min = 0.3, max = 3.0))]

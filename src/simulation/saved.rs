@@ -184,6 +184,7 @@ fn read(text: &str) -> Result<SavedPool<'static>, LoadError> {
             MAX_TEXT_BYTES >> 20
         )));
     }
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let header: Header = serde_json::from_str(text).map_err(|e| unreadable(e.to_string()))?;
     if header.format != FORMAT {
         return Err(unreadable(format!("its format is not '{FORMAT}'")));

@@ -3,6 +3,8 @@
 //!
 //! In: parsed files. Out: warnings with their positions. Must not: know an action by its name; actions declare what they use.
 
+use std::collections::BTreeSet;
+
 use super::check::Findings;
 use super::files::{IndividualParams, SceneFile, SpeciesFile};
 use super::library::{Entry, Library};
@@ -30,15 +32,14 @@ const WIDTH_SHARE: f32 = 0.25;
 impl SpeciesFile {
     /// Returns the actions that needs or combined actions use and that are not switched off, by name.
     fn used_actions_by_name(&self) -> impl Iterator<Item = (&String, &ActionParams)> {
-        let needs = || self.needs.iter().chain([&self.standard]);
-        let used = move |name: &String| {
-            needs().any(|need| need.actions.contains(name))
-                || self
-                    .actions
-                    .values()
-                    .any(|action| action.parts().contains(name))
-        };
-        let named = self.actions.iter().filter(move |(name, _)| used(name));
+        let needs = self.needs.iter().chain([&self.standard]);
+        let of_needs = needs.flat_map(|need| &need.actions);
+        let of_actions = self.actions.values().flat_map(ActionParams::parts);
+        let used: BTreeSet<&String> = of_needs.chain(of_actions).collect();
+        let named = self
+            .actions
+            .iter()
+            .filter(move |(name, _)| used.contains(name));
         named.filter(|(_, action)| action.weight() > 0.0 || action.follows_director())
     }
 

@@ -54,6 +54,7 @@ pub struct SiteFile {
     #[schemars(extend("x-restart" = true))]
     pub counting: CountingParams,
     /// The projectors. If this list is empty, one output of the default size is used.
+    #[schemars(length(max = 16))]
     pub outputs: Vec<OutputParams>,
     /// The operator's panel.
     #[schemars(extend("x-restart" = true))]
@@ -151,12 +152,15 @@ pub struct IndividualParams {
     pub groups: Vec<String>,
     /// Relations of the individual. Each replaces the species' relation of the same type.
     #[serde(default)]
+    #[schemars(extend("maxProperties" = 64))]
     pub relations: RelationParams,
     /// Additional actions of the individual. Each replaces the species' action of the same name.
     #[serde(default)]
+    #[schemars(extend("maxProperties" = 128))]
     pub actions: BTreeMap<String, ActionParams>,
     /// Needs that replace all needs of the species. If this list is empty, the species' needs apply.
     #[serde(default)]
+    #[schemars(length(max = 64))]
     pub needs: Vec<NeedParams>,
     /// Start position `[x, y, z]` in world space. Without it, the position is random.
     #[serde(default)]
@@ -197,6 +201,7 @@ pub struct SpeciesFile {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub own_needs: bool,
     /// Groups that all individuals of the species belong to. Relations can refer to these groups.
+    #[schemars(length(max = 64))]
     pub groups: Vec<String>,
     /// Size of the body.
     pub body: BodyParams,
@@ -208,14 +213,17 @@ pub struct SpeciesFile {
     pub flock: FlockParams,
     /// Relations to other agents: for each relation, the names of species, groups or individuals. Visitors' shadows
     /// have the name `visitor`.
+    #[schemars(extend("maxProperties" = 64))]
     pub relations: RelationParams,
     /// Avoidance of other agents and obstacles.
     pub avoidance: Avoidance,
     /// Actions by name. Needs refer to these names.
+    #[schemars(extend("maxProperties" = 128))]
     pub actions: BTreeMap<String, ActionParams>,
     /// The standard need. It acts in every tick, in addition to the active need.
     pub standard: NeedParams,
     /// Needs, most important first. The first need that is not satisfied is active.
+    #[schemars(length(max = 64))]
     pub needs: Vec<NeedParams>,
     /// Method by which the forces of the standard need and the active need are combined.
     pub combine: Combine,

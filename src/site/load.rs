@@ -189,7 +189,9 @@ pub(super) fn validate(
     let site = assemble(library, models, &mut findings);
     let (mut problems, mut warnings) = (Problems(findings.problems), Problems(findings.warnings));
     problems.sort();
+    problems.limit("problems");
     warnings.sort();
+    warnings.limit("warnings");
     (site, warnings, problems)
 }
 

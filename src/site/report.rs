@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::files::{SceneFile, SiteFile, SpeciesFile};
 use super::load::load_and_check;
 use crate::calibration::Calibration;
-use crate::config::{Problem, schema_of};
+use crate::config::{Problem, schema_of, visible};
 
 /// All problems and warnings of a site's files.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -45,7 +45,7 @@ impl fmt::Display for CheckReport {
         write!(
             f,
             "{}: {}, {}",
-            self.site,
+            visible(&self.site),
             count(self.problems.len(), "problem"),
             count(self.warnings.len(), "warning")
         )

@@ -30,6 +30,7 @@ pub struct PoolParams {
     pub climate: ClimateParams,
     /// Terraces: basins at different heights between the minimum depth of the fish and the ground. If empty, the pool is one
     /// basin.
+    #[schemars(length(max = 32))]
     pub terraces: Vec<TerraceParams>,
 }
 
