@@ -1,4 +1,4 @@
-//! The user's text in messages: shortened, and without characters that a terminal would act on or that nobody sees.
+//! The user's text in messages: shortened, without characters that a terminal would act on or that are not visible.
 //!
 //! In: any text. Out: a text that is safe to print. Must not: decide what a message says.
 
