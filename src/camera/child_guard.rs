@@ -10,6 +10,7 @@ use std::ffi::OsString;
 use std::io::{self, Read};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
 #[cfg(unix)]
@@ -103,14 +104,17 @@ fn end_signals() -> io::Result<UnixStream> {
 #[cfg(unix)]
 fn guard(program: Pid, signals: UnixStream) -> ! {
     let status: Arc<Mutex<Option<WaitStatus>>> = Arc::default();
+    // Set before the guard kills the program, so that the end of the program is not taken for its own.
+    let is_killed: Arc<AtomicBool> = Arc::default();
     // Without both threads the program could outlive Shoal.
     let watch = |name: &str, mut stream: Box<dyn Read + Send>, signal: Option<i32>| {
-        let known = Arc::clone(&status);
+        let (known, is_killed) = (Arc::clone(&status), Arc::clone(&is_killed));
         let watch = move || {
             let mut bytes = [0; 256];
             // Only a signal writes to `signals`; what arrives on standard input is ignored.
             while !matches!(stream.read(&mut bytes), Ok(0) | Err(_)) && signal.is_none() {}
             let known = *known.lock();
+            is_killed.store(known.is_none(), Ordering::Release);
             // After the exit of the program, the system may give its process id to another process.
             kill_all(known.is_none().then_some(program));
             exit_like(known, signal);
@@ -129,6 +133,10 @@ fn guard(program: Pid, signals: UnixStream) -> ! {
     );
     let ended = wait_for(program);
     *status.lock() = ended;
+    while is_killed.load(Ordering::Acquire) {
+        // The thread that killed the program ends this process.
+        std::thread::park();
+    }
     wait_for_writers();
     exit_like(ended, None);
 }

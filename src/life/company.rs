@@ -139,7 +139,7 @@ impl CompanyWatch {
         }
         let counts = shadow.still_secs >= COUNTS_AFTER_SECS;
         let mut near = [0.0; SPECIES_MAX];
-        for index in 0..world.agents.len() {
+        for (index, &kind) in species_of.iter().enumerate() {
             let stay = &mut self.near_secs[index];
             if !is_near(&world, shadow, index) {
                 *stay = None;
@@ -155,7 +155,6 @@ impl CompanyWatch {
                 }
             }
             if counts {
-                let kind = species_of[index];
                 let company = &mut species[kind].0;
                 company.members.insert(world.agents.ids[index]);
                 company.longest_stay_secs = company.longest_stay_secs.max(stay_secs);

@@ -235,6 +235,15 @@ fn start_recorder(
     }))
 }
 
+/// Starts the thread that finds the visitors.
+fn start_vision(supervisor: &mut Supervisor, mut vision: VisionStage) -> anyhow::Result<()> {
+    let run = move |heartbeat: &Heartbeat| {
+        vision.run(heartbeat);
+        Ok(())
+    };
+    supervisor.start("vision", HangPolicy::EndProgram, run)
+}
+
 /// A running pool.
 pub struct LivePool {
     /// The supervisor of the threads.
@@ -348,7 +357,7 @@ impl LivePool {
             sync_channel(live_calibration::CALIBRATION_COMMANDS_MAX);
         let (accept, accepted) = sync_channel(live_calibration::CALIBRATION_COMMANDS_MAX);
         let calibration_status: Arc<Mutex<CalibrationStatus>> = Arc::default();
-        let mut vision = VisionStage {
+        let vision = VisionStage {
             calibration: LiveCalibration::new(
                 received_commands,
                 accept,
@@ -368,10 +377,7 @@ impl LivePool {
             journal: journal.clone(),
             views: views.clone(),
         };
-        supervisor.start("vision", HangPolicy::EndProgram, move |heartbeat| {
-            vision.run(heartbeat);
-            Ok(())
-        })?;
+        start_vision(&mut supervisor, vision)?;
         Ok(Self {
             supervisor,
             observation_latency: Arc::clone(&meters.frame_to_observation),

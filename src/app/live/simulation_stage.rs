@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::analytics::TrackPoint;
 use crate::panel::LiveViews;
 use crate::simulation::{Change, Simulation, SimulationParams};
-use crate::world::Snapshot;
+use crate::world::{Observation, Snapshot};
 use crate::world::{OverlayLayer, OverlayLayers};
 
 use super::super::session::{SessionEntry, TickLog, pool_hash};
@@ -118,7 +118,6 @@ impl SimulationStage {
         let mut records_forces = draws_forces;
         simulation.record_forces(records_forces);
         self.log(SessionEntry::Start { revision, pace });
-        let ticks_per_hash = (1.0 / simulation.dt_secs()).round().max(1.0) as u64;
         let tick = Duration::from_secs_f64(simulation.dt_secs());
         let mut clock = TickClock::new(Instant::now(), tick);
         let mut late = FaultReporter::new("simulation_late", &self.journal);
@@ -176,25 +175,7 @@ impl SimulationStage {
             simulation.snapshot(&mut pair.before);
             simulation.run_tick(&latest.observation);
             simulation.snapshot(&mut pair.after);
-            if self.session.is_some() && simulation.tick().is_multiple_of(ticks_per_hash) {
-                self.log(SessionEntry::Hash {
-                    tick: simulation.tick(),
-                    hash: pool_hash(&pair.after),
-                });
-            }
-            if let Some(session) = &self.session
-                && session.wants_state(simulation.tick(), simulation.dt_secs())
-                && let Ok(state) = simulation.save()
-            {
-                let tick = simulation.tick();
-                session.add(SessionEntry::State {
-                    tick,
-                    revision,
-                    state,
-                });
-                // A replay begins without visitors, so the newest observation follows.
-                session.add_observation(tick + 1, &latest.observation);
-            }
+            self.log_tick(&simulation, &pair.after, (revision, &latest.observation));
             pair.after.overlay.clear();
             simulation.fill_overlay(self.layers, &mut pair.after.overlay);
             (pair.due, pair.tick, pair.frame_at) = (due, tick, latest.frame_at);
@@ -225,6 +206,33 @@ impl SimulationStage {
             reason: "the program ended".to_owned(),
         });
         Ok(())
+    }
+
+    /// Logs a hash of the pool once per second, and its state where a replay can begin.
+    fn log_tick(
+        &self,
+        simulation: &Simulation,
+        after: &Snapshot,
+        (revision, observation): (u64, &Observation),
+    ) {
+        let Some(session) = &self.session else { return };
+        let (tick, dt_secs) = (simulation.tick(), simulation.dt_secs());
+        let ticks_per_hash = (1.0 / dt_secs).round().max(1.0) as u64;
+        if tick.is_multiple_of(ticks_per_hash) {
+            let hash = pool_hash(after);
+            session.add(SessionEntry::Hash { tick, hash });
+        }
+        if session.wants_state(tick, dt_secs)
+            && let Ok(state) = simulation.save()
+        {
+            session.add(SessionEntry::State {
+                tick,
+                revision,
+                state,
+            });
+            // A replay begins without visitors, so the newest observation follows.
+            session.add_observation(tick + 1, observation);
+        }
     }
 
     fn log(&self, entry: SessionEntry) {

@@ -349,7 +349,7 @@ fn every_bad_mind_has_its_message() {
         .collect();
     mind(
         &many,
-        &["needs: 65 needs are too many; a mind can have at most 64"],
+        &["needs: has 65 items; allowed: at most 64"],
     );
     let many: String = (0..65)
         .map(|i| format!("[actions.a{i}]\naction = 'wander'\n"))
