@@ -297,6 +297,9 @@ fn a_logged_session_replays_tick_for_tick() {
         is_applied
     };
     assert!(send(set("motion.cruise_mps", json!(0.3))));
+    // A busy machine could apply all commands in one tick, and then the changed speed had no effect.
+    let tick = client.status().tick;
+    wait_for_status(client, "a hash with this speed", |s| s.tick > tick + 70);
     let mind = json!({"of": "species", "name": "trout"});
     let mut reached = 0;
     for id in 0..200 {

@@ -501,6 +501,12 @@ fn invalid_calibration_files_are_rejected() {
     }
 }
 
+/// Returns the content of the file that the command replaces.
+fn old_calibration() -> String {
+    let (calibration, _) = accepted(&grid(&view(), 4, 0.85));
+    calibration.to_toml()
+}
+
 /// Runs the command `calibrate` on a table of points. The output file already exists before the run.
 fn command(points: &[MeasuredPoint]) -> (anyhow::Result<std::process::ExitCode>, String) {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
@@ -521,7 +527,7 @@ fn command(points: &[MeasuredPoint]) -> (anyhow::Result<std::process::ExitCode>,
         out: folder.path().join("c.toml"),
     };
     std::fs::write(&options.points, table).expect("the folder is writable");
-    std::fs::write(&options.out, "old contents").expect("the folder is writable");
+    std::fs::write(&options.out, old_calibration()).expect("the folder is writable");
     let result = shoal::app::calibrate(&options);
     let written = std::fs::read_to_string(&options.out).expect("the file exists");
     (result, written)
@@ -547,10 +553,10 @@ fn the_command_keeps_the_old_file_after_a_rejection() {
         .to_string();
     assert!(reason.contains("point 10 (line 11) is"), "{reason}");
     assert!(reason.contains("is unchanged"), "{reason}");
-    assert_eq!(written, "old contents");
+    assert_eq!(written, old_calibration());
     let (result, written) = command(&points[..4]);
     assert!(result.is_err());
-    assert_eq!(written, "old contents");
+    assert_eq!(written, old_calibration());
 }
 
 /// A random camera above the floor with a random lens. It sees the whole surface.

@@ -347,10 +347,7 @@ fn every_bad_mind_has_its_message() {
     let many: String = (0..65)
         .map(|i| format!("[[needs]]\nname = 'n{i}'\n{both}\n"))
         .collect();
-    mind(
-        &many,
-        &["needs: has 65 items; allowed: at most 64"],
-    );
+    mind(&many, &["needs: has 65 items; allowed: at most 64"]);
     let many: String = (0..65)
         .map(|i| format!("[actions.a{i}]\naction = 'wander'\n"))
         .collect();
