@@ -119,7 +119,7 @@ impl FileWatcher {
 
     /// Returns the commands that apply the current state of the files, if the contents of any file have changed and all were
     /// stable since the last poll; otherwise `None`. A file that looks incomplete must be stable for longer. Files that change all
-    /// the time are left out after [`BUSY_POLLS`] polls, and [`Self::busy_files`] returns them.
+    /// the time are left out after `BUSY_POLLS` polls, and [`Self::busy_files`] returns them.
     ///
     /// The commands contain all documents, so a change that was rejected is tried again when any file has changed. Deletions
     /// are a command of their own: a deletion of a document that a scene needs is rejected, and must not prevent the other
