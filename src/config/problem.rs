@@ -92,7 +92,7 @@ impl Problems {
         });
     }
 
-    /// Keeps the first [`PROBLEMS_MAX`] problems with a position of each file, and replaces the others by their number. `what`
+    /// Keeps the first `PROBLEMS_MAX` problems with a position of each file, and replaces the others by their number. `what`
     /// names them. Problems of a whole file are kept, so a list can be limited again after others were added.
     pub fn limit(&mut self, what: &str) {
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
