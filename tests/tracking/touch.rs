@@ -12,6 +12,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use crate::rooms::{Room, Thing, Wired, error};
 use glam::{DVec2, DVec3};
@@ -453,6 +454,8 @@ struct Program {
     child: std::process::Child,
     room: Room,
     log: Arc<Mutex<Vec<String>>>,
+    /// Time of the next frame.
+    next: Instant,
 }
 
 impl Program {
@@ -493,10 +496,19 @@ impl Program {
         );
         let stdin = child.stdin.as_mut().expect("the stream is piped");
         stdin.write_all(header.as_bytes()).expect("shoal reads");
-        Self { child, room, log }
+        let next = Instant::now();
+        Self {
+            child,
+            room,
+            log,
+            next,
+        }
     }
 
+    /// Sends the next frame when a camera would.
     fn show(&mut self) {
+        std::thread::sleep(self.next.saturating_duration_since(Instant::now()));
+        self.next = self.next.max(Instant::now()) + Duration::from_secs_f64(1.0 / self.room.fps);
         let frame = self.room.frame();
         let shoal::camera::Luma::U8(levels) = frame.luma else {
             panic!("rooms have 8 bit")

@@ -16,10 +16,13 @@ const MAX_STEP_SECS: f64 = 10.0;
 /// `MAX_STEP_SECS`.
 const MAX_STEP_FRAMES: f64 = 20.0;
 
-/// Lowest rate of a flood, in frames per second; cameras for this purpose have at most 120.
+/// Lowest rate of a flood, in multiples of the frame rate in the header. Programs state half the rate of their camera, but hardly
+/// less.
+const FLOOD_FACTOR: f64 = 2.5;
+/// A header with at most this frame rate is probably wrong, in frames per second.
+const DOUBTFUL_FPS: f64 = 5.0;
+/// Lowest rate of a flood if the header is doubtful, in frames per second; cameras for this purpose have at most 120.
 const FLOOD_FPS: f64 = 150.0;
-/// Lowest rate of a flood, in multiples of the frame rate in the header.
-const FLOOD_FACTOR: f64 = 2.0;
 /// Duration of the check for a flood, in seconds. A live program that starts with the frames of a buffer floods for less.
 const FLOOD_SECS: u32 = 3;
 
@@ -178,7 +181,12 @@ impl FloodProbe {
         }
         let begun = *self.begun_secs.get_or_insert(now_secs);
         if now_secs - begun >= 1.0 {
-            let most = FLOOD_FPS.max(FLOOD_FACTOR / interval_secs);
+            let stated_fps = 1.0 / interval_secs;
+            let most = if stated_fps > DOUBTFUL_FPS {
+                FLOOD_FACTOR * stated_fps
+            } else {
+                FLOOD_FPS
+            };
             if f64::from(self.frames) / (now_secs - begun) <= most {
                 self.is_flood = Some(false);
             } else {
@@ -252,7 +260,7 @@ mod tests {
     /// delay that grew, or never.
     #[test]
     fn frames_of_a_live_program_are_due_when_they_arrive() {
-        for header_fps in [0.01, 1.0, 25.0, 1000.0] {
+        for header_fps in [0.01, 1.0, 5.0, 12.5, 25.0, 1000.0] {
             for speed in [0.001, 0.5, 1.0, 1.02, 3.0, 200.0] {
                 for is_given in [true, false] {
                     let mut clock = FeedClock::new(true, FeedMode::Live);
@@ -302,6 +310,22 @@ mod tests {
     }
 
     /// A decoder of a network stream first delivers what it has buffered.
+    /// Without `-re`, ffmpeg decodes a recording several times faster than it was recorded.
+    #[test]
+    fn a_recording_that_a_program_decodes_quickly_is_paced() {
+        for decoded_fps in [70.0, 120.0, 1000.0] {
+            let (mut clock, mut now) = (FeedClock::new(true, FeedMode::Live), 5.0);
+            let mut waits = 0;
+            for n in 0..5000 {
+                now += 1.0 / decoded_fps;
+                let placed = clock.place(stamp(f64::from(n) * INTERVAL_SECS, false), now);
+                now += placed.wait_secs;
+                waits += u32::from(placed.wait_secs > 0.0);
+            }
+            assert!(waits > 1900, "{decoded_fps}: {waits}");
+        }
+    }
+
     #[test]
     fn a_live_program_that_starts_with_a_burst_is_not_late() {
         let mut clock = FeedClock::new(true, FeedMode::Live);
