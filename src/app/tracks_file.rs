@@ -47,7 +47,7 @@ impl TracksFile {
         };
         let place = file.lines.as_ref().map(JsonLinesReader::place);
         file.next = file.read_line()?;
-        // A full disk leaves an empty file, so nobody should take it for a recording without visitors.
+        // A full disk leaves an empty file. It must not look like a recording without visitors.
         if let (None, Some(place)) = (&file.next, place) {
             tracing::warn!("{place}: the file contains no track line, so there are no visitors");
         }

@@ -163,7 +163,7 @@ impl ChildGroup {
     }
 
     /// Returns the cause of an error of the program's output: its exit if the output is empty, else `error` itself. When Shoal
-    /// stops reading because of an error, the program fails too, because nobody reads its output. That failure is no cause.
+    /// stops reading because of an error, the program fails too, because its output is not read. That failure is no cause.
     pub(super) fn cause_of(&mut self, error: CameraError) -> CameraError {
         if !error.is_empty_stream() {
             return error;

@@ -1,8 +1,7 @@
 //! A channel with the newest value of one kind. It knows whether a client waits for the next value, so that a stage makes no value
 //! that only clients would get that still take an earlier one.
 
-use std::future::pending;
-use std::pin::pin;
+use std::future::{pending, poll_fn};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
@@ -68,17 +67,24 @@ impl<T: Clone> TopicReader<T> {
         let _waiting: Vec<_> = waiting
             .map(|reader| WaitingClient::new(&reader.waiting))
             .collect();
-        std::future::poll_fn(|context| {
-            for reader in readers.iter_mut() {
-                // A future of `changed` that is dropped leaves the change for the next one.
-                let changed = pin!(reader.newest.changed()).poll(context);
-                if matches!(changed, Poll::Ready(Ok(()))) {
-                    return Poll::Ready(reader.newest.borrow_and_update().clone());
+        // A future of `changed` must live until it is ready: when it is dropped, nothing wakes this task any more.
+        let mut changes: Vec<_> = readers
+            .iter_mut()
+            .map(|reader| Some(Box::pin(reader.newest.changed())))
+            .collect();
+        let changed = poll_fn(|context| {
+            for (index, change) in changes.iter_mut().enumerate() {
+                match change.as_mut().map(|one| one.as_mut().poll(context)) {
+                    Some(Poll::Ready(Ok(()))) => return Poll::Ready(index),
+                    Some(Poll::Ready(Err(_))) => *change = None,
+                    Some(Poll::Pending) | None => {}
                 }
             }
             Poll::Pending
         })
-        .await
+        .await;
+        drop(changes);
+        readers[changed].newest.borrow_and_update().clone()
     }
 
     /// Waits for a value with a property, which can be the present one; `None` if the topic ends.
@@ -102,5 +108,40 @@ impl WaitingClient {
 impl Drop for WaitingClient {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::task::{Context, Wake, Waker};
+
+    #[derive(Default)]
+    struct Wakes(AtomicUsize);
+
+    impl Wake for Wakes {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// A client that got only pictures was not woken by them, but once a second by the check of its session.
+    #[test]
+    fn a_client_that_waits_for_several_topics_is_woken_by_each() {
+        let topics: [Topic<u32>; 2] = Default::default();
+        for (value, topic) in (1_u32..).zip(&topics) {
+            let mut readers: Vec<_> = topics.iter().map(Topic::reader).collect();
+            let wakes: Arc<Wakes> = Arc::default();
+            let waker = Waker::from(Arc::clone(&wakes));
+            let mut context = Context::from_waker(&waker);
+            let mut next = Box::pin(TopicReader::next_of_any(&mut readers));
+            assert!(next.as_mut().poll(&mut context).is_pending());
+            assert!(topics.iter().all(Topic::is_awaited));
+            topic.send(value);
+            assert_eq!(wakes.0.load(Ordering::Relaxed), 1);
+            assert_eq!(next.as_mut().poll(&mut context), Poll::Ready(value));
+            drop(next);
+            assert!(!topics.iter().any(Topic::is_awaited));
+        }
     }
 }

@@ -125,7 +125,8 @@ impl FileWatcher {
     /// are a command of their own: a deletion of a document that a scene needs is rejected, and must not prevent the other
     /// changes.
     ///
-    /// # Errors The files that cannot be read. They are returned once, until any file has changed.
+    /// # Errors
+    /// The files that cannot be read. They are returned once, until any file has changed.
     pub fn poll(&mut self) -> Option<Result<Vec<Command>, Problems>> {
         let contents = self.read();
         self.note_changes(&contents);

@@ -176,7 +176,7 @@ impl Sessions {
     }
 
     /// Reads the sessions of these accounts that are not over. A session from the future is over: the clock of the machine is
-    /// wrong, so nobody knows its age.
+    /// wrong, so its age is unknown.
     ///
     /// # Errors
     /// A description of the damage.
