@@ -18,7 +18,8 @@ use super::load::{Site, compile_problem, validate};
 use super::models::Models;
 use super::restart::restart_needed;
 use crate::config::{
-    PathSegment, Problem, Problems, TextChange, ValuePath, apply_changes, remove_file, save_file,
+    PathSegment, Problem, Problems, TextChange, ValuePath, apply_changes, read_text, remove_file,
+    save_file,
 };
 use crate::control::{Command, DocumentName, DocumentText};
 use crate::simulation::{Change, PlanChange, PoolPlan};
@@ -608,6 +609,32 @@ impl Editor {
             Err(_) => self.models = kept,
         }
         applied
+    }
+
+    /// Returns the command that applies what the watcher of the files has read, without the documents whose file is again as
+    /// this editor knows it. The watcher read those before the last save, so their texts must replace neither what was saved nor
+    /// an edit after it.
+    pub fn without_outdated(&self, read: &[DocumentText]) -> Command {
+        let differs = |d: &&DocumentText| d.text.as_ref() != self.disk.get(&d.document);
+        let on_disk = |document: &DocumentText| {
+            let path = self.library.file_of(&document.document)?;
+            let text = match path.exists() {
+                true => Some(read_text(&path).ok()?),
+                false => None,
+            };
+            Some(DocumentText {
+                document: document.document.clone(),
+                text,
+            })
+        };
+        let now: Vec<DocumentText> = read.iter().filter(differs).filter_map(on_disk).collect();
+        let mut known = self.library.with_new_names(&now);
+        known.retain(|d| !differs(&d));
+        let is_outdated = |document: &DocumentText| {
+            differs(&document) && known.iter().any(|d| d.document == document.document)
+        };
+        let documents = read.iter().filter(|d| !is_outdated(d)).cloned().collect();
+        Command::TakeOver { documents }
     }
 
     /// Returns a problem for each document that was deleted, although a scene needs it.

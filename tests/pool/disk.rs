@@ -14,6 +14,8 @@ use std::time::SystemTime;
 
 use crate::desk::Pool;
 use serde_json::json;
+use shoal::config::Problems;
+use shoal::control::Command;
 use shoal::site::FileWatcher;
 
 /// More polls than the watcher waits for a file that looks incomplete.
@@ -59,8 +61,7 @@ impl Watched {
                 Some(Err(problems)) => messages.push(problems.to_string()),
                 Some(Ok(commands)) => {
                     for command in commands {
-                        let command = serde_json::to_value(command).unwrap();
-                        if let Err(problems) = self.pool.try_command(command) {
+                        if let Err(problems) = self.apply(command) {
                             messages.push(problems.to_string());
                         }
                     }
@@ -69,6 +70,16 @@ impl Watched {
         }
         self.pool.step();
         messages
+    }
+
+    /// Applies what the watcher has read, as the desk does.
+    fn apply(&mut self, command: Command) -> Result<(), Problems> {
+        let Command::TakeOver { documents } = command else {
+            panic!("{command:?} is not TakeOver");
+        };
+        let command = self.pool.desk.editor().without_outdated(&documents);
+        self.pool
+            .try_command(serde_json::to_value(command).unwrap())
     }
 
     /// Polls until everything is stable.
@@ -442,4 +453,35 @@ fn a_deleted_document_that_is_needed_keeps_its_last_content() {
     site.write("site.toml", old.replace("seed = 1", "seed = 2"));
     site.settles_well();
     assert_eq!(site.pool.desk.editor().site().file.simulation.seed, 2);
+}
+
+/// A fixed bug: the watcher had read a file before a save, and its command arrived between the next edit and its save. The edit was
+/// replaced by the older text, which then counted as saved.
+#[test]
+fn what_the_watcher_read_before_a_save_does_not_replace_a_later_edit() {
+    let mut site = Watched::new();
+    let mut edit_and_save = |site: &mut Watched, cruise: u32, late: Option<Vec<Command>>| {
+        let value = json!(f64::from(cruise) / 100.0);
+        site.pool.set("species:trout", "motion.cruise_mps", value);
+        for command in late.into_iter().flatten() {
+            site.apply(command).unwrap();
+        }
+        site.pool.command(json!({"command": "save"}));
+    };
+    edit_and_save(&mut site, 21, None);
+    let late = (0..MANY_POLLS).find_map(|_| site.watcher.poll());
+    let late = late.expect("a report").expect("readable files");
+    edit_and_save(&mut site, 22, None);
+    edit_and_save(&mut site, 23, Some(late));
+    assert!(site.read(TROUT).contains("cruise_mps = 0.23"));
+    site.settles_well();
+    assert_eq!(site.cruise(), 23);
+    assert_eq!(site.pool.desk.editor().unsaved(), []);
+    // A change by another program still replaces unsaved edits.
+    let text = trout_with(&site.read(TROUT), 24);
+    site.pool
+        .set("species:trout", "motion.cruise_mps", json!(0.25));
+    site.write(TROUT, text);
+    site.settles_well();
+    assert_eq!(site.cruise(), 24);
 }

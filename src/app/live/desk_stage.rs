@@ -197,6 +197,13 @@ impl DeskStage {
 
     /// Applies a command or rejects it, and writes the event.
     fn apply(&mut self, source: &Source, command: &Command, sent: Instant) -> Outcome {
+        let current = match command {
+            Command::TakeOver { documents } if source.kind == SourceKind::Files => {
+                Some(self.desk.editor().without_outdated(documents))
+            }
+            _ => None,
+        };
+        let command = current.as_ref().unwrap_or(command);
         let outcome = match command {
             Command::Calibrate { step } => self.calibrate(step),
             Command::Schedule { step } => {
