@@ -18,6 +18,15 @@ const MIN_LIT_SHARE_OF_FULL_SCALE: f32 = 0.001;
 /// A frame is black if the share of its pixels that are not black is less than this.
 const MIN_LIT_SHARE: f64 = 0.001;
 
+/// Shortest time of identical frames that count as repeated, in seconds. A sensor has noise, so a camera delivers identical frames
+/// only if its driver hands on one exposure several times: 5 per second as 30 frames, for example.
+const REPEATED_MIN_SECS: f64 = 0.3;
+/// Identical frames count as repeated if they last longer than the usual pause of the source by this factor.
+const REPEATED_FACTOR: f64 = 2.0;
+/// Time after which a pause of the source is mostly forgotten (to 1/e), in seconds: one short standstill of a camera must not hide
+/// the next one all day.
+const PAUSE_MEMORY_SECS: f64 = 600.0;
+
 /// The quality of a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct FrameQuality {
@@ -28,6 +37,8 @@ pub(super) struct FrameQuality {
     /// Whether all frames have been identical for at least the minimum duration of a fault, and are neither black nor
     /// saturated.
     pub(super) is_frozen: bool,
+    /// Whether all frames have been identical for longer than is usual for this source, so that it has probably stopped.
+    pub(super) is_repeated: bool,
     /// Whether the frames have been black for at least the minimum duration of a fault.
     pub(super) is_black: bool,
     /// Whether the frames have been saturated for at least the minimum duration of a fault.
@@ -66,6 +77,11 @@ pub(super) struct QualityMonitor {
     min_duration_secs: f64,
     checksum: u64,
     unchanged_since_secs: Option<f64>,
+    /// Longest time of identical frames that ended with another frame before it was a fault. 0 for a camera with noise; a strongly
+    /// compressed picture of a still scene has pauses.
+    pause_secs: f64,
+    /// Time of the last frame.
+    last_secs: f64,
     black_since_secs: Option<f64>,
     saturated_since_secs: Option<f64>,
 }
@@ -77,6 +93,8 @@ impl QualityMonitor {
             min_duration_secs,
             checksum: 0,
             unchanged_since_secs: None,
+            pause_secs: 0.0,
+            last_secs: 0.0,
             black_since_secs: None,
             saturated_since_secs: None,
         }
@@ -107,6 +125,7 @@ impl QualityMonitor {
         let is_saturated = saturated_share > SATURATED_SHARE;
         let unchanged = new_checksum == self.checksum;
         self.checksum = new_checksum;
+        self.learn_pause(unchanged, now_secs);
         let min_duration_secs = self.min_duration_secs;
         let lasting = |since: &mut Option<f64>, present: bool| {
             if !present {
@@ -117,16 +136,33 @@ impl QualityMonitor {
         };
         // Black and saturated frames often stay identical too. Those faults are more specific than "frozen", so they have
         // priority.
+        let is_frozen = lasting(
+            &mut self.unchanged_since_secs,
+            unchanged && !is_black && !is_saturated,
+        );
+        let unusual_secs = (self.pause_secs * REPEATED_FACTOR).max(REPEATED_MIN_SECS);
+        let unchanged_since = self.unchanged_since_secs;
         FrameQuality {
             mean_level,
             saturated_share,
-            is_frozen: lasting(
-                &mut self.unchanged_since_secs,
-                unchanged && !is_black && !is_saturated,
-            ),
+            is_frozen,
+            is_repeated: unchanged_since.is_some_and(|since| now_secs - since > unusual_secs),
             is_black: lasting(&mut self.black_since_secs, is_black),
             is_saturated: lasting(&mut self.saturated_since_secs, is_saturated),
         }
+    }
+
+    /// Learns from each frame for how long the frames of this source are identical although it works.
+    fn learn_pause(&mut self, unchanged: bool, now_secs: f64) {
+        let passed_secs = now_secs - self.last_secs;
+        self.pause_secs *= (1.0 - passed_secs / PAUSE_MEMORY_SECS).max(0.0);
+        if let (false, Some(since)) = (unchanged, self.unchanged_since_secs) {
+            let pause_secs = self.last_secs - since;
+            if pause_secs < self.min_duration_secs {
+                self.pause_secs = self.pause_secs.max(pause_secs);
+            }
+        }
+        self.last_secs = now_secs;
     }
 }
 
@@ -213,6 +249,53 @@ mod tests {
         assert!(
             (quality.mean_level - 109.5 / 255.0).abs() < 1e-3 && quality.saturated_share == 0.0
         );
+    }
+
+    /// Times at which frames count as repeated, for pauses of so many seconds, one after the other, in frames of 25 per second.
+    fn repeated_secs(pauses: &[f64]) -> Vec<f64> {
+        let mut watch = QualityMonitor::new(3.0);
+        let (mut now, mut found) = (0.0, Vec::new());
+        for (number, pause) in pauses.iter().enumerate() {
+            let end = now + pause;
+            let begin = found.len();
+            while now <= end {
+                let frame = Luma::U8(vec![90 + (number % 2) as u8; 16]);
+                if watch.check(&frame, now).is_repeated && found.len() == begin {
+                    found.push(now - (end - pause));
+                }
+                now += 0.04;
+            }
+        }
+        found
+    }
+
+    /// A fixed bug: a frozen camera was a fault after 3 s, and the shadows of its last picture stayed as long.
+    #[test]
+    fn identical_frames_of_a_camera_with_noise_are_repeated_at_once() {
+        let noisy = [0.0; 100];
+        let frozen = repeated_secs(&[&noisy[..], &[2.0]].concat());
+        assert!(
+            frozen.len() == 1 && (0.3..0.45).contains(&frozen[0]),
+            "{frozen:?}"
+        );
+        // Every exposure arrives six times.
+        assert_eq!(repeated_secs(&[0.2; 50]), [0.0; 0]);
+    }
+
+    #[test]
+    fn a_source_whose_frames_are_often_identical_is_repeated_later() {
+        // A compressed picture of a still scene changes every 1.2 s. Only its first pause counts.
+        let pauses = [1.2; 40];
+        assert_eq!(repeated_secs(&pauses).len(), 1);
+        let frozen = repeated_secs(&[&pauses[..], &[2.9]].concat());
+        assert!((2.2..2.6).contains(&frozen[1]), "{frozen:?}");
+        // A long standstill is a fault, so it is not usual.
+        let again = repeated_secs(&[0.0, 0.0, 10.0, 0.0, 0.0, 2.0]);
+        assert!(again.len() == 2 && again[1] < 0.45, "{again:?}");
+        // An hour later, a pause is forgotten.
+        let hour = vec![0.0; 90_000];
+        let later = repeated_secs(&[&[1.2][..], &hour, &[1.2]].concat());
+        assert!(later.len() == 2 && later[1] < 0.5, "{later:?}");
     }
 
     #[test]

@@ -3,6 +3,9 @@
 //! In [`FeedMode::Live`] the latest frame wins: a newer frame replaces a frame that the caller did not take, and frames are
 //! never queued. In [`FeedMode::EveryFrame`] the reader waits until the caller has taken the frame. Frames are swapped, not
 //! copied, so no memory is allocated after the first frames.
+//!
+//! The frames of a live source that has probably stopped (it repeats one frame) are counted and recorded, but not handed out: they
+//! show visitors who may have left.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -42,6 +45,8 @@ pub enum ReadOutcome {
 /// The shared state of one feed.
 pub(super) struct FrameSlot {
     mode: FeedMode,
+    /// Whether repeated frames are kept back: a recording, or a picture file, may repeat a frame on purpose.
+    keeps_back_repeated: bool,
     state: Mutex<State>,
     reading: Mutex<ReadingState>,
     /// Notified when a frame was published or the feed has ended.
@@ -111,6 +116,7 @@ impl FrameSlot {
         let monitor = QualityMonitor::new(setup.timing.stall_timeout.as_secs_f64());
         Self {
             mode: setup.mode,
+            keeps_back_repeated: setup.mode == FeedMode::Live && setup.is_live_source(),
             state: Mutex::new(State {
                 generation: 0,
                 faults: FaultLog::new(camera, setup.timing.settle_time),
@@ -244,7 +250,8 @@ impl FrameSlot {
         }
         state.last_secs = frame.time_secs;
         state.frames += 1;
-        state.skipped += u64::from(state.is_fresh);
+        let is_kept_back = arrival.quality.is_repeated && self.keeps_back_repeated;
+        state.skipped += u64::from(state.is_fresh && !is_kept_back);
         if let Some(last) = state.last_sequence {
             state.dropped += arrival.sequence.saturating_sub(last.saturating_add(1));
         }
@@ -265,9 +272,12 @@ impl FrameSlot {
             }
         }
         state.faults.good_frame(arrival.now);
+        state.waiting_since = Some(Instant::now());
+        if is_kept_back {
+            return true;
+        }
         std::mem::swap(&mut state.newest, frame);
         state.is_fresh = true;
-        state.waiting_since = Some(Instant::now());
         self.new_frame.notify_all();
         true
     }
@@ -400,6 +410,29 @@ mod tests {
             captured_ns: 0,
             secs: sequence as f64,
             quality: FrameQuality::default(),
+        }
+    }
+
+    #[test]
+    fn a_repeated_frame_of_a_live_source_is_counted_but_not_handed_out() {
+        for (source, is_handed_out) in [("command:camera", false), ("synthetic:1", true)] {
+            let spec = SourceSpec::parse(source).unwrap();
+            let worker = WorkerCommand::new("shoal");
+            let setup = FeedSetup::new(spec, &CameraParams::default(), worker);
+            let slot = FrameSlot::new(&setup, None);
+            let repeated = FrameQuality {
+                is_repeated: true,
+                ..FrameQuality::default()
+            };
+            let arrival = Arrival {
+                quality: repeated,
+                ..arrival(0)
+            };
+            assert!(slot.publish(&mut Frame::default(), arrival));
+            let outcome = slot.take(&mut Frame::default(), Duration::ZERO).unwrap();
+            assert_eq!(outcome == ReadOutcome::Frame, is_handed_out, "{source}");
+            let state = slot.lock();
+            assert!(state.frames == 1 && state.waiting_since.is_some());
         }
     }
 
