@@ -9,8 +9,8 @@ use anyhow::Context;
 #[cfg(target_os = "linux")]
 const NO_RUNTIME_DIR: &str = "/nonexistent";
 
-/// Returns a flag that is set by Ctrl-C, by SIGTERM, and by SIGHUP (when the terminal closes). A second Ctrl-C or SIGTERM ends
-/// the program at once. A second SIGHUP does not, because a closing terminal sends several.
+/// Returns a flag that is set by Ctrl-C, by SIGTERM, by SIGQUIT (Ctrl-\), and by SIGHUP (when the terminal closes). A second signal
+/// of the first three ends the program at once. A second SIGHUP does not, because a closing terminal sends several.
 ///
 /// # Errors
 /// When the signal handlers cannot be installed.
@@ -18,7 +18,11 @@ pub(super) fn stop_on_signals() -> anyhow::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     let was_asked = Arc::new(AtomicBool::new(false));
     let install = || -> std::io::Result<()> {
-        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        use signal_hook::consts::{SIGINT, SIGTERM};
+        let mut requests = vec![SIGINT, SIGTERM];
+        #[cfg(unix)]
+        requests.push(signal_hook::consts::SIGQUIT);
+        for signal in requests {
             signal_hook::flag::register_conditional_shutdown(signal, 1, Arc::clone(&was_asked))?;
             signal_hook::flag::register(signal, Arc::clone(&was_asked))?;
             signal_hook::flag::register(signal, Arc::clone(&stop))?;

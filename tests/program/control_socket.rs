@@ -152,6 +152,46 @@ fn the_socket_of_an_ended_instance_is_replaced_and_that_of_a_running_one_is_not(
     served.pool.supervisor.shut_down().unwrap();
 }
 
+/// A fixed bug: when the file of the socket was removed, as programs do that clean `/tmp`, the instance could not be reached until
+/// its next start.
+#[test]
+fn a_socket_that_was_removed_is_created_again() {
+    let served = Served::start();
+    let begun = Instant::now();
+    std::fs::remove_file(served.path()).unwrap();
+    while UnixStream::connect(served.path()).is_err() {
+        assert!(begun.elapsed() < Duration::from_secs(60));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(served.ask(r#"{"do":"status"}"#).get("status").is_some());
+    // A file of another program is not replaced.
+    std::fs::remove_file(served.path()).unwrap();
+    std::fs::write(served.path(), "text").unwrap();
+    std::thread::sleep(Duration::from_millis(1500));
+    assert_eq!(std::fs::read_to_string(served.path()).unwrap(), "text");
+}
+
+/// A fixed bug: `ctl` waited 40 s for an instance that was stopped.
+#[test]
+fn an_instance_that_does_not_answer_is_named_soon() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("stopped.sock");
+    let _listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
+    for words in [&["status"][..], &["send", r#"{"command":"save"}"#]] {
+        let begun = Instant::now();
+        let output = Command::new(env!("CARGO_BIN_EXE_shoal"))
+            .args(["ctl", "--socket", path.to_str().unwrap()])
+            .args(words)
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(text.contains("does not answer in time"), "{text}");
+        assert_eq!(output.status.code(), Some(1));
+        // Generous: the machine of a test can be busy.
+        assert!(begun.elapsed() < Duration::from_secs(30));
+    }
+}
+
 #[test]
 fn hostile_clients_are_bounded_and_others_are_served() {
     let served = Served::start();

@@ -540,26 +540,30 @@ fn a_program_whose_first_frame_comes_late_gets_more_time() {
     assert!(feed.health().count(FaultKind::Stalled) >= 1);
 }
 
-/// A terminal that closes sends SIGHUP. A program that was started with `nohup` ignores this signal.
+/// A terminal that closes sends SIGHUP, several times. A program that was started with `nohup` ignores this signal. A fixed bug:
+/// SIGQUIT (Ctrl-\) ended the program at once and left an unfinished recording.
 #[test]
-fn a_hangup_finishes_the_recording_unless_it_is_ignored() {
+fn a_hangup_or_quit_finishes_the_recording_unless_it_is_ignored() {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("log");
-    let kept = folder.path().join("kept.y4m");
-    let arguments = ["run", "--headless", "--record", kept.to_str().unwrap()];
-    let mut shoal = start(&arguments, "synthetic:1", Stdio::null(), &log);
     let reads = |text: &str| {
         std::fs::read_to_string(&log)
             .unwrap_or_default()
             .contains(text)
     };
-    wait("the start", || reads("recording:"));
-    std::thread::sleep(Duration::from_secs(1));
-    send(&shoal, "HUP");
-    send(&shoal, "HUP");
-    assert!(wait_for_end(&mut shoal).success());
-    assert!(reads("recorded "), "the recording was not finished");
-    assert!(kept.exists());
+    for signals in [&["HUP", "HUP"][..], &["QUIT"]] {
+        let kept = folder.path().join(signals[0]);
+        let arguments = ["run", "--headless", "--record", kept.to_str().unwrap()];
+        let mut shoal = start(&arguments, "synthetic:1", Stdio::null(), &log);
+        wait("the start", || reads("recording:"));
+        std::thread::sleep(Duration::from_secs(1));
+        for signal in signals {
+            send(&shoal, signal);
+        }
+        assert!(wait_for_end(&mut shoal).success(), "{signals:?}");
+        assert!(reads("recorded "), "the recording was not finished");
+        assert!(kept.exists());
+    }
 
     let mut shoal = Command::new("nohup")
         .args([SHOAL, "run", "--headless", "--camera", "synthetic:1"])

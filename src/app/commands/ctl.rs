@@ -99,6 +99,13 @@ pub(super) fn ctl(arguments: CtlArguments) -> anyhow::Result<ExitCode> {
         None => find_instance()?,
     };
     let mut client = CtlClient::connect(&path)?;
+    let sends_commands = !matches!(
+        arguments.action,
+        CtlAction::Status { .. } | CtlAction::Events { .. }
+    );
+    if sends_commands {
+        client.expect_replies()?;
+    }
     match arguments.action {
         CtlAction::Status { json } => status(&mut client, json),
         CtlAction::Send { commands, json } => send(&mut client, &commands, json),

@@ -1,6 +1,6 @@
 //! The client side of the control socket.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -10,8 +10,10 @@ use anyhow::{Context, bail};
 use super::protocol::{CtlAnswer, CtlRequest};
 use super::socket::running_instances;
 
-/// Longest wait for an answer. Longer than the server waits for the desk.
-const ANSWER_TIMEOUT: Duration = Duration::from_secs(40);
+/// Longest wait for the reply to a command. Longer than the server waits for the desk.
+const REPLY_TIMEOUT: Duration = Duration::from_secs(40);
+/// Longest wait for everything else, which the server answers without the desk. A busy machine needs a few tenths of a second.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 /// Longest line of the server, in bytes.
 const LINE_BYTES_MAX: u64 = 16 << 20;
 
@@ -86,6 +88,16 @@ impl CtlClient {
         self.stream.write_all(&line).with_context(place)
     }
 
+    /// Waits longer for the next answers: they are replies to commands, for which the server waits too. Asks for the status first,
+    /// so that an instance that does not run is noticed at once.
+    ///
+    /// # Errors
+    /// When the instance does not answer.
+    pub(crate) fn expect_replies(&mut self) -> anyhow::Result<()> {
+        self.status()?;
+        Ok(self.stream.set_read_timeout(Some(REPLY_TIMEOUT))?)
+    }
+
     /// Waits for the next answer, however long it takes. For events.
     ///
     /// # Errors
@@ -102,7 +114,17 @@ impl CtlClient {
         let place = || format!("{}: no answer", self.path.display());
         let mut line = Vec::new();
         let mut limited = (&mut self.lines).take(LINE_BYTES_MAX);
-        limited.read_until(b'\n', &mut line).with_context(place)?;
+        let read = limited.read_until(b'\n', &mut line);
+        if read
+            .as_ref()
+            .is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
+        {
+            bail!(
+                "{}: the instance does not answer in time. It is stopped or hangs, or the machine is overloaded: look at the process, or try again",
+                self.path.display()
+            );
+        }
+        read.with_context(place)?;
         if line.is_empty() {
             return Ok(None);
         }

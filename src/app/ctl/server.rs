@@ -1,7 +1,8 @@
 //! Serves the control socket: one thread accepts, one thread per client answers.
 
+use std::fs::DirBuilder;
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -31,6 +32,8 @@ const REPLY_TIMEOUT: Duration = Duration::from_secs(30);
 const CHECK_INTERVAL: Duration = Duration::from_millis(200);
 /// Time between two checks for new clients.
 const ACCEPT_INTERVAL: Duration = Duration::from_millis(10);
+/// Time between two checks that the socket still has its file.
+const FILE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The control socket of this instance. Dropping it removes the file.
 pub struct CtlServer {
@@ -47,24 +50,8 @@ impl CtlServer {
     /// # Errors
     /// When another instance or another file has this path, or the socket cannot be created.
     pub fn bind(path: &Path, client: DeskClient, stop: StopFlag) -> anyhow::Result<Self> {
-        let shown = path.display();
-        if !remove_if_stale(path) {
-            bail!("{shown}: another instance or another file has this path");
-        }
-        // The socket gets its name when only its owner can open it.
-        let unnamed = path.with_extension(format!("new-{}", std::process::id()));
-        let _leftover = std::fs::remove_file(&unnamed);
-        let bind = || -> io::Result<UnixListener> {
-            let listener = UnixListener::bind(&unnamed)?;
-            std::fs::set_permissions(&unnamed, std::fs::Permissions::from_mode(0o600))?;
-            listener.set_nonblocking(true)?;
-            std::fs::rename(&unnamed, path)?;
-            Ok(listener)
-        };
-        let listener =
-            bind().with_context(|| format!("{shown}: the control socket cannot be created"))?;
         Ok(Self {
-            listener,
+            listener: bind(path)?,
             path: path.to_path_buf(),
             client,
             clients: Arc::default(),
@@ -74,7 +61,12 @@ impl CtlServer {
 
     /// Accepts clients until the program ends.
     pub fn run(&mut self, heartbeat: &Heartbeat) {
+        let mut checked = Instant::now();
         while heartbeat.keep_running() {
+            if checked.elapsed() >= FILE_INTERVAL {
+                checked = Instant::now();
+                self.restore_file();
+            }
             match self.listener.accept() {
                 Ok((stream, _)) => self.start(stream),
                 // No client waits, or the process has too many open files. In both cases it is tried again.
@@ -82,6 +74,30 @@ impl CtlServer {
                     heartbeat.sleep(ACCEPT_INTERVAL);
                 }
             }
+        }
+    }
+
+    /// Creates the socket again if its file was removed, as programs do that clean `/tmp`. A file that has its path is left alone.
+    fn restore_file(&mut self) {
+        if !is_missing(&self.path) {
+            return;
+        }
+        // The folder was removed too. One of another user is not used: its owner could replace the socket.
+        if let Some(folder) = self.path.parent() {
+            let _exists = DirBuilder::new().mode(0o700).create(folder);
+            let own = rustix::process::getuid().as_raw();
+            let owner = std::fs::symlink_metadata(folder).map(|folder| folder.uid());
+            if !owner.is_ok_and(|owner| owner == own || owner == 0) {
+                return;
+            }
+        }
+        match bind(&self.path) {
+            Ok(listener) => {
+                self.listener = listener;
+                let path = self.path.display();
+                tracing::warn!("{path}: the control socket was removed, and is created again");
+            }
+            Err(error) => tracing::debug!("{error:#}"),
         }
     }
 
@@ -109,6 +125,30 @@ impl CtlServer {
             tracing::warn!("a client of the control socket cannot be served: {error}");
         }
     }
+}
+
+/// Creates a socket with mode 0600.
+fn bind(path: &Path) -> anyhow::Result<UnixListener> {
+    let shown = path.display();
+    if !remove_if_stale(path) {
+        bail!("{shown}: another instance or another file has this path");
+    }
+    // The socket gets its name when only its owner can open it.
+    let unnamed = path.with_extension(format!("new-{}", std::process::id()));
+    let _leftover = std::fs::remove_file(&unnamed);
+    let bind = || -> io::Result<UnixListener> {
+        let listener = UnixListener::bind(&unnamed)?;
+        std::fs::set_permissions(&unnamed, std::fs::Permissions::from_mode(0o600))?;
+        listener.set_nonblocking(true)?;
+        std::fs::rename(&unnamed, path)?;
+        Ok(listener)
+    };
+    bind().with_context(|| format!("{shown}: the control socket cannot be created"))
+}
+
+fn is_missing(path: &Path) -> bool {
+    let found = std::fs::symlink_metadata(path);
+    found.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
 }
 
 impl Drop for CtlServer {
