@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::schedule::ScheduleStep;
+use super::stage::StageChoice;
 
 /// Longest summary of a command, in characters. Limits the memory of the event log.
 const SUMMARY_CHARS_MAX: usize = 200;
@@ -105,6 +106,16 @@ pub enum Command {
         /// The step.
         step: ScheduleStep,
     },
+    /// Lets the whole pool stand still, or go on. The picture stays. The next change of the opening hours ends a pause.
+    Pause {
+        /// Whether the pool stands still.
+        on: bool,
+    },
+    /// Starts a stage again, for example after a cable was changed. Documents and calibration stay.
+    Restart {
+        /// The stage.
+        stage: StageChoice,
+    },
     /// Writes the kept last minutes into a folder, as if a fault had begun.
     KeepIncident,
     /// Sends a test message on the way of the messages about faults.
@@ -140,6 +151,8 @@ impl Command {
             Self::Calibrate { .. } => "calibrate",
             Self::Batch { .. } => "batch",
             Self::Schedule { .. } => "schedule",
+            Self::Pause { .. } => "pause",
+            Self::Restart { .. } => "restart",
             Self::KeepIncident => "keep_incident",
             Self::TestAlert => "test_alert",
             Self::TakeOver { .. } => "take_over",
@@ -174,6 +187,8 @@ impl Command {
                 listed(commands.iter().map(command))
             }
             Self::Schedule { step } => serde_json::to_string(step).unwrap_or_default(),
+            Self::Pause { on } => if *on { "on" } else { "off" }.to_owned(),
+            Self::Restart { stage } => stage.name().to_owned(),
             Self::TakeOver { documents } => {
                 listed(documents.iter().map(|d| d.document.to_string()))
             }
@@ -480,6 +495,8 @@ mod tests {
             json!({"command": "director", "event": {"event": "pace", "factor": 4.0}}),
             json!({"command": "schedule", "step": {"do": "by_hand", "state": "dark"}}),
             json!({"command": "schedule", "step": {"do": "resume"}}),
+            json!({"command": "pause", "on": true}),
+            json!({"command": "restart", "stage": "camera"}),
             json!({"command": "keep_incident"}),
             json!({"command": "test_alert"}),
             json!({"command": "override_mind", "id": 7, "mind": {"of": "species", "name": "herring"}, "secs": 2.5}),

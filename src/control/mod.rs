@@ -8,6 +8,7 @@ mod event;
 mod lines;
 mod request;
 mod schedule;
+mod stage;
 mod status;
 
 pub use client::{
@@ -24,6 +25,7 @@ pub use request::{Outcome, Reason, Reply, Request, Source, SourceKind};
 pub use schedule::{
     ByHandStatus, PlanSource, PreviewDay, PreviewPeriod, ScheduleStatus, ScheduleStep, ShowState,
 };
+pub use stage::StageChoice;
 pub use status::{
     CalibrationEnd, CalibrationKnown, CalibrationPhase, CalibrationRejection, CalibrationResult,
     CalibrationStatus, CalibrationWait, CameraStatus, DriftStatus, DurationStatus, FaultStatus,

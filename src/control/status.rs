@@ -52,6 +52,8 @@ pub struct Status {
     pub calibration: CalibrationStatus,
     /// The schedule.
     pub schedule: ScheduleStatus,
+    /// Time for which an operator has let the pool stand still; `None` if it moves.
+    pub paused_secs: Option<f64>,
     /// The rules of the scene's director.
     pub director: Vec<RuleStatus>,
     /// Number of changes that can be undone.
@@ -148,7 +150,7 @@ pub struct TrackStatus {
 pub struct VisitorStatus {
     /// Visitors on the surface now.
     pub now: u32,
-    /// Visitors who arrived since midnight (UTC), or since the start of the program if that was later.
+    /// Visitors who arrived since midnight in the time zone of the schedule, or since the start of the program if that was later.
     pub today: u32,
 }
 

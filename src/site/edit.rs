@@ -143,7 +143,11 @@ pub(super) fn draft(
                 "there is no camera here, so it cannot be calibrated; send this command to `shoal run`",
             ));
         }
-        Command::Schedule { .. } | Command::KeepIncident | Command::TestAlert => {
+        Command::Schedule { .. }
+        | Command::Pause { .. }
+        | Command::Restart { .. }
+        | Command::KeepIncident
+        | Command::TestAlert => {
             return Err(rejected(
                 "",
                 "only a running installation can do this; send this command to `shoal run`",

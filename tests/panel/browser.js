@@ -15,8 +15,8 @@ export function launch() {
 }
 
 /** Opens a page whose errors fail the test. */
-export async function openPage(browser, url, { width = 1280, height = 900, language = "en", theme = "light", hasTouch = false } = {}) {
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, hasTouch, locale: language, ignoreHTTPSErrors: true });
+export async function openPage(browser, url, { width = 1280, height = 900, language = "en", theme = "light", hasTouch = false, zone = undefined } = {}) {
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, hasTouch, locale: language, timezoneId: zone, ignoreHTTPSErrors: true });
   await context.addInitScript((code) => localStorage.setItem("shoal.language", code), language);
   const page = await context.newPage();
   page.problems = [];

@@ -189,6 +189,57 @@ test("opening hours: every week and only on a date are two things, and the plan 
   await until(async () => (await api(page, "/status")).schedule.by_hand === null, "the plan again");
 });
 
+test("pause: the fish stand still, changes still apply, and a second press lets them go on", async () => {
+  await page.goto(`${pool.url}/#/now`);
+  await page.getByRole("button", { name: /^Pause/ }).click();
+  await page.getByText("Paused for").waitFor();
+  await takePictures("now-paused");
+  const standing = await api(page, "/status");
+  assert.ok(standing.paused_secs >= 0 && standing.is_healthy, standing.sentence);
+  await page.waitForTimeout(800);
+  const still = await api(page, "/status");
+  assert.equal(still.tick, standing.tick, "no tick during the pause");
+  const before = still.species.herring.count;
+  const add = { command: "add_individual", species: "herring" };
+  await page.evaluate(async (command) => {
+    const { send } = await import("/assets/core/store.js");
+    await send(command);
+  }, add);
+  await until(async () => (await api(page, "/status")).species.herring.count === before + 1, "one more herring");
+  assert.equal((await api(page, "/status")).tick, standing.tick, "the change needs no tick");
+  await page.getByRole("button", { name: /^Pause/ }).click();
+  await until(async () => (await api(page, "/status")).tick > standing.tick + 10, "the pool that goes on");
+  await page.getByText("Paused for").waitFor({ state: "detached" });
+  await page.locator(".changes").getByRole("button", { name: "Undo" }).click();
+  await until(async () => (await api(page, "/status")).species.herring.count === before, "the herring of before");
+});
+
+test("parts are restarted on purpose, alone and together; this is no crash", async () => {
+  await page.goto(`${pool.url}/#/system`);
+  await page.locator("#tab-machine").click();
+  const stage = async (name) => (await api(page, "/status")).stages.find((other) => other.name === name);
+  const restart = async (name) => {
+    await page.getByRole("button", { name, exact: true }).click();
+    await page.getByRole("button", { name: "Restart now" }).click();
+    await page.getByText(`Restarted: ${name}.`).first().waitFor();
+  };
+  assert.equal(await page.getByRole("button", { name: "Picture", exact: true }).count(), 0, "this pool has no picture");
+  const frames = (await api(page, "/status")).camera.frames;
+  await restart("Camera");
+  await until(async () => (await api(page, "/status")).camera.frames < frames, "the camera that begins again");
+  await until(async () => (await api(page, "/status")).camera.fps > 0, "its pictures");
+  const { tick } = await api(page, "/status");
+  await restart("All parts");
+  await until(async () => (await api(page, "/status")).tick < tick, "the fish that begin again");
+  for (const name of ["vision", "simulation"]) {
+    const { state, restarts, for_secs } = await stage(name);
+    assert.deepEqual([state, restarts], ["running", 0]);
+    assert.ok(for_secs < 15, `${name} has run for ${for_secs} s`);
+  }
+  assert.ok((await api(page, "/status")).calibration.current, "the calibration stays");
+  await takePictures("system-machine");
+});
+
 test("life: a new species, need, action, relation and rule; the fish follow within a second", async () => {
   await page.goto(`${pool.url}/#/life`);
   await page.getByRole("button", { name: "New species" }).click();

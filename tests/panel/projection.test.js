@@ -91,3 +91,21 @@ test("the page offers the monitors that are connected", { skip }, async () => {
   await until(async () => (await api(page, "/documents")).documents[0].effective.outputs[0].monitor === names[0], "the chosen monitor");
   await until(async () => (await api(page, "/status")).outputs[0].monitor === names[0], "the picture on this monitor", SHOWN_MS);
 });
+
+test("the picture is restarted from the panel, and comes back as it was", { skip }, async () => {
+  const { width, height } = display.picture();
+  const begins = () => display.picture().firstLit([0, 0], [width / 2, height / 2]);
+  const before = begins();
+  const pictures = async () => (await api(page, "/status")).timing.draw.count;
+  const stage = async () => (await api(page, "/status")).stages.find((other) => other.name === "render");
+  const ranFor = (await stage()).for_secs;
+  await page.goto(`${pool.url}/#/system`);
+  await page.locator("#tab-machine").click();
+  await page.getByRole("button", { name: "Picture", exact: true }).click();
+  await page.getByRole("button", { name: "Restart now" }).click();
+  await until(async () => (await stage()).for_secs < ranFor, "the restart of the picture");
+  const drawn = await pictures();
+  await until(async () => (await pictures()) > drawn + 2, "new pictures", SHOWN_MS);
+  await until(() => Math.abs((begins() ?? Infinity) - before) <= CORNER_PX, "the picture as it was", SHOWN_MS);
+  assert.deepEqual([(await stage()).state, (await stage()).restarts], ["running", 0]);
+});

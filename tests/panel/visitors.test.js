@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { api, launch, openPage, until } from "./browser.js";
+import { api, launch, logIn, openPage, until } from "./browser.js";
 import { addCounts, CLOSED_DAY } from "./counts.js";
 import { PASSWORD, Pool } from "./pool.js";
 
@@ -82,6 +82,28 @@ test("one day is shown by hour, and its hours add up to the day", async () => {
   // An hour with a single visitor is hidden.
   const hidden = (await api(page, `/analytics?from=${date}&by=hour`)).intervals.filter((row) => row.from.startsWith(date) && row.is_hidden).length;
   assert.equal(hours.reduce((a, b) => a + b, 0), perDay.get(date) - hidden);
+});
+
+test("a reader in another time zone sees the time and the day of the pool", async () => {
+  const schedule = (await api(page, "/status")).schedule;
+  // At any time, one of these has another day than the pool.
+  for (const zone of ["Pacific/Kiritimati", "Pacific/Pago_Pago"]) {
+    const far = await openPage(browser, pool.url, { zone });
+    await logIn(far, "admin", PASSWORD);
+    await far.goto(`${pool.url}/#/now`);
+    const bars = far.locator(".bars");
+    await bars.waitFor();
+    // One bar for each hour of the pool's day up to now.
+    const hour = Number((await api(far, "/status")).schedule.local_time.slice(11, 13));
+    assert.ok(Math.abs((await bars.locator("span").count()) - 1 - hour) <= 1, `${zone}: bars for ${hour} hours`);
+    const now = await api(far, "/status");
+    const began = new Date(Date.parse(now.time) - now.uptime_secs * 1000);
+    const clock = new Intl.DateTimeFormat("en", { hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone: schedule.time_zone });
+    const times = [-60_000, 0, 60_000].map((by) => clock.format(new Date(began.getTime() + by)));
+    const shown = await far.evaluate(async (time) => (await import("/assets/core/i18n.js")).when(time), began.toISOString());
+    assert.ok(times.some((time) => shown.endsWith(time)), `${zone}: ${shown} is none of ${times}`);
+    await far.context().close();
+  }
 });
 
 test("the counts are exported as a table for spreadsheets", async () => {

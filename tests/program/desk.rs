@@ -350,6 +350,62 @@ fn a_logged_session_replays_tick_for_tick() {
     );
 }
 
+/// A pause and restarts are no part of the life of the fish, so a replay does not need them.
+#[test]
+fn a_session_with_a_pause_and_restarts_replays_tick_for_tick() {
+    let folder = tempfile::tempdir().unwrap();
+    let session = folder.path().join("session");
+    let pool = start("synthetic:1", Some(&session));
+    let client = &pool.client;
+    let speed = |value: f64| {
+        json!({"command": "edit", "edits": [{"document": {"kind": "species", "name": "herring"}, "path": "motion.cruise_mps",
+            "change": {"do": "set", "value": value}}]})
+    };
+    let pause = |on: bool| json!({"command": "pause", "on": on});
+    wait_for_status(client, "a visitor", |s| s.tick > 70 && !s.tracks.is_empty());
+    assert!(apply(client, pause(true)).is_applied());
+    let held = wait_for_status(client, "a pause", |s| s.paused_secs.is_some());
+    std::thread::sleep(Duration::from_millis(300));
+    let tick = client.status().tick;
+    // A change during the pause is in the pool at once.
+    let add = json!({"command": "add_individual", "species": "herring"});
+    assert!(apply(client, add).is_applied() && apply(client, speed(0.3)).is_applied());
+    let count = held.species["herring"].count;
+    let is_added = |s: &Status| s.species["herring"].count == count + 1;
+    let still = wait_for_status(client, "one more herring", is_added);
+    assert_eq!(still.tick, tick, "no tick during the pause");
+    assert!(still.is_healthy, "{}", still.sentence);
+    assert!(apply(client, pause(false)).is_applied());
+    wait_for_status(client, "more ticks", |s| s.tick > tick + 70);
+
+    let before = client.status();
+    let restart = |stage: &str| json!({"command": "restart", "stage": stage});
+    assert!(apply(client, restart("all")).is_applied());
+    wait_for_status(client, "a new start", |s| s.tick < before.tick);
+    let after = wait_for_status(client, "more ticks", |s| s.tick > 70);
+    assert_eq!(after.species["herring"].count, count + 1);
+    assert!(after.stages.iter().all(|stage| stage.restarts == 0));
+    let no_picture = request(client, 2, &restart("render")).result;
+    assert!(matches!(no_picture, Outcome::Rejected { .. }));
+    // Any number of restarts is no reason to end the program.
+    for _ in 0..4 {
+        assert!(apply(client, restart("vision")).is_applied());
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    wait_for_status(client, "two more hashes", |s| s.tick > after.tick + 130);
+    pool.supervisor.shut_down().unwrap();
+    let options = ReplayOptions {
+        session,
+        out: None,
+        every: 1,
+        why: false,
+    };
+    let summary = replay(&options, &AtomicBool::new(false)).unwrap();
+    println!("{summary:?}");
+    assert!(summary.hashes >= 4, "{summary:?}");
+    assert_eq!(summary.commands, 2);
+}
+
 /// A calibration that could not be saved was reported as saved, and was lost at the next start.
 #[test]
 fn a_calibration_that_cannot_be_saved_is_a_fault_and_is_saved_later() {

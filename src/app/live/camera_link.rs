@@ -1,7 +1,9 @@
-//! The camera source of the running pool. It is opened again if a change of the site needs it; the other stages run on.
+//! The camera source of the running pool. It is opened again if a change of the site or an operator needs it; the other stages
+//! run on.
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -26,6 +28,8 @@ pub(crate) struct CameraLink {
     at_end: AtEnd,
     worker: WorkerCommand,
     make_tap: TapMaker,
+    /// Whether an operator wants the source to be opened again.
+    must_reopen: AtomicBool,
 }
 
 impl CameraLink {
@@ -52,7 +56,25 @@ impl CameraLink {
             at_end,
             worker,
             make_tap,
+            must_reopen: AtomicBool::new(false),
         })
+    }
+
+    /// Lets the vision stage open the source again, see [`Self::reopen_if_requested`].
+    pub(crate) fn request_reopen(&self) {
+        self.must_reopen.store(true, Ordering::Relaxed);
+    }
+
+    /// Opens the source again if an operator asked for it.
+    ///
+    /// # Errors
+    /// When no thread can be started. Then there is no source.
+    pub(crate) fn reopen_if_requested(&self) -> anyhow::Result<()> {
+        if !self.must_reopen.swap(false, Ordering::Relaxed) {
+            return Ok(());
+        }
+        let setup = self.setup.lock().clone();
+        self.open_again(setup)
     }
 
     /// Returns the open source; `None` while it is being opened again.
@@ -84,6 +106,11 @@ impl CameraLink {
         if *self.setup.lock() == setup {
             return Ok(false);
         }
+        self.open_again(setup)?;
+        Ok(true)
+    }
+
+    fn open_again(&self, setup: FeedSetup) -> anyhow::Result<()> {
         // The old source is closed first, because two programs cannot read a camera at the same time.
         let old = self.feed.lock().take();
         if let Some(old) = old {
@@ -93,13 +120,10 @@ impl CameraLink {
             }
         }
         let feed = Feed::open(setup.clone(), (self.make_tap)())?;
-        print_message(&format!(
-            "camera: {} is opened with other settings",
-            feed.name()
-        ));
+        print_message(&format!("camera: {} is opened again", feed.name()));
         *self.feed.lock() = Some(Arc::new(feed));
         *self.setup.lock() = setup;
-        Ok(true)
+        Ok(())
     }
 }
 
@@ -123,6 +147,16 @@ mod tests {
             ..params.clone()
         };
         assert!(!link.change(&latency).unwrap());
+        let opened = link.feed().unwrap();
+        link.reopen_if_requested().unwrap();
+        assert!(
+            Arc::ptr_eq(&opened, &link.feed().unwrap()),
+            "nobody asked for it"
+        );
+        drop(opened);
+        link.request_reopen();
+        link.reopen_if_requested().unwrap();
+        assert_eq!(link.health().1.frames, 0, "a new source");
         let other = CameraParams {
             source: "synthetic:2".to_owned(),
             ..params

@@ -33,6 +33,7 @@ use super::pool_queue::{PoolChange, PoolQueue};
 use super::pool_report::Living;
 use super::schedule_stage::ScheduleBoard;
 use super::setup_handoff::{SetupBuilder, SetupHandoff};
+use super::stage_control::StageControl;
 use super::status_builder::StatusBuilder;
 use super::supervisor::Heartbeat;
 use super::vision_stage::VisionSettings;
@@ -45,6 +46,8 @@ const COMMAND_WAIT: Duration = Duration::from_millis(100);
 const STATUS_INTERVAL: Duration = Duration::from_millis(250);
 /// Longest time from a command until the status contains its effect.
 const STATUS_AFTER_COMMAND: Duration = Duration::from_millis(50);
+/// Longest time for which the status comes faster while the pool has not applied a command yet.
+const FAST_STATUS_TIME: Duration = Duration::from_secs(1);
 /// Name of the file in which an accepted calibration is saved if the site does not name a file.
 const CALIBRATION_FILE: &str = "calibration.toml";
 /// Time after which an accepted calibration that could not be saved is saved again.
@@ -72,6 +75,8 @@ pub(crate) struct DeskLinks {
     pub(crate) schedule: Arc<ScheduleBoard>,
     /// Messages about faults.
     pub(crate) alerts: Arc<AlertBoard>,
+    /// Restarts and pauses.
+    pub(crate) control: StageControl,
     /// Texts on the floor.
     pub(crate) notices: NoticeBoard,
     /// Settings for the vision stage.
@@ -91,6 +96,8 @@ pub(crate) struct DeskStage {
     folder: Option<PathBuf>,
     /// Number of commands that were applied.
     revision: u64,
+    /// Number of the newest command that changes the pool, and when it was passed on; `None` if the status shows its effect.
+    unconfirmed: Option<(u64, Instant)>,
     /// The individuals after the newest tick that is known here.
     living: Living,
     /// Removed individuals whose removal the pool has not confirmed yet: id, and number of the command.
@@ -124,6 +131,7 @@ impl DeskStage {
             status,
             folder: site.map(|site| site.parent().map(Path::to_path_buf).unwrap_or_default()),
             revision: 0,
+            unconfirmed: None,
             living: Living::default(),
             removed: Vec::new(),
             last_edit: None,
@@ -150,8 +158,8 @@ impl DeskStage {
                 let _ = self.save_calibration_again();
             }
             if now >= status_due {
-                status_due = now + STATUS_INTERVAL;
                 self.publish_status();
+                status_due = now + self.status_interval(now);
             }
             let wait = status_due.saturating_duration_since(now).min(COMMAND_WAIT);
             match self.links.requests.recv_timeout(wait) {
@@ -162,6 +170,19 @@ impl DeskStage {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return,
             }
+        }
+    }
+
+    /// Returns the time until the next status. It is short while a change of the pool is on its way.
+    fn status_interval(&mut self, now: Instant) -> Duration {
+        self.unconfirmed = self.unconfirmed.filter(|(revision, since)| {
+            *revision > self.living.revision
+                && now.saturating_duration_since(*since) < FAST_STATUS_TIME
+        });
+        if self.unconfirmed.is_some() {
+            STATUS_AFTER_COMMAND
+        } else {
+            STATUS_INTERVAL
         }
     }
 
@@ -208,6 +229,14 @@ impl DeskStage {
             Command::Calibrate { step } => self.calibrate(step),
             Command::Schedule { step } => {
                 let requested = self.links.schedule.request(step.clone());
+                self.passed_on(requested)
+            }
+            Command::Pause { on } => {
+                let requested = self.links.control.pause(*on);
+                self.passed_on(requested)
+            }
+            Command::Restart { stage } => {
+                let requested = self.links.control.restart(*stage);
                 self.passed_on(requested)
             }
             Command::KeepIncident => {
@@ -367,6 +396,7 @@ impl DeskStage {
         }
         let scene = applied.is_new_site.then(|| site.description());
         self.links.queue.push(change, scene);
+        self.unconfirmed = Some((self.revision, Instant::now()));
         Outcome::Applied {
             tick: self.living.tick,
             notes: self.new_restart_notes(),

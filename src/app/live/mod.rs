@@ -39,6 +39,7 @@ mod service_stage;
 mod setup_handoff;
 mod show_control;
 mod simulation_stage;
+mod stage_control;
 mod status_builder;
 mod supervisor;
 mod timing;
@@ -105,6 +106,7 @@ use schedule_stage::{ScheduleBoard, ScheduleLinks, ScheduleStage};
 use service_stage::{Pulse, ServiceStage};
 use show_control::ShowControl;
 use simulation_stage::{SimulationStage, SnapshotPair};
+use stage_control::StageControl;
 use status_builder::{Meters, StatusBuilder, StatusSources};
 use vision_stage::{TimedObservation, VisionSettings, VisionStage};
 
@@ -442,6 +444,7 @@ impl LivePool {
             screen: Arc::clone(&self.screen),
             summaries: ends.summaries,
             schedule: Arc::clone(&schedule),
+            show: self.show.clone(),
             journal: self.journal.clone(),
         });
         self.notices.set_language(editor.site().file.language);
@@ -449,6 +452,11 @@ impl LivePool {
         let links = DeskLinks {
             schedule,
             alerts,
+            control: StageControl {
+                stages: self.supervisor.board(),
+                camera: Arc::clone(&self.camera),
+                show: self.show.clone(),
+            },
             notices: self.notices.clone(),
             settings: ends.settings,
             session: ends.session,

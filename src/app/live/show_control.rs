@@ -1,6 +1,7 @@
-//! What the installation shows now: the schedule sets it, the render stage fades the picture, the simulation rests.
+//! What the installation shows now: the schedule sets it, an operator pauses it, the render stage fades the picture, the simulation
+//! rests or stands still.
 //!
-//! In: states. Out: the light of the picture, and whether the pool rests. Must not: decide about a state.
+//! In: states and pauses. Out: the light of the picture, and whether the pool rests or stands still. Must not: decide about a state.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -27,6 +28,8 @@ pub(crate) struct ShowControl(Arc<Mutex<Shown>>);
 struct Shown {
     state: ShowState,
     since: Instant,
+    /// Begin of the pause; `None` if the pool moves.
+    paused: Option<Instant>,
 }
 
 impl Default for ShowControl {
@@ -34,17 +37,40 @@ impl Default for ShowControl {
         Self(Arc::new(Mutex::new(Shown {
             state: ShowState::Open,
             since: Instant::now(),
+            paused: None,
         })))
     }
 }
 
 impl ShowControl {
-    /// Sets the state.
+    /// Sets the state. Another state ends a pause, so that a forgotten one lasts no longer than the day.
     pub(crate) fn set(&self, state: ShowState, now: Instant) {
         let mut shown = self.0.lock();
         if shown.state != state {
-            *shown = Shown { state, since: now };
+            *shown = Shown {
+                state,
+                since: now,
+                paused: None,
+            };
         }
+    }
+
+    /// Lets the pool stand still, or go on.
+    ///
+    /// # Errors
+    /// When nothing is shown that could stand still, the reason.
+    pub(crate) fn pause(&self, is_on: bool, now: Instant) -> Result<(), &'static str> {
+        let mut shown = self.0.lock();
+        if is_on && !shown.state.is_lit() {
+            return Err("the picture is dark, so there is nothing to pause");
+        }
+        shown.paused = is_on.then(|| shown.paused.unwrap_or(now));
+        Ok(())
+    }
+
+    /// Returns the begin of the pause; `None` if the pool moves.
+    pub(crate) fn paused_since(&self) -> Option<Instant> {
+        self.0.lock().paused
     }
 
     /// Whether the picture is to be visible.
@@ -138,5 +164,22 @@ mod tests {
         assert!(!show.is_resting(at(34)) && show.is_resting(at(36)));
         show.set(ShowState::Attract, at(40));
         assert!(show.is_lit() && !show.is_resting(at(3600)));
+    }
+
+    #[test]
+    fn another_state_ends_a_pause() {
+        let begin = Instant::now();
+        let at = |secs| begin + Duration::from_secs(secs);
+        let show = ShowControl::default();
+        show.pause(true, at(1)).unwrap();
+        show.pause(true, at(2)).unwrap();
+        show.set(ShowState::Open, at(3));
+        assert_eq!(show.paused_since(), Some(at(1)));
+        show.set(ShowState::Dark, at(4));
+        assert_eq!(show.paused_since(), None);
+        assert!(show.pause(true, at(5)).is_err(), "nothing is shown");
+        show.pause(false, at(5)).unwrap();
+        show.set(ShowState::Open, at(6));
+        assert_eq!(show.paused_since(), None);
     }
 }

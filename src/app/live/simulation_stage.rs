@@ -7,15 +7,14 @@ use std::time::{Duration, Instant};
 use crate::analytics::TrackPoint;
 use crate::panel::LiveViews;
 use crate::simulation::{Change, Simulation, SimulationParams};
-use crate::world::{Observation, Snapshot};
-use crate::world::{OverlayLayer, OverlayLayers};
+use crate::world::{OverlayLayer, OverlayLayers, Snapshot};
 
 use super::super::session::{SessionEntry, TickLog, pool_hash};
 use super::fault_reporter::FaultReporter;
 use super::journal::Journal;
 use super::latest_slot::LatestSlot;
 use super::panel_views::show_agents;
-use super::pool_queue::{PoolQueue, PoolStart};
+use super::pool_queue::{PoolChange, PoolQueue, PoolStart};
 use super::pool_report::{Living, PoolSummary};
 use super::show_control::ShowControl;
 use super::status_builder::Meters;
@@ -25,6 +24,10 @@ use super::vision_stage::TimedObservation;
 
 /// Number of ticks between two summaries for the status: a quarter of a second at 60 ticks per second.
 const SUMMARY_TICKS: u64 = 15;
+/// Longest delay of a change, and of the end of a pause, while the pool stands still.
+const HOLD_STEP: Duration = Duration::from_millis(20);
+/// Time between two summaries while the pool stands still.
+const HOLD_REPORT_INTERVAL: Duration = Duration::from_millis(250);
 
 /// The snapshots before and after the newest tick, with the timing of the tick. This is the input of the render stage.
 #[derive(Clone, Debug)]
@@ -100,37 +103,54 @@ pub(crate) struct SimulationStage {
     pub(crate) views: LiveViews,
 }
 
+/// The pool while the stage runs.
+struct RunningPool {
+    simulation: Simulation,
+    /// Number of the newest command that the pool contains.
+    revision: u64,
+    /// Version of the render setup that can draw the pool.
+    setup_version: u64,
+    /// Start of the pool.
+    started: Instant,
+    /// Duration of a tick.
+    tick: Duration,
+    records_forces: bool,
+    /// The newest observation.
+    latest: TimedObservation,
+    // Reused memory.
+    changes: Vec<PoolChange>,
+    pair: SnapshotPair,
+    living: Living,
+    summary: PoolSummary,
+    tracks: Vec<TrackPoint>,
+}
+
+impl RunningPool {
+    /// Records the forces of the next tick, or not.
+    fn record_forces(&mut self, is_wanted: bool) {
+        if std::mem::replace(&mut self.records_forces, is_wanted) != is_wanted {
+            self.simulation.record_forces(is_wanted);
+        }
+    }
+}
+
 impl SimulationStage {
-    /// Runs until the program ends.
+    /// Runs until the program ends or the stage is restarted.
     ///
     /// # Errors
     /// When the scene cannot be simulated.
     pub(crate) fn run(&mut self, heartbeat: &Heartbeat) -> anyhow::Result<()> {
-        let PoolStart {
-            mut revision,
-            mut setup_version,
-            scene,
-            pace,
-        } = self.queue.begin();
-        let mut simulation = Simulation::new(&scene, &self.params)?;
-        simulation.apply(Change::Pace(pace));
-        let draws_forces = self.layers.has(OverlayLayer::Force);
-        let mut records_forces = draws_forces;
-        simulation.record_forces(records_forces);
-        self.log(SessionEntry::Start { revision, pace });
-        let tick = Duration::from_secs_f64(simulation.dt_secs());
-        let mut clock = TickClock::new(Instant::now(), tick);
+        let mut pool = self.start()?;
+        let mut clock = TickClock::new(Instant::now(), pool.tick);
         let mut late = FaultReporter::new("simulation_late", &self.journal);
-        let started = Instant::now();
-        let mut changes = Vec::new();
-        let (mut living, mut summary) = (Living::default(), PoolSummary::default());
-        let mut tracks = Vec::new();
-        let mut latest = TimedObservation::default();
-        let mut pair = SnapshotPair::default();
         while heartbeat.keep_running() {
             if self.show.is_resting(Instant::now()) {
                 self.show.rest(heartbeat, || self.queue.has_changes());
                 clock.restart(Instant::now());
+            } else if self.show.paused_since().is_some() {
+                self.hold(&mut pool, heartbeat);
+                clock.restart(Instant::now());
+                continue;
             }
             let dropped = clock.dropped;
             let due = match clock.take_due(Instant::now()) {
@@ -147,79 +167,166 @@ impl SimulationStage {
                 late.clear_if_quiet();
             }
             let begun = Instant::now();
-            let mut oldest_sent = None;
-            self.queue.take(&mut changes);
-            if let Some(newest) = changes.last() {
-                self.log(SessionEntry::Applied {
-                    tick: simulation.tick() + 1,
-                    revision: newest.revision,
-                });
+            let oldest_sent = self.apply_changes(&mut pool);
+            let is_new = self.observations.take(&mut pool.latest, Duration::ZERO);
+            if is_new {
+                self.log_observation(&pool);
             }
-            for change in changes.drain(..) {
-                (revision, setup_version) = (change.revision, change.setup_version);
-                oldest_sent = oldest_sent.or(Some(change.sent));
-                for change in change.changes {
-                    simulation.apply(change);
-                }
-            }
-            let is_new = self.observations.take(&mut latest, Duration::ZERO);
-            if let Some(session) = self.session.as_ref().filter(|_| is_new) {
-                session.add_observation(simulation.tick() + 1, &latest.observation);
-            }
-            // Forces are recorded only in the ticks whose agents a client of the panel gets.
-            let shows_agents = self.views.agents.is_due(begun);
-            let wants_forces = draws_forces || shows_agents;
-            if std::mem::replace(&mut records_forces, wants_forces) != wants_forces {
-                simulation.record_forces(wants_forces);
-            }
-            simulation.snapshot(&mut pair.before);
-            simulation.run_tick(&latest.observation);
-            simulation.snapshot(&mut pair.after);
-            self.log_tick(&simulation, &pair.after, (revision, &latest.observation));
-            pair.after.overlay.clear();
-            simulation.fill_overlay(self.layers, &mut pair.after.overlay);
-            (pair.due, pair.tick, pair.frame_at) = (due, tick, latest.frame_at);
-            pair.setup_version = setup_version;
-            if shows_agents {
-                show_agents(&self.views, &simulation, &pair.after, begun);
-            }
-            self.snapshots.put(&mut pair);
+            self.run_tick(&mut pool, due, begun);
             if let Some(sent) = oldest_sent {
                 self.meters.command_to_snapshot.record(sent.elapsed());
             }
-            living.update(&simulation, started, revision);
-            self.living.put(&mut living);
-            if simulation.tick().is_multiple_of(SUMMARY_TICKS) {
-                summary.update(&simulation, &latest.observation);
-                self.summaries.put(&mut summary);
-                tracks.clear();
-                tracks.extend(latest.observation.shadows.iter().map(|shadow| TrackPoint {
-                    id: shadow.id,
-                    foot_m: shadow.foot_m.to_array(),
-                }));
-                self.counted.put(&mut tracks);
-            }
+            let is_due = pool.simulation.tick().is_multiple_of(SUMMARY_TICKS);
+            self.report(&mut pool, is_due || oldest_sent.is_some());
             self.meters.tick.record(begun.elapsed());
         }
-        self.log(SessionEntry::End {
-            tick: simulation.tick(),
-            reason: "the program ended".to_owned(),
-        });
+        if heartbeat.is_stopping() {
+            self.log(SessionEntry::End {
+                tick: pool.simulation.tick(),
+                reason: "the program ended".to_owned(),
+            });
+        }
         Ok(())
     }
 
+    /// Starts the pool as the desk knows it.
+    fn start(&self) -> anyhow::Result<RunningPool> {
+        let PoolStart {
+            revision,
+            setup_version,
+            scene,
+            pace,
+        } = self.queue.begin();
+        let mut simulation = Simulation::new(&scene, &self.params)?;
+        simulation.apply(Change::Pace(pace));
+        let records_forces = self.layers.has(OverlayLayer::Force);
+        simulation.record_forces(records_forces);
+        self.log(SessionEntry::Start { revision, pace });
+        Ok(RunningPool {
+            revision,
+            setup_version,
+            started: Instant::now(),
+            tick: Duration::from_secs_f64(simulation.dt_secs()),
+            simulation,
+            records_forces,
+            latest: TimedObservation::default(),
+            changes: Vec::new(),
+            pair: SnapshotPair::default(),
+            living: Living::default(),
+            summary: PoolSummary::default(),
+            tracks: Vec::new(),
+        })
+    }
+
+    /// Applies the changes that wait. Returns when the oldest of them was sent; `None` if there are none.
+    fn apply_changes(&self, pool: &mut RunningPool) -> Option<Instant> {
+        self.queue.take(&mut pool.changes);
+        let newest = pool.changes.last()?;
+        self.log(SessionEntry::Applied {
+            tick: pool.simulation.tick() + 1,
+            revision: newest.revision,
+        });
+        let mut oldest_sent = None;
+        for change in pool.changes.drain(..) {
+            (pool.revision, pool.setup_version) = (change.revision, change.setup_version);
+            oldest_sent = oldest_sent.or(Some(change.sent));
+            for change in change.changes {
+                pool.simulation.apply(change);
+            }
+        }
+        oldest_sent
+    }
+
+    /// Runs the tick that is due at `due`, and publishes its snapshots.
+    fn run_tick(&self, pool: &mut RunningPool, due: Instant, begun: Instant) {
+        // Forces are recorded only in the ticks whose agents a client of the panel gets.
+        let shows_agents = self.views.agents.is_due(begun);
+        pool.record_forces(self.layers.has(OverlayLayer::Force) || shows_agents);
+        pool.simulation.snapshot(&mut pool.pair.before);
+        pool.simulation.run_tick(&pool.latest.observation);
+        pool.simulation.snapshot(&mut pool.pair.after);
+        self.log_tick(pool);
+        if shows_agents {
+            show_agents(&self.views, &pool.simulation, &pool.pair.after, begun);
+        }
+        pool.pair.frame_at = pool.latest.frame_at;
+        self.publish(pool, due);
+    }
+
+    /// Passes the snapshots to the render stage.
+    fn publish(&self, pool: &mut RunningPool, due: Instant) {
+        let pair = &mut pool.pair;
+        pair.after.overlay.clear();
+        let overlay = &mut pair.after.overlay;
+        pool.simulation.fill_overlay(self.layers, overlay);
+        (pair.due, pair.tick, pair.setup_version) = (due, pool.tick, pool.setup_version);
+        self.snapshots.put(pair);
+    }
+
+    /// Reports to the desk: the individuals, and a summary if it is due.
+    fn report(&self, pool: &mut RunningPool, is_summary_due: bool) {
+        if is_summary_due {
+            let observation = &pool.latest.observation;
+            pool.summary.update(&pool.simulation, observation);
+            self.summaries.put(&mut pool.summary);
+            pool.tracks.clear();
+            let shadows = observation.shadows.iter();
+            pool.tracks.extend(shadows.map(|shadow| TrackPoint {
+                id: shadow.id,
+                foot_m: shadow.foot_m.to_array(),
+            }));
+            self.counted.put(&mut pool.tracks);
+        }
+        // The desk takes the summary when it sees that the pool contains a command.
+        (pool.living).update(&pool.simulation, pool.started, pool.revision);
+        self.living.put(&mut pool.living);
+    }
+
+    /// Lets the pool stand still until the pause ends. Changes apply and visitors are counted, but no tick runs.
+    fn hold(&self, pool: &mut RunningPool, heartbeat: &Heartbeat) {
+        let mut report_due = None;
+        while heartbeat.keep_running() && self.show.paused_since().is_some() {
+            let now = Instant::now();
+            let oldest_sent = self.apply_changes(pool);
+            if report_due.is_none() || oldest_sent.is_some() {
+                pool.simulation.snapshot(&mut pool.pair.before);
+                pool.simulation.snapshot(&mut pool.pair.after);
+                pool.pair.frame_at = None;
+                self.publish(pool, now);
+            }
+            if let Some(sent) = oldest_sent {
+                self.meters.command_to_snapshot.record(sent.elapsed());
+            }
+            self.observations.take(&mut pool.latest, Duration::ZERO);
+            if report_due.is_none_or(|due| now >= due) || oldest_sent.is_some() {
+                report_due = Some(now + HOLD_REPORT_INTERVAL);
+                self.report(pool, true);
+            }
+            if self.views.agents.is_due(now) {
+                pool.simulation.snapshot(&mut pool.pair.after);
+                show_agents(&self.views, &pool.simulation, &pool.pair.after, now);
+            }
+            std::thread::sleep(HOLD_STEP);
+        }
+        // The next tick may use an observation that arrived during the pause.
+        self.log_observation(pool);
+    }
+
+    fn log_observation(&self, pool: &RunningPool) {
+        if let Some(session) = &self.session {
+            let next = pool.simulation.tick() + 1;
+            session.add_observation(next, &pool.latest.observation);
+        }
+    }
+
     /// Logs a hash of the pool once per second, and its state where a replay can begin.
-    fn log_tick(
-        &self,
-        simulation: &Simulation,
-        after: &Snapshot,
-        (revision, observation): (u64, &Observation),
-    ) {
+    fn log_tick(&self, pool: &RunningPool) {
         let Some(session) = &self.session else { return };
+        let simulation = &pool.simulation;
         let (tick, dt_secs) = (simulation.tick(), simulation.dt_secs());
         let ticks_per_hash = (1.0 / dt_secs).round().max(1.0) as u64;
         if tick.is_multiple_of(ticks_per_hash) {
-            let hash = pool_hash(after);
+            let hash = pool_hash(&pool.pair.after);
             session.add(SessionEntry::Hash { tick, hash });
         }
         if session.wants_state(tick, dt_secs)
@@ -227,11 +334,11 @@ impl SimulationStage {
         {
             session.add(SessionEntry::State {
                 tick,
-                revision,
+                revision: pool.revision,
                 state,
             });
             // A replay begins without visitors, so the newest observation follows.
-            session.add_observation(tick + 1, observation);
+            self.log_observation(pool);
         }
     }
 

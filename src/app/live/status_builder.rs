@@ -20,6 +20,7 @@ use super::latest_slot::LatestSlot;
 use super::machine::{kernel_release, machine_status};
 use super::pool_report::{Living, PoolSummary};
 use super::schedule_stage::ScheduleBoard;
+use super::show_control::ShowControl;
 use super::supervisor::StageBoard;
 use crate::camera::CameraHealth;
 use crate::control::{
@@ -81,6 +82,8 @@ pub(crate) struct StatusSources {
     pub(crate) summaries: Arc<LatestSlot<PoolSummary>>,
     /// The schedule.
     pub(crate) schedule: Arc<ScheduleBoard>,
+    /// Whether the pool stands still.
+    pub(crate) show: ShowControl,
     /// Faults and events.
     pub(crate) journal: Journal,
 }
@@ -138,7 +141,8 @@ impl StatusBuilder {
             .take(&mut self.summary, Duration::ZERO);
         let (camera, health) = self.sources.camera.health();
         self.update_camera_faults(&health);
-        self.update_visitors(&time);
+        let schedule = self.sources.schedule.status();
+        self.update_visitors(&schedule.local_time);
         self.update_calibration();
         self.update_machine();
         let stages = self.sources.stages.statuses();
@@ -175,7 +179,8 @@ impl StatusBuilder {
             outputs: self.outputs(),
             picture: *sources.picture.lock(),
             calibration: self.calibration.clone(),
-            schedule: sources.schedule.status(),
+            schedule,
+            paused_secs: (sources.show.paused_since()).map(|since| since.elapsed().as_secs_f64()),
             director: self.rules(),
             versions: VersionStatus {
                 shoal: env!("CARGO_PKG_VERSION").to_owned(),
@@ -219,8 +224,9 @@ impl StatusBuilder {
         }
     }
 
-    fn update_visitors(&mut self, time: &str) {
-        let day = time.get(..10).unwrap_or_default();
+    /// Counts the visitors of the day to which `local_time` belongs.
+    fn update_visitors(&mut self, local_time: &str) {
+        let day = local_time.get(..10).unwrap_or_default();
         if self.day != day {
             day.clone_into(&mut self.day);
             self.visitors_today = 0;
@@ -363,7 +369,10 @@ fn sentence(status: &Status) -> String {
         }))
         .collect();
     match problems.as_slice() {
-        [] => "All is well.".to_owned(),
+        [] => match status.paused_secs {
+            Some(secs) => format!("All is well. The pool has been paused for {secs:.0} s."),
+            None => "All is well.".to_owned(),
+        },
         [one] => one.clone(),
         [first, rest @ ..] => format!("{first} (and {} more)", rest.len()),
     }
@@ -378,6 +387,9 @@ mod tests {
     fn the_sentence_names_the_first_problem_and_counts_the_others() {
         let mut status = Status::default();
         assert_eq!(sentence(&status), "All is well.");
+        status.paused_secs = Some(61.2);
+        let paused = "All is well. The pool has been paused for 61 s.";
+        assert_eq!(sentence(&status), paused);
         status.faults.push(FaultStatus {
             name: "camera.unplugged".into(),
             detail: "plug it in".into(),

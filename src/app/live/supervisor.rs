@@ -2,7 +2,7 @@
 //! five minutes, or if a thread hangs, the program ends, and the service manager restarts it.
 //!
 //! In: stages as closures that run until the stop flag is set. Out: an orderly end within two seconds, or the reason why the
-//! program has to end. Must not: depend on the work of a stage.
+//! program has to end. An operator can restart a thread, which counts as no panic. Must not: depend on the work of a stage.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -49,6 +49,10 @@ pub struct Heartbeat {
     last_ms: AtomicU64,
     /// Number of restarts after a panic.
     restarts: AtomicU64,
+    /// Whether the last restart was after a panic.
+    is_after_panic: AtomicBool,
+    /// Whether the thread has to start its stage again.
+    must_restart: AtomicBool,
     /// Time of the last restart, or of the end if `is_finished`, in milliseconds on that clock; 0 before that.
     changed_ms: AtomicU64,
     is_finished: AtomicBool,
@@ -61,6 +65,8 @@ impl Heartbeat {
             last_ms: AtomicU64::new(awake_ms.load(Ordering::Relaxed)),
             awake_ms,
             restarts: AtomicU64::new(0),
+            is_after_panic: AtomicBool::new(false),
+            must_restart: AtomicBool::new(false),
             changed_ms: AtomicU64::new(0),
             is_finished: AtomicBool::new(false),
             stop,
@@ -71,9 +77,22 @@ impl Heartbeat {
         self.awake_ms.load(Ordering::Relaxed)
     }
 
-    fn record_restart(&self) {
+    fn record_restart(&self, is_after_panic: bool) {
         self.changed_ms.store(self.now_ms(), Ordering::Relaxed);
-        self.restarts.fetch_add(1, Ordering::Relaxed);
+        self.is_after_panic.store(is_after_panic, Ordering::Relaxed);
+        if is_after_panic {
+            self.restarts.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether the stage starts again now, because an operator asked for it. Ends the request.
+    fn take_restart(&self) -> bool {
+        self.must_restart.swap(false, Ordering::Relaxed) && !self.is_stopping()
+    }
+
+    /// Whether the program ends.
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
     }
 
     fn record_end(&self) {
@@ -91,7 +110,7 @@ impl Heartbeat {
             ("finished", true, in_state)
         } else if hang_policy == HangPolicy::EndProgram && silence > SILENT_AFTER {
             ("does not answer", false, silence)
-        } else if restarts > 0 && in_state < RECOVERING {
+        } else if self.is_after_panic.load(Ordering::Relaxed) && in_state < RECOVERING {
             ("running again after a panic", false, in_state)
         } else {
             ("running", true, in_state)
@@ -105,10 +124,10 @@ impl Heartbeat {
         }
     }
 
-    /// Records a heartbeat. Returns false if the thread has to end.
+    /// Records a heartbeat. Returns false if the stage has to end, because the program ends or the stage is restarted.
     pub fn keep_running(&self) -> bool {
         self.last_ms.store(self.now_ms(), Ordering::Relaxed);
-        !self.stop.load(Ordering::Relaxed)
+        !self.is_stopping() && !self.must_restart.load(Ordering::Relaxed)
     }
 
     /// Returns the flag that ends the program.
@@ -116,7 +135,7 @@ impl Heartbeat {
         &self.stop
     }
 
-    /// Sleeps in short steps and records a heartbeat in each. Returns false if the thread has to end.
+    /// Sleeps in short steps and records a heartbeat in each. Returns false if the stage has to end.
     pub fn sleep(&self, pause: Duration) -> bool {
         let until = Instant::now() + pause;
         while self.keep_running() {
@@ -162,6 +181,19 @@ impl StageBoard {
         let threads = self.0.lock();
         let status = |(name, policy, heartbeat): &ThreadHealth| heartbeat.status(name, *policy);
         threads.iter().map(status).collect()
+    }
+
+    /// Lets the thread with this name start its stage again. Returns false if no such thread runs.
+    pub(crate) fn restart(&self, name: &str) -> bool {
+        let threads = self.0.lock();
+        let mut running = threads
+            .iter()
+            .filter(|(_, _, heartbeat)| !heartbeat.is_finished.load(Ordering::Relaxed));
+        let Some((_, _, heartbeat)) = running.find(|(other, ..)| *other == name) else {
+            return false;
+        };
+        heartbeat.must_restart.store(true, Ordering::Relaxed);
+        true
     }
 }
 
@@ -223,7 +255,7 @@ impl Supervisor {
 
     /// Starts a stage on a thread of its own. After a panic the closure is called again, so the closure must capture all data
     /// that has to survive a panic. The stage must return when [`Heartbeat::keep_running`] is false, or when its work is done.
-    /// If it returns an error, the program ends.
+    /// If it returns an error, the program ends. If an operator restarts the thread, the closure is called again.
     ///
     /// # Errors
     /// When the operating system cannot start the thread.
@@ -244,6 +276,11 @@ impl Supervisor {
             loop {
                 // A stage builds its working state again in every call, so no half-changed state survives a panic.
                 match catch_unwind(AssertUnwindSafe(|| stage(&own))) {
+                    Ok(Ok(())) if own.take_restart() => {
+                        tracing::info!(thread = name, "the thread is restarted by an operator");
+                        own.record_restart(false);
+                        continue;
+                    }
                     Ok(Ok(())) => return,
                     Ok(Err(error)) => {
                         return fail(&failure, &own.stop, format!("{name}: {error:#}"));
@@ -257,10 +294,13 @@ impl Supervisor {
                             );
                             return fail(&failure, &own.stop, reason);
                         }
-                        own.record_restart();
+                        own.record_restart(true);
                     }
                 }
-                if !own.sleep(RESTART_PAUSE) {
+                own.sleep(RESTART_PAUSE);
+                // The restart after the panic is also the one that an operator asked for meanwhile.
+                own.take_restart();
+                if own.is_stopping() {
                     return;
                 }
             }
@@ -393,6 +433,36 @@ mod tests {
         assert_eq!((status.name.as_str(), status.restarts), ("shaky", 2));
         assert_eq!(status.state, "running again after a panic");
         supervisor.shut_down().unwrap();
+    }
+
+    #[test]
+    fn an_operator_restarts_a_thread_any_number_of_times() {
+        let mut supervisor = Supervisor::new(StopFlag::default());
+        let rounds = Arc::new(AtomicU64::new(0));
+        let counted = Arc::clone(&rounds);
+        supervisor
+            .start("sound", HangPolicy::EndProgram, move |heartbeat| {
+                let round = counted.fetch_add(1, Ordering::Relaxed);
+                assert!(round != 1, "the panic of this test");
+                while heartbeat.sleep(Duration::from_millis(5)) {}
+                Ok(())
+            })
+            .unwrap();
+        let board = supervisor.board();
+        assert!(!board.restart("render"), "no such thread");
+        // The first restart panics, which starts the stage a third time.
+        let mut begun = 1;
+        for _ in 0..2 * MAX_PANICS {
+            wait_until(|| rounds.load(Ordering::Relaxed) >= begun);
+            begun = rounds.load(Ordering::Relaxed) + 1;
+            assert!(board.restart("sound"));
+        }
+        wait_until(|| rounds.load(Ordering::Relaxed) >= begun);
+        assert!(supervisor.check());
+        wait_until(|| board.statuses()[0].state == "running");
+        assert_eq!(board.statuses()[0].restarts, 1, "only the panic counts");
+        supervisor.shut_down().unwrap();
+        assert!(!board.restart("sound"), "it has ended");
     }
 
     #[test]

@@ -131,6 +131,9 @@ impl VisionStage {
             if let Some(settings) = settings {
                 self.apply_settings(settings, &mut vision);
             }
+            if let Err(error) = self.camera.reopen_if_requested() {
+                tracing::error!("the camera cannot be opened again: {error:#}");
+            }
             *self.pattern.lock() = self.calibration.pattern();
             // A live feed has no end and returns no error, because it opens a failed source again itself.
             let Some(feed) = self.camera.feed() else {

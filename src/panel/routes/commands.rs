@@ -22,10 +22,11 @@ const REPLY_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The lowest role that may send each command. A command that is missing here cannot be sent: `take_over` belongs to the
 /// watcher of the files, which alone knows the disk.
-const ROLES: [(&str, Role); 18] = [
+const ROLES: [(&str, Role); 20] = [
     ("switch_scene", Role::Operate),
     ("director", Role::Operate),
     ("schedule", Role::Operate),
+    ("pause", Role::Operate),
     ("keep_incident", Role::Operate),
     // Each command in it also needs its own role.
     ("batch", Role::Operate),
@@ -40,6 +41,7 @@ const ROLES: [(&str, Role); 18] = [
     ("override_mind", Role::Admin),
     ("calibrate", Role::Admin),
     ("test_alert", Role::Admin),
+    ("restart", Role::Admin),
     ("undo", Role::Admin),
     ("redo", Role::Admin),
     ("revert", Role::Admin),

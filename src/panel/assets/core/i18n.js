@@ -77,23 +77,42 @@ export function percent(share) {
   return new Intl.NumberFormat(current, { style: "percent", maximumFractionDigits: share < 0.1 ? 1 : 0 }).format(share);
 }
 
+/** Time zone of the pool, in which all times are shown: the reader may be elsewhere. `undefined` is the zone of the reader. @type {string | undefined} */
+let zone;
+
+/** @param {string | undefined} name */
+export function setTimeZone(name) {
+  if (name === zone) return;
+  try {
+    zone = new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone && name;
+  } catch {
+    // A zone without a name that browsers know.
+    zone = undefined;
+  }
+}
+
+/** Returns the date at the pool, as 2026-12-24. @param {string | Date} date */
+export function isoDay(date) {
+  return new Intl.DateTimeFormat("en-CA", { timeZone: zone }).format(new Date(date));
+}
+
 /** Returns the time of day. @param {string | Date} date */
 export function clock(date) {
-  return new Intl.DateTimeFormat(current, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" }).format(new Date(date));
+  return new Intl.DateTimeFormat(current, { hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone: zone }).format(new Date(date));
 }
 
 /** Returns day and time; only the time if it is today. @param {string | Date} date */
 export function when(date) {
   const day = new Date(date);
   if (Number.isNaN(day.getTime())) return "";
-  if (day.toDateString() === new Date().toDateString()) return clock(day);
-  const format = { weekday: "short", day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
+  if (isoDay(day) === isoDay(new Date())) return clock(day);
+  const format = { timeZone: zone, weekday: "short", day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
   return new Intl.DateTimeFormat(current, /** @type {Intl.DateTimeFormatOptions} */ (format)).format(day);
 }
 
-/** Returns a date in words. @param {Date} date @param {Intl.DateTimeFormatOptions} options */
+/** Returns a date in words, in the time zone of the pool if `options` names no other one. @param {Date} date @param {Intl.DateTimeFormatOptions} options */
 export function date(date, options) {
-  return new Intl.DateTimeFormat(current, options).format(date);
+  return new Intl.DateTimeFormat(current, { timeZone: zone, ...options }).format(date);
 }
 
 /** Returns a duration in the largest sensible unit. @param {number} secs */

@@ -2,7 +2,7 @@
 
 import { command as sendCommand, get } from "./api.js";
 import { ApiError } from "./api.js";
-import { t } from "./i18n.js";
+import { setTimeZone, t } from "./i18n.js";
 import { segments } from "../editor/schema.js";
 import { emit, on } from "./topics.js";
 import { notify } from "../parts/notices.js";
@@ -44,6 +44,7 @@ let openEdits = 0;
 on("status", (next) => {
   const isChanged = status !== null && next.revision !== status.revision;
   status = next;
+  setTimeZone(next.schedule?.time_zone);
   statusAt = Date.now();
   if (isChanged || next.revision !== revision) readSoon();
 });

@@ -2,8 +2,8 @@
 
 import { get, may } from "../core/api.js";
 import { h, View } from "../core/dom.js";
-import { clock, date, known, language, t, when } from "../core/i18n.js";
-import { documents, documentsOf, schema, status, useDocuments } from "../core/store.js";
+import { date, isoDay, known, language, t, when } from "../core/i18n.js";
+import { documents, documentsOf, schema, send, status, useDocuments } from "../core/store.js";
 import { on } from "../core/topics.js";
 import { context } from "../editor/context.js";
 import { toggle } from "../editor/fields.js";
@@ -105,9 +105,19 @@ class Hours extends View {
     return [
       h("p", { class: "row" }, h("span", { class: `pill state-${plan.state}` }, state),
         plan.until && plan.next ? t("now.until", { state, time: when(plan.until), next: known("state", plan.next) ?? plan.next }) : t("hours.no_change"),
-        plan.by_hand && h("span", { class: "pill warn" }, t("hours.by_hand"))),
+        plan.by_hand && h("span", { class: "pill warn" }, t("hours.by_hand")),
+        may("operate") && this.#hand(plan)),
       h("p", { class: "small muted" }, t("hours.clock", { time: timeIn(plan.local_time ?? ""), zone: plan.time_zone }), " ", !plan.is_clock_trusted && h("strong", null, t("hours.untrusted"))),
-      isElsewhere && h("p", { class: "hint warn" }, icon("warn"), h("span", null, t("hours.other_time", { time: clock(new Date()) })))];
+      isElsewhere && h("p", { class: "hint warn" }, icon("warn"), h("span", null, t("hours.other_time", { time: date(new Date(), { hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone: undefined }) })))];
+  }
+
+  /** Lets the pool show itself until the next planned change, or returns to the plan. @param {any} plan */
+  #hand(plan) {
+    const resume = () => send({ command: "schedule", step: { do: "resume" } }, t("now.done.resume"));
+    const attract = () => send({ command: "schedule", step: { do: "by_hand", state: "attract" } }, t("hours.done.attract"));
+    return plan.by_hand
+      ? h("button", { key: "hand", type: "button", onclick: resume }, t("now.resume"))
+      : h("button", { key: "hand", type: "button", title: t("hours.attract_what"), onclick: attract }, icon("play"), t("hours.attract"));
   }
 
   /** @param {Context} ctx */
@@ -146,7 +156,7 @@ class Hours extends View {
           this.#nameField(ctx, path, entry.name),
         ], entry.hours ?? []);
       }),
-      !ctx.isReadOnly && h("button", { type: "button", onclick: () => insert(ctx, "schedule.dates", { date: localIso().slice(0, 10), hours: [] }) }, icon("plus"), t("hours.add_date")));
+      !ctx.isReadOnly && h("button", { type: "button", onclick: () => insert(ctx, "schedule.dates", { date: isoDay(new Date()), hours: [] }) }, icon("plus"), t("hours.add_date")));
   }
 
   /** @param {Context} ctx */
@@ -164,7 +174,7 @@ class Hours extends View {
           this.#nameField(ctx, path, entry.name),
         ], entry.hours ?? []);
       }),
-      !ctx.isReadOnly && h("button", { type: "button", onclick: () => insert(ctx, "schedule.yearly", { date: localIso().slice(5, 10), hours: [] }) }, icon("plus"), t("hours.add_yearly")));
+      !ctx.isReadOnly && h("button", { type: "button", onclick: () => insert(ctx, "schedule.yearly", { date: isoDay(new Date()).slice(5), hours: [] }) }, icon("plus"), t("hours.add_yearly")));
   }
 
   /** One entry of the plan: its days as a heading in words, and its hours. @param {Context} ctx @param {string} path @param {string} title @param {any} fields @param {any[]} hours */

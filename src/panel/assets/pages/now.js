@@ -2,7 +2,7 @@
 
 import { get, may, pictureUrl } from "../core/api.js";
 import { h, View } from "../core/dom.js";
-import { clock, known, number, t, when } from "../core/i18n.js";
+import { clock, duration, isoDay, known, number, t, when } from "../core/i18n.js";
 import { documents, documentsOf, send, status, useDocuments } from "../core/store.js";
 import { on } from "../core/topics.js";
 import { brokenFiles } from "../parts/broken.js";
@@ -24,6 +24,7 @@ class Now extends View {
     const first = on("status", () => {
       first();
       this.#refresh();
+      this.#readHours();
     });
     this.until(first);
     if (status !== null) this.#refresh();
@@ -50,9 +51,8 @@ class Now extends View {
   }
 
   async #readHours() {
-    const midnight = new Date();
-    midnight.setHours(0, 0, 0, 0);
-    const answer = await get(`/analytics?from=${midnight.toISOString()}&by=hour`).catch(() => null);
+    if (status === null) return;
+    const answer = await get(`/analytics?from=${isoDay(status.time)}&by=hour`).catch(() => null);
     this.#byHour = Array.isArray(answer?.intervals) ? sumByHour(answer.intervals) : null;
     this.update();
   }
@@ -63,6 +63,7 @@ class Now extends View {
       h("h1", { class: "unseen" }, t("page.now")),
       this.#health(),
       brokenFiles(),
+      this.#paused(),
       this.#byHand(),
       may("operate") && this.#buttons(),
       h("div", { class: "grid two" }, this.#outputs(), this.#visitors()),
@@ -84,7 +85,20 @@ class Now extends View {
 
   #wellSince() {
     const scene = sceneTitle(status.scene);
-    return t("now.showing", { scene, time: when(new Date(Date.now() - status.uptime_secs * 1000)) });
+    return t("now.showing", { scene, time: when(new Date(Date.parse(status.time) - status.uptime_secs * 1000)) });
+  }
+
+  /** Says that the pool stands still, so that nobody looks for a fault. */
+  #paused() {
+    const secs = status.paused_secs;
+    if (typeof secs !== "number") return null;
+    return h("div", { class: "hint warn", key: "paused" }, icon("pause"), h("p", { class: "grow" }, t("now.paused", { time: duration(secs) })),
+      may("operate") && h("button", { type: "button", onclick: () => this.#pause(false) }, icon("play"), t("now.go_on")));
+  }
+
+  /** @param {boolean} on */
+  #pause(on) {
+    return send({ command: "pause", on }, t(on ? "now.done.pause" : "now.done.go_on"));
   }
 
   /** Says that the plan is overridden, and how to return to it. */
@@ -110,17 +124,19 @@ class Now extends View {
   #buttons() {
     const hasPlan = status.schedule !== undefined;
     const hand = status.schedule?.by_hand?.state;
+    const isPaused = typeof status.paused_secs === "number";
+    const isLit = !["dark", "closed"].includes(status.schedule?.state);
     /** @type {[string, string, () => void, boolean, boolean][]} */
     const list = [
       ["scene", "scenes", () => this.#chooseScene(), true, false],
       ["event", "hand", () => this.#chooseEvent(), status.director.length > 0, false],
       ["calm", "calm", () => send({ command: "director", event: { event: "calm" } }, t("now.done.calm")), true, false],
-      ["attract", "play", () => this.#schedule(hand === "attract" ? "resume" : "attract"), hasPlan, hand === "attract"],
       ["dark", "dim", () => this.#schedule(hand === "dark" ? "resume" : "dark"), hasPlan, hand === "dark"],
+      ["pause", isPaused ? "play" : "pause", () => this.#pause(!isPaused), isPaused || isLit, isPaused],
       ["end", "power", () => this.#endOfDay(), hasPlan, hand === "closed"],
     ];
     return h("section", { class: "big-buttons", "aria-label": t("now.buttons"), key: "buttons" }, list.map(([name, drawing, action, isOn, isPressed]) =>
-      h("button", { key: name, type: "button", disabled: !isOn, "aria-pressed": ["attract", "dark", "end"].includes(name) ? String(isPressed) : null, onclick: action },
+      h("button", { key: name, type: "button", disabled: !isOn, "aria-pressed": ["dark", "pause", "end"].includes(name) ? String(isPressed) : null, onclick: action },
         icon(drawing), h("strong", null, t(`now.button.${name}`)), h("span", { class: "small muted" }, t(`now.button.${name}_what`)))));
   }
 
@@ -180,15 +196,16 @@ class Now extends View {
     return h("div", null,
       h("div", { class: "bars", role: "img", "aria-label": label }, hours.map((n, hour) =>
         h("span", { key: hour, class: n > 0 ? "bar" : "bar off", title: `${hour}: ${n}`, style: { height: `${Math.max(3, (n / most) * 100)}%` } }))),
-      h("div", { class: "bars-scale" }, h("span", null, clock(new Date(new Date().setHours(0, 0)))), h("span", null, clock(new Date()))));
+      h("div", { class: "bars-scale" }, h("span", null, "00:00"), h("span", null, clock(status.time))));
   }
 }
 
 /** Adds up the arrivals of each hour of today, up to now. @param {{ from: string, arrivals: number | null }[]} intervals */
 function sumByHour(intervals) {
-  const hours = new Array(new Date().getHours() + 1).fill(0);
+  const hours = new Array(Number(clock(status.time).slice(0, 2)) + 1).fill(0);
   for (const interval of intervals) {
-    const hour = new Date(interval.from).getHours();
+    // The time at the pool, as in `2026-12-24T09:00:00+01:00`.
+    const hour = Number(interval.from.slice(11, 13));
     if (hour < hours.length) hours[hour] += interval.arrivals ?? 0;
   }
   return hours;

@@ -279,7 +279,7 @@ class System extends View {
 
   #machine() {
     const { versions, machine } = status;
-    return h("div", { class: "grid two" },
+    return h("div", { class: "grid two" }, h("div", { class: "column wide-gap" },
       h("section", { class: "card" }, h("h2", null, t("machine.title")), h("dl", { class: "facts" },
         h("dt", null, "Shoal"), h("dd", null, versions.shoal),
         h("dt", null, t("machine.kernel")), h("dd", null, versions.kernel || "–"),
@@ -289,10 +289,25 @@ class System extends View {
         h("dt", null, t("machine.memory")), h("dd", null, t("machine.of_most", { now: bytes(machine.memory_bytes), most: bytes(machine.memory_max_bytes) })),
         h("dt", null, t("machine.disk")), h("dd", null, bytes(machine.disk_free_bytes)),
         h("dt", null, t("file.site")), h("dd", null, status.site || t("machine.built_in")))),
+      h("section", { class: "card stack" }, h("h2", null, t("machine.restart")), h("p", { class: "muted" }, t("machine.restart_help")),
+        h("div", { class: "row" }, this.#restartable().map((stage) => h("button", { key: stage, type: "button", onclick: () => this.#restart(stage) }, t(`machine.restart.${stage}`)))))),
       h("section", { class: "card" }, h("h2", null, t("machine.stages")), h("ul", { class: "legend" }, status.stages.map((/** @type {any} */ stage) => h("li", { key: stage.name },
         icon(stage.is_well ? "check" : "warn"), h("span", { class: "grow" }, known("stage", stage.name) ?? stage.name, h("br", null), h("span", { class: "small muted" }, stage.is_well ? t("machine.well", { time: duration(stage.for_secs) }) : stage.state)),
         stage.restarts > 0 && h("span", { class: "pill warn" }, t("machine.restarts", { n: stage.restarts }))))),
         status.restart_needed.length > 0 && h("p", { class: "hint warn top" }, icon("info"), h("span", null, t("machine.restart_needed", { what: status.restart_needed.join(", ") })))));
+  }
+
+  /** The stages that can be restarted here: a pool without a picture has no projectors. */
+  #restartable() {
+    const runs = (/** @type {string} */ name) => status.stages.some((/** @type {any} */ stage) => stage.name === name);
+    return ["camera", "vision", "simulation", "render", "all"].filter((stage) => stage !== "render" || runs("render"));
+  }
+
+  /** @param {string} stage */
+  async #restart(stage) {
+    const what = t(`machine.restart.${stage}`);
+    if (!(await confirmed({ title: t("machine.restart_title", { what }), text: t(`machine.restart_what.${stage}`), yes: t("machine.restart_yes") }))) return;
+    await send({ command: "restart", stage }, t("machine.restarted", { what }));
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { ApiError, get, may } from "../core/api.js";
 import { h, View } from "../core/dom.js";
-import { date, duration, number, percent, t } from "../core/i18n.js";
+import { date, duration, isoDay, number, percent, t } from "../core/i18n.js";
 import { documents, send, setEdit, status, useDocuments } from "../core/store.js";
 import { on } from "../core/topics.js";
 import { icon } from "../parts/icons.js";
@@ -267,13 +267,7 @@ function weekday(day) {
 
 /** Returns the date at the pool, which may be in another time zone than the reader. */
 function today() {
-  const now = status === null ? new Date() : new Date(status.time);
-  try {
-    return new Intl.DateTimeFormat("en-CA", { timeZone: status?.schedule?.time_zone }).format(now);
-  } catch {
-    // A zone without a name: the reader's.
-    return new Intl.DateTimeFormat("en-CA").format(now);
-  }
+  return isoDay(status === null ? new Date() : status.time);
 }
 
 /** @param {string} day @param {number} days */

@@ -13,7 +13,13 @@ export function sender(source) {
 /** Says who changed what. @param {PoolEvent} event */
 export function describeCommand(event) {
   const what = known("command", event.command) ?? event.command;
-  return t("event.command", { who: sender(event.source), what, summary: event.summary ?? "" }).trim();
+  return t("event.command", { who: sender(event.source), what, summary: summary(event) }).trim();
+}
+
+/** Says what a command concerns, in the reader's language where the catalogue knows it. @param {PoolEvent} event */
+function summary(event) {
+  const text = event.summary ?? "";
+  return known(`summary.${event.command}`, text) ?? text;
 }
 
 /** @param {PoolEvent} event @returns {{ kind: "good" | "bad" | "info" | "warn", text: string, detail: string }} */
@@ -26,7 +32,7 @@ export function describe(event) {
     case "command_applied":
       return { kind: "info", text: describeCommand(event), detail: "" };
     case "command_rejected":
-      return { kind: "warn", text: t("event.rejected", { who: sender(event.source), what: known("command", event.command) ?? event.command, summary: event.summary ?? "" }), detail: (event.problems ?? []).map((/** @type {any} */ p) => p.message).join(" ") };
+      return { kind: "warn", text: t("event.rejected", { who: sender(event.source), what: known("command", event.command) ?? event.command, summary: summary(event) }), detail: (event.problems ?? []).map((/** @type {any} */ p) => p.message).join(" ") };
     case "calibration_step":
       return { kind: "info", text: t("event.calibration"), detail: event.sentence };
     case "visitor_arrived":

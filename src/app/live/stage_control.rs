@@ -1,0 +1,113 @@
+//! What an operator does to the running stages: restarts one or all of them, and pauses the pool.
+//!
+//! In: commands, from the desk. Out: requests, which the stages and the supervisor carry out. Must not: wait for a stage.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::camera_link::CameraLink;
+use super::show_control::ShowControl;
+use super::supervisor::StageBoard;
+use crate::control::StageChoice;
+
+/// The means to control the stages.
+pub(crate) struct StageControl {
+    /// The threads.
+    pub(crate) stages: StageBoard,
+    /// The camera source, which the vision stage opens.
+    pub(crate) camera: Arc<CameraLink>,
+    /// Whether the pool stands still.
+    pub(crate) show: ShowControl,
+}
+
+impl StageControl {
+    /// Restarts a stage, or all of them. Such a restart is no panic.
+    ///
+    /// # Errors
+    /// When the stage does not run, the reason.
+    pub(crate) fn restart(&self, stage: StageChoice) -> Result<(), &'static str> {
+        let is_all = stage == StageChoice::All;
+        if is_all || stage == StageChoice::Camera {
+            self.camera.request_reopen();
+        }
+        for one in [
+            StageChoice::Vision,
+            StageChoice::Simulation,
+            StageChoice::Render,
+        ] {
+            let is_running = (is_all || stage == one) && self.stages.restart(one.name());
+            if stage == one && !is_running {
+                return Err(match one {
+                    StageChoice::Render => "the pool runs without a picture",
+                    _ => "this stage does not run",
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets the pool stand still, or go on.
+    ///
+    /// # Errors
+    /// When nothing is shown that could stand still, the reason.
+    pub(crate) fn pause(&self, is_on: bool) -> Result<(), &'static str> {
+        self.show.pause(is_on, Instant::now())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::time::Duration;
+
+    use super::super::supervisor::{HangPolicy, StopFlag, Supervisor};
+    use super::*;
+    use crate::camera::{AtEnd, CameraParams, SourceSpec};
+
+    #[test]
+    fn each_stage_is_restarted_alone_and_all_together() {
+        let params = CameraParams::default();
+        let spec = SourceSpec::parse(&params.source).unwrap();
+        let camera = CameraLink::open(
+            (spec, &params),
+            Some(PathBuf::new()),
+            AtEnd::Repeat,
+            Box::new(|| None),
+        );
+        let mut supervisor = Supervisor::new(StopFlag::default());
+        let starts: [Arc<AtomicU64>; 2] = Default::default();
+        for (name, count) in ["vision", "simulation"].into_iter().zip(&starts) {
+            let count = Arc::clone(count);
+            let run = move |heartbeat: &super::super::Heartbeat| {
+                count.fetch_add(1, Ordering::Relaxed);
+                while heartbeat.sleep(Duration::from_millis(5)) {}
+                Ok(())
+            };
+            supervisor.start(name, HangPolicy::EndProgram, run).unwrap();
+        }
+        let wait_for = |wanted: [u64; 2]| {
+            let deadline = Instant::now() + Duration::from_secs(60);
+            while starts.each_ref().map(|n| n.load(Ordering::Relaxed)) != wanted {
+                assert!(Instant::now() < deadline, "never {wanted:?} starts");
+                std::thread::sleep(Duration::from_millis(2));
+            }
+        };
+        let control = StageControl {
+            stages: supervisor.board(),
+            camera: Arc::new(camera.unwrap()),
+            show: ShowControl::default(),
+        };
+        wait_for([1, 1]);
+        control.restart(StageChoice::Vision).unwrap();
+        wait_for([2, 1]);
+        control.restart(StageChoice::Simulation).unwrap();
+        wait_for([2, 2]);
+        control.restart(StageChoice::Camera).unwrap();
+        control.restart(StageChoice::All).unwrap();
+        wait_for([3, 3]);
+        let reason = control.restart(StageChoice::Render).unwrap_err();
+        assert_eq!(reason, "the pool runs without a picture");
+        supervisor.shut_down().unwrap();
+    }
+}
