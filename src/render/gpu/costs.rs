@@ -5,6 +5,7 @@
 use wgpu::TextureView;
 
 use super::meshes::{MeshRange, STRIP_INDICES};
+use super::passes::PASSES;
 use super::renderer::Renderer;
 use crate::geometry::SurfaceKind;
 use crate::render::draw_list::{Batch, BodyInstance};
@@ -50,26 +51,28 @@ impl Renderer {
     /// Returns the work of every pass of the last picture, in the order in which the passes are drawn.
     #[must_use]
     pub fn pass_costs(&self) -> Vec<PassCost> {
-        let mut costs = self.water.pass_costs();
-        costs.push(self.ground_light_cost());
-        costs.push(self.bodies_cost());
-        costs.extend(self.outputs.iter().flat_map(|output| {
-            let targets = &self.targets;
-            let [slopes, sunlight] = self.water.views();
-            let seen = [
-                slopes,
-                sunlight,
-                &targets.ground,
-                &targets.ground_light,
-                &targets.bodies,
-            ];
-            let depth = targets.body_depth.iter().map(|[depth, _]| depth);
-            output.pass_costs(all_bytes(seen.into_iter().chain(depth)))
-        }));
-        costs
+        PASSES.iter().flat_map(|pass| (pass.costs)(self)).collect()
     }
 
-    fn ground_light_cost(&self) -> PassCost {
+    pub(super) fn output_costs(&self) -> Vec<PassCost> {
+        let targets = &self.targets;
+        let [slopes, sunlight] = self.water.views();
+        let seen = [
+            slopes,
+            sunlight,
+            &targets.ground,
+            &targets.ground_light,
+            &targets.bodies,
+        ];
+        let depth = targets.body_depth.iter().map(|[depth, _]| depth);
+        let read_bytes = all_bytes(seen.into_iter().chain(depth));
+        let outputs = self.outputs.iter();
+        outputs
+            .flat_map(|output| output.pass_costs(read_bytes))
+            .collect()
+    }
+
+    pub(super) fn ground_light_cost(&self) -> PassCost {
         let strips = (self.static_bodies.ground_shadows.len()
             + self.draw_list.ground_shadows.len())
             / (2 * SPINE_STATIONS);
@@ -89,7 +92,7 @@ impl Renderer {
         }
     }
 
-    fn bodies_cost(&self) -> PassCost {
+    pub(super) fn bodies_cost(&self) -> PassCost {
         let targets = &self.targets;
         let (static_meshes, fish) = self
             .meshes

@@ -1,6 +1,6 @@
 //! The GPU: turns draw data into pixels. It handles triangles and light, but does not depend on fish or visitors.
 //!
-//! The passes of one picture:
+//! The passes of one picture; `passes.rs` lists them:
 //! 1. Water, only in the quality `high` (`fine_water.rs`): four passes for a step of the height field, the slopes of the surface,
 //!    the sunlight that it focuses, and two passes that spread this light. In the quality `low` the CPU computes them.
 //! 2. Light on the ground: sunlight and the shadows of bodies.

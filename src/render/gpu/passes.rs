@@ -1,9 +1,10 @@
-//! The passes that are drawn once for all outputs, in the order of `Renderer::draw`, and the upload of their data.
+//! The passes of a picture as a list, those that are drawn once for all outputs, and the upload of their data.
 
 use glam::Vec2;
 use wgpu::{LoadOp, StoreOp, TextureView};
 
 use super::bind_groups::bind_group;
+use super::costs::PassCost;
 use super::meshes::{STRIP_INDICES, draw_batch, strip_indices};
 use super::renderer::Renderer;
 use super::targets::buffer;
@@ -16,6 +17,34 @@ use crate::render::model::LEVELS;
 use crate::render::pose::AffineRows;
 use crate::render::shadow_mask::SPINE_STATIONS;
 use crate::render::static_bodies::{PLANT, WATERFALL};
+
+/// A pass of a picture, or several passes of one kind.
+pub(super) struct Pass {
+    /// Records the pass.
+    pub encode: fn(&Renderer, &mut wgpu::CommandEncoder),
+    /// Returns the work of the pass in the last picture.
+    pub costs: fn(&Renderer) -> Vec<PassCost>,
+}
+
+/// All passes of a picture, in the order in which they are drawn.
+pub(super) const PASSES: [Pass; 4] = [
+    Pass {
+        encode: |renderer, encoder| renderer.water.encode(encoder),
+        costs: |renderer| renderer.water.pass_costs(),
+    },
+    Pass {
+        encode: Renderer::light_ground,
+        costs: |renderer| vec![renderer.ground_light_cost()],
+    },
+    Pass {
+        encode: Renderer::draw_bodies,
+        costs: |renderer| vec![renderer.bodies_cost()],
+    },
+    Pass {
+        encode: Renderer::draw_outputs,
+        costs: Renderer::output_costs,
+    },
+];
 
 impl Renderer {
     /// Paints the ground texture. Called once per scene.
@@ -140,7 +169,7 @@ impl Renderer {
     }
 
     /// Draws the light on the ground: caustics and, if the surface shows the ground, the shadows of bodies.
-    pub(super) fn light_ground(&self, encoder: &mut wgpu::CommandEncoder) {
+    fn light_ground(&self, encoder: &mut wgpu::CommandEncoder) {
         let strips = (self.static_bodies.ground_shadows.len()
             + self.draw_list.ground_shadows.len())
             / (2 * SPINE_STATIONS);
@@ -174,7 +203,7 @@ impl Renderer {
     }
 
     /// Draws static bodies, fish, waterfalls and specks over a transparent background.
-    pub(super) fn draw_bodies(&self, encoder: &mut wgpu::CommandEncoder) {
+    fn draw_bodies(&self, encoder: &mut wgpu::CommandEncoder) {
         let targets = &self.targets;
         let light = match &targets.body_samples {
             Some(samples) => cleared(samples, Some(&targets.bodies)),
@@ -237,6 +266,13 @@ impl Renderer {
             pass.set_pipeline(&self.pipelines.dust);
             pass.set_vertex_buffer(0, self.speck_buffer.buffer.slice(..));
             pass.draw(0..3, 0..self.dust.specks.len() as u32);
+        }
+    }
+
+    /// Draws the picture of each output.
+    fn draw_outputs(&self, encoder: &mut wgpu::CommandEncoder) {
+        for output in &self.outputs {
+            output.encode(encoder, &self.pipelines, &self.bind_groups);
         }
     }
 }

@@ -9,6 +9,7 @@ use super::device::Gpu;
 use super::fine_water::FineWaterPipelines;
 use super::meshes::{MeshRange, upload};
 use super::output::OutputPass;
+use super::passes::PASSES;
 use super::pipelines::{BindGroupLayouts, OutputFeatures, PipelineKind, Pipelines};
 use super::targets::{FixedTextures, GrowingBuffer, Targets, buffer};
 use super::water::Water;
@@ -284,11 +285,8 @@ impl Renderer {
             .gpu
             .device
             .create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-        self.water.encode(&mut encoder);
-        self.light_ground(&mut encoder);
-        self.draw_bodies(&mut encoder);
-        for output in &self.outputs {
-            output.encode(&mut encoder, &self.pipelines, &self.bind_groups);
+        for pass in &PASSES {
+            (pass.encode)(self, &mut encoder);
         }
         self.gpu.queue.submit([encoder.finish()]);
         for output in &mut self.outputs {
