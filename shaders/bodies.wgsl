@@ -257,7 +257,8 @@ fn plant_light(pixel: BodyPixel) -> Drawn {
     return drawn(encode_light(under_water(color, pixel.world, facing * sunlight(pixel.world), 0.35 + 0.6 * up), clamp(1.9 - 1.2 * thin, 0.25, 1.0)), pixel.world);
 }
 
-// Rotates the hue of a color, with Rodrigues' rotation around the gray axis (1, 1, 1).
+// Rotates the hue of a color, with Rodrigues' rotation around the gray axis (1, 1, 1). `cosine` and `sine` are those of the angle,
+// multiplied by a factor on the saturation.
 fn rotated_hue(color: vec3<f32>, cosine: f32, sine: f32) -> vec3<f32> {
     let axis = vec3<f32>(0.57735);
     return max(color * cosine + cross(axis, color) * sine + axis * dot(axis, color) * (1.0 - cosine), vec3<f32>(0.0));
@@ -382,11 +383,12 @@ struct Relief {
     open: f32,
 }
 
-// Station of the rear edge of a koi's gill cover at a height on the flank (`down`: 0 on the back, 1 on the belly). The edge is
-// a bow that bulges to the rear.
+// Station at which a koi's head ends at a height (`down`: 0 on the back, 1 on the belly): on the flank the rear edge of the gill
+// cover, on the back the nape. Both are bows that bulge to the rear.
 fn gill_edge(down: f32) -> f32 {
-    let height = (down - 0.50) / 0.42;
-    return 0.222 - 0.060 * height * height;
+    let height = (max(down, 0.22) - 0.50) / 0.42;
+    let back = down / 0.22;
+    return 0.222 - 0.060 * height * height + 0.018 * max(1.0 - back * back, 0.0);
 }
 
 // Returns the relief of a koi's skin. `skin` is the position on the skin; `along` and `across` are the directions on the body in
@@ -402,24 +404,37 @@ fn koi_relief(normal: vec3<f32>, skin: vec2<f32>, along: vec3<f32>, across: vec3
     let column = place.x + 0.5 * (row - 2.0 * floor(0.5 * row));
     let cell = vec2<f32>(fract(column), fract(place.y)) - 0.5;
     let lie = hash2(vec2<i32>(i32(floor(column)), i32(row))) - 0.5;
-    let rear = cell.x + 0.9 * cell.y * cell.y;
+    let rear = cell.x + 1.7 * cell.y * cell.y;
     let rim = smoothstep(0.20, 0.46, rear);
     let from_gill = skin.x - gill_edge(down);
     let scaled = smoothstep(0.0, 0.03, from_gill) * (1.0 - smoothstep(0.78, 0.83, skin.x)) * (1.0 - smoothstep(0.20, 0.50, px * KOI_SCALES.x));
-    tilt += scaled * (vec2<f32>(0.12 * rear - 0.06 + 0.30 * rim, 0.34 * cell.y) + vec2<f32>(0.30, 0.24) * lie);
-    open -= scaled * (0.22 * rim);
+    tilt += scaled * (vec2<f32>(0.12 * rear - 0.06 + 0.30 * rim, 0.34 * cell.y * (1.0 - rim)) + vec2<f32>(0.24, 0.20) * lie);
+    open -= scaled * (0.34 * rim);
     // The gill cover is a smooth plate with a rounded rear edge and a groove behind it.
-    let shown = (1.0 - smoothstep(0.004, 0.016, px)) * smoothstep(0.16, 0.30, down);
+    let is_flank = smoothstep(0.16, 0.30, down);
+    let shown = (1.0 - smoothstep(0.004, 0.016, px)) * mix(0.6, 1.0, is_flank);
     let edge = from_gill / 0.011;
     tilt.x += shown * 0.75 * exp(-edge * edge);
     let groove = (from_gill - 0.007) / max(0.006, 0.8 * px);
     open -= shown * 0.42 * exp(-groove * groove);
-    // Two nostrils, and the corner of the mouth.
-    let nostril = length((skin - vec2<f32>(0.040, 0.18)) / vec2<f32>(0.006, 0.022));
-    open -= (1.0 - smoothstep(0.004, 0.012, px)) * 0.45 * (1.0 - smoothstep(0.5, 1.0, nostril));
+    // Two nostrils, each with a pale flap in front.
+    let near = 1.0 - smoothstep(0.004, 0.012, px);
+    let nostril = length((skin - vec2<f32>(0.042, 0.165)) / vec2<f32>(0.007, 0.026));
+    let flap = length((skin - vec2<f32>(0.034, 0.165)) / vec2<f32>(0.006, 0.030));
+    open += near * 0.12 * (1.0 - smoothstep(0.4, 1.0, flap));
+    open -= near * 0.65 * (1.0 - smoothstep(0.5, 1.0, nostril));
+    // The socket of the eye, and the bony brow between the eye and the nostril.
+    let socket = (length((vec2<f32>(skin.x, down) - vec2<f32>(0.086, 0.325)) / vec2<f32>(0.022, 0.100)) - 1.0) / 0.28;
+    open -= near * 0.42 * exp(-socket * socket);
+    let brow = (down - 0.225 - 0.8 * (0.075 - skin.x)) / 0.045;
+    let on_brow = near * smoothstep(0.045, 0.065, skin.x) * (1.0 - smoothstep(0.11, 0.16, skin.x));
+    tilt.y -= on_brow * 0.9 * brow * exp(-brow * brow);
+    // The lips: a groove around the tip of the snout.
+    let lip = (skin.x - 0.014) / max(0.0035, px);
+    open -= near * 0.40 * exp(-lip * lip);
     // The cheek: a faint bow between the eye and the gill cover.
     let cheek = (skin.x - 0.135 + 0.5 * (down - 0.5) * (down - 0.5)) / max(0.008, px);
-    open -= shown * 0.10 * exp(-cheek * cheek) * smoothstep(0.30, 0.42, down);
+    open -= shown * 0.16 * exp(-cheek * cheek) * smoothstep(0.30, 0.42, down);
     return Relief(normalize(normal + tilt.x * along + tilt.y * across), open);
 }
 

@@ -263,16 +263,25 @@ fn section_at(sections: &[Section], s: f32) -> Section {
     }
 }
 
-/// Adds the domed eye on one side (`side` is 1 for left, −1 for right).
+/// Adds the domed eye on one side (`side` is 1 for left, −1 for right). The dome stands out of the skin, so that an eye on the
+/// upper half of the head is visible from above.
 fn eye(mesh: &mut Mesh, shape: &Shape, side: f32, [rings, segments]: [usize; 2]) {
     let (middle, radius) = shape.eye;
+    let section = section_at(&shape.sections, middle.z);
+    let out_of_skin = Vec2::new(
+        middle.x / section.width.powi(2),
+        middle.y / section.top.powi(2),
+    )
+    .normalize_or(Vec2::X);
     mesh.sheet(rings, segments + 1, |row, column| {
         let out = row as f32 / (rings - 1) as f32 * 1.35;
         let turn = side * column as f32 / segments as f32 * std::f32::consts::TAU;
         let (sin, cos) = (out.sin(), out.cos());
+        let across = out_of_skin.perp() * sin * turn.sin();
+        let dome = middle.truncate() + radius * (out_of_skin * 0.7 * (cos - 0.45) + across);
         let position = Vec3::new(
-            side * (middle.x + radius * 0.7 * (cos - 0.45)),
-            middle.y + radius * sin * turn.sin() + radius * 0.2 * cos,
+            side * dome.x,
+            dome.y,
             0.5 - middle.z + radius * sin * turn.cos(),
         );
         let uv = Vec2::new(0.9375, 0.875)

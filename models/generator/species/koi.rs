@@ -151,7 +151,7 @@ fn species(name: &'static str, lengths: &Fins) -> Species {
             [0.85, 0.008, 0.030, 0.030],
         ]),
         fins,
-        eye: (Vec3::new(0.066, 0.020, 0.078), 0.0105),
+        eye: (Vec3::new(0.063, 0.034, 0.085), 0.0135),
         barbels: vec![
             barbel([
                 [0.030, -0.020, 0.018],
