@@ -317,8 +317,29 @@ struct Crust {
     height: f32,
     // Height of the knob at this point, relative to a typical knob: 0 in the gap between knobs.
     knob: f32,
+    // Height of the coral head at this point, relative to a large head: 0 in the gap between heads.
+    head: f32,
     // Random numbers of the coral head.
     chance: vec2<f32>,
+}
+
+// Returns the highest dome at a point, from a layer of domes that overlap: one in each cell of `size_m`, with a random center and
+// radius.
+fn coral_dome(place: vec2<f32>, size_m: f32, salt: i32) -> PackedStone {
+    let p = place / size_m;
+    let home = vec2<i32>(floor(p));
+    var top = PackedStone(0.0, vec2<f32>(0.0));
+    for (var i = 0; i < 9; i++) {
+        let cell = home + vec2<i32>(i % 3 - 1, i / 3 - 1);
+        let chance = hash2(cell * 7 - salt);
+        let offset = vec2<f32>(cell) + 0.1 + 0.8 * hash2(cell * 3 + salt) - p;
+        let radius = 0.42 + 0.40 * chance.y;
+        let height = sqrt(max(radius * radius - dot(offset, offset), 0.0)) * size_m;
+        if height > top.height {
+            top = PackedStone(height, chance);
+        }
+    }
+    return top;
 }
 
 // Returns the crust of coral at a point: heads of many sizes, each covered by knobs, which are covered by smaller knobs.
@@ -326,11 +347,11 @@ fn crust_at(place: vec2<f32>) -> Crust {
     let pocket = 0.5 + 2.1 * (fbm(place * 0.75 + 19.0) - 0.5) + 0.25 * (noise(place * 7.0) - 0.5);
     let cover = smoothstep(-0.03, 0.10, scene.crust - pocket);
     let bent = place + 0.06 * (vec2<f32>(noise(place * 6.0), noise(place * 6.0 + 23.0)) - 0.5) + 0.018 * (vec2<f32>(noise(place * 38.0), noise(place * 38.0 + 61.0)) - 0.5);
-    let head = packed_stone(bent, 0.30, 0.9, 29);
-    let knob = packed_stone(bent, 0.052, 0.94, 53);
-    let bud = packed_stone(place, 0.019, 1.0, 83);
-    let height = 0.9 * head.height + 1.3 * knob.height + 0.9 * bud.height * smoothstep(0.0, 0.01, knob.height);
-    return Crust(cover * (0.02 + height), cover * clamp(knob.height / 0.02 * 0.60 + bud.height / 0.008 * 0.45, 0.0, 1.3), head.chance);
+    let head = coral_dome(bent, 0.36, 29);
+    let knob = coral_dome(bent, 0.075, 53);
+    let bud = coral_dome(place, 0.026, 83);
+    let height = 0.50 * head.height + 0.75 * knob.height + 0.65 * bud.height;
+    return Crust(cover * (0.02 + height), cover * clamp(knob.height / 0.050 * 0.70 + bud.height / 0.017 * 0.35, 0.0, 1.3), head.height / 0.25, head.chance);
 }
 
 // Returns the color of the crust: one family from brown to ochre, pale on the knobs, with rare heads of another color.
@@ -338,7 +359,7 @@ fn crust_color(place: vec2<f32>, crust: Crust) -> vec3<f32> {
     var color = mix(vec3<f32>(0.195, 0.098, 0.046), vec3<f32>(0.56, 0.31, 0.110), crust.chance.x);
     let accent = mix(vec3<f32>(0.62, 0.17, 0.11), vec3<f32>(0.46, 0.16, 0.30), step(0.5, fract(7.0 * crust.chance.x)));
     color = mix(color, accent, 0.75 * step(0.94, crust.chance.y));
-    color = mix(color * 0.55, color * 1.25 + 0.02, smoothstep(0.25, 1.05, crust.knob));
+    color = mix(color * 0.55, color * 1.25 + 0.02, smoothstep(0.25, 1.10, crust.knob));
     return color * (0.75 + 0.5 * noise(place * 170.0));
 }
 
@@ -420,8 +441,10 @@ fn ground_color(pixel: Pixel) -> @location(0) vec4<f32> {
         let is_coral = smoothstep(0.004, 0.020, here.height);
         color = mix(color, crust_color(p, here), is_coral);
         gradient = mix(gradient, clamp(slope, vec2<f32>(-1.5), vec2<f32>(1.5)), is_coral);
-        // Light reaches the top of the knobs, but hardly the gaps between them.
-        occlusion *= mix(1.0, mix(0.22, 1.0, smoothstep(0.0, 0.50, here.knob)) * mix(0.7, 1.1, smoothstep(0.02, 0.12, here.height)), is_coral);
+        // Light reaches the tops of knobs and heads, but hardly the gaps between them.
+        occlusion *= mix(1.0, mix(0.30, 1.0, smoothstep(0.1, 0.8, here.knob)) * mix(0.45, 1.3, smoothstep(0.1, 0.9, here.head)), is_coral);
+        // Parts of the reef are deeper and darker.
+        occlusion *= mix(0.30, 1.25, smoothstep(0.36, 0.62, fbm(place * 0.55 + 61.0)));
     }
 
     // There are more fallen leaves near the rim.
