@@ -155,6 +155,7 @@ impl DrawList {
 fn instance(agent: &AgentPose, body: &Body, species: usize, first_joint: usize) -> BodyInstance {
     let individual = Individual::new(agent.id, &body.look);
     let glows = body.look.glow > 0.0;
+    let (hue_sin, hue_cos) = individual.hue_rad.sin_cos();
     BodyInstance {
         first_joint: first_joint as u32,
         skin_layer: if body.model.skin.is_some() {
@@ -163,8 +164,8 @@ fn instance(agent: &AgentPose, body: &Body, species: usize, first_joint: usize) 
             -1
         },
         size_m: individual.length_m * visible_share(agent),
-        hue_cos: individual.hue_rad.cos(),
-        hue_sin: individual.hue_rad.sin(),
+        hue_cos: hue_cos * body.look.saturation,
+        hue_sin: hue_sin * body.look.saturation,
         brightness: individual.brightness,
         shine: if glows { 0.0 } else { body.look.shine },
         glow: if glows { body.look.glow } else { 0.0 },

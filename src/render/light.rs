@@ -22,7 +22,7 @@ pub enum Light {
     Noon,
     /// Dusk: a low red sun, long shadows, a violet sky.
     Dusk,
-    /// Night: a little moonlight from a deep blue sky; specks glow.
+    /// Night: moonlight from a deep blue sky; specks glow.
     Night,
 }
 
@@ -133,11 +133,11 @@ impl Lighting {
             Light::Night => Self {
                 exposure: 1.35,
                 sun_tilt_deg: 25.0,
-                sun_strength: 0.10,
+                sun_strength: 0.3,
                 sun_warmth: 0.0,
-                sky_strength: 0.9,
+                sky_strength: 0.55,
                 sky: Tint::new(0.045, 0.13, 0.34),
-                caustics: 0.6,
+                caustics: 1.0,
                 clarity_m: 4.0,
                 reflection: 0.5,
                 glow: 1.3,

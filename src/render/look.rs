@@ -26,18 +26,18 @@ pub struct SceneLook {
     /// Direction in the picture that the sunlight comes from, clockwise from the upper edge; 315 is the upper left. Default: by `light` (day 315, morning 290, noon 315, dusk 285, night 315).
     #[schemars(range(min = 0.0, max = 360.0))]
     pub sun_heading_deg: Option<f32>,
-    /// Strength of the sunlight. Higher values give more contrast and stronger shadows. Default: by `light` (day 1, morning 0.55, noon 1.1, dusk 0.62, night 0.1).
+    /// Strength of the sunlight. Higher values give more contrast and stronger shadows. Default: by `light` (day 1, morning 0.55, noon 1.1, dusk 0.62, night 0.3).
     #[schemars(range(min = 0.0, max = 4.0))]
     pub sun_strength: Option<f32>,
     /// Color of the sunlight: 0 is white as at noon, 1 is golden as in the evening. Default: by `light` (day 0.55, morning 0.45, noon 0.12, dusk 1, night 0).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub sun_warmth: Option<f32>,
-    /// Strength of the light from the sky, which comes from all directions. Higher values brighten the shadows. Default: by `light` (day 1, morning 1.35, noon 0.8, dusk 0.85, night 0.9).
+    /// Strength of the light from the sky, which comes from all directions. Higher values brighten the shadows. Default: by `light` (day 1, morning 1.35, noon 0.8, dusk 0.85, night 0.55).
     #[schemars(range(min = 0.0, max = 4.0))]
     pub sky_strength: Option<f32>,
     /// Color of the light from the sky. Default: by `light` (pale blue by day, violet at dusk, deep blue at night).
     pub sky: Option<Tint>,
-    /// Strength of the caustics, the pattern of light that waves focus on the ground; 0 disables them. Default: by `light` (day 1, morning 0.55, noon 0.95, dusk 0.8, night 0.6).
+    /// Strength of the caustics, the pattern of light that waves focus on the ground; 0 disables them. Default: by `light` (day 1, morning 0.55, noon 0.95, dusk 0.8, night 1).
     #[schemars(range(min = 0.0, max = 3.0))]
     pub caustics: Option<f32>,
     /// Height of the swell. At 1, the swell shifts the view of objects below the surface by 2 to 4 pixels at full HD.
@@ -46,9 +46,11 @@ pub struct SceneLook {
     /// Strength of the waves that visitors make.
     #[schemars(range(min = 0.0, max = 4.0))]
     pub stir: f32,
-    /// Distance in water after which half of the red light is left; for blue light it is four times as long. Lower values are murkier and bluer. Default: by `light` (day 5.5, morning 3.2, noon 7, dusk 5.5, night 4).
+    /// Distance in water after which half of the red light is left; Lower values are murkier; `water` sets the shares of green and blue light. Default: by `light` (day 5.5, morning 3.2, noon 7, dusk 5.5, night 4).
     #[schemars(range(min = 0.1, max = 50.0))]
     pub clarity_m: Option<f32>,
+    /// Share of red, green and blue light that is left after `clarity_m` of water. The default (0.5, 0.758, 0.841) is clear water, which turns blue with depth. Smaller shares of green and blue are the water of a pond: 0.5, 0.55, 0.42 is olive. What lies deep becomes dark, fish near the surface stay bright.
+    pub water: Tint,
     /// Amount of light that the water scatters, relative to a clear pool. Higher values give a mist that increases with depth. Default: by `light` (day 1, morning 4, noon 1, dusk 1, night 1).
     #[schemars(range(min = 0.0, max = 20.0))]
     pub haze: Option<f32>,
@@ -120,6 +122,7 @@ impl Default for SceneLook {
             swell: 1.0,
             stir: 1.0,
             clarity_m: None,
+            water: Tint::new(0.5, 0.758, 0.841),
             haze: None,
             reflection: None,
             foam: 0.4,
@@ -206,6 +209,9 @@ pub struct SpeciesLook {
     /// Largest deviation of an individual's hue from `hue_shift_deg`.
     #[schemars(range(min = 0.0, max = 60.0))]
     pub hue_variation_deg: f32,
+    /// Factor on the saturation of the model's colors; 0 is gray.
+    #[schemars(range(min = 0.0, max = 3.0))]
+    pub saturation: f32,
     /// Factor on the brightness of the model's colors.
     #[schemars(range(min = 0.1, max = 4.0))]
     pub brightness: f32,
@@ -238,6 +244,7 @@ impl Default for SpeciesLook {
             length_variation: 0.12,
             hue_shift_deg: 0.0,
             hue_variation_deg: 6.0,
+            saturation: 1.0,
             brightness: 1.0,
             shine: 0.5,
             glow: 0.0,

@@ -12,6 +12,9 @@ use super::scenery::{OVERSCAN, Scenery};
 use super::water::drifting_secs;
 use crate::geometry::{Surface, SurfaceKind};
 
+/// Smallest share of light that is left after `clarity_m` of water; less would be black. The logarithm of 0 is infinite.
+const LEAST_LEFT: Vec3 = Vec3::splat(1e-3);
+
 /// Values that all shaders read; same layout as `SceneUniforms` in `shaders/scene.wgsl`, which documents the fields.
 ///
 /// WGSL aligns a field of three floats to 16 bytes, so each such field is followed by a single float.
@@ -71,8 +74,8 @@ impl SceneUniforms {
         let warm = light.sun_warmth;
         let sun = Vec3::new(1.0, 1.0, 1.0).lerp(Vec3::new(1.22, 0.98, 0.66), warm) * 1.12;
         let sky = Vec3::new(light.sky.red, light.sky.green, light.sky.blue) * light.sky_strength;
-        // The water halves red light over `clarity_m`, green light over 2.5 times and blue light over 4 times that distance.
-        let red = std::f32::consts::LN_2 / light.clarity_m;
+        let water = Vec3::new(look.water.red, look.water.green, look.water.blue);
+        let absorption_per_m = -water.max(LEAST_LEFT).map(f32::ln) / light.clarity_m;
         let (up, water_level_m, to_sun) = match surface.kind {
             SurfaceKind::Floor => (Vec3::Y, 0.0, Vec3::new(-shift.x, 1.0, -shift.y)),
             // A little sunlight comes through the glass, otherwise the flanks of fish would be dark.
@@ -99,7 +102,7 @@ impl SceneUniforms {
             sun_strength: light.sun_strength,
             sky_color: sky,
             reflection: light.reflection,
-            absorption_per_m: Vec3::new(red, red / 2.5, red / 4.0),
+            absorption_per_m,
             exposure: light.exposure,
             sand_color: Vec3::new(look.sand.red, look.sand.green, look.sand.blue),
             pebble_share: look.pebbles,
@@ -159,5 +162,35 @@ impl OutputUniforms {
             black_lift: blend.black_lift,
             padding: [0.0; 2],
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::color::Tint;
+
+    fn absorption(water: Tint, clarity_m: f32) -> Vec3 {
+        let look = SceneLook {
+            water,
+            clarity_m: Some(clarity_m),
+            ..SceneLook::default()
+        };
+        let surface = Surface::default();
+        let scenery = Scenery::new(&look, &surface, [64, 64], 1.2);
+        SceneUniforms::new(&look, &surface, &scenery).absorption_per_m
+    }
+
+    #[test]
+    fn water_leaves_its_share_of_light_after_the_clarity() {
+        let left = (-2.0 * absorption(Tint::new(0.5, 0.7, 0.4), 2.0)).map(f32::exp);
+        assert!(left.abs_diff_eq(Vec3::new(0.5, 0.7, 0.4), 1e-5), "{left}");
+    }
+
+    /// The logarithm of 0 is infinite, and infinity times a distance of 0 is not a number.
+    #[test]
+    fn water_that_leaves_no_light_has_a_finite_absorption() {
+        let dark = absorption(Tint::new(0.0, 0.5, 1.0), 0.1);
+        assert!(dark.is_finite() && dark.min_element() >= 0.0, "{dark}");
     }
 }
