@@ -58,6 +58,10 @@ struct AffineRows {
 // Largest number of joints that move one vertex in this scene.
 override INFLUENCES: i32 = 4;
 
+// Whether a species has color varieties. A software adapter executes every branch for every pixel of a fish, so the patterns of koi
+// are compiled only where they are drawn.
+override HAS_VARIETIES: bool = false;
+
 // Returns the sunlight at a world point, as a multiple of the sunlight without caustics.
 fn sunlight(world: vec3<f32>) -> f32 {
     let depth = depth_of(world);
@@ -466,7 +470,7 @@ fn fish_light(pixel: FishPixel) -> Drawn {
     var color = rotated_hue(base.rgb, pixel.finish.x, pixel.finish.y) * pixel.finish.z;
     let variety = u32(pixel.coat.y + 0.5);
     var metal = 0.0;
-    if variety != 0u {
+    if HAS_VARIETIES && variety != 0u {
         let coat = koi_coat(variety, pixel.coat.z, pixel.paint.xy, pixel.normal.w, skin_px);
         color *= coat.rgb;
         metal = coat.a;
@@ -479,7 +483,7 @@ fn fish_light(pixel: FishPixel) -> Drawn {
         let turned = sign(skin_dx.x * skin_dy.y - skin_dx.y * skin_dy.x);
         let along = turned * (dpdx(world) * skin_dy.y - dpdy(world) * skin_dx.y);
         let across = turned * (dpdy(world) * skin_dx.x - dpdx(world) * skin_dy.x);
-        if variety != 0u && pixel.paint.y < 0.765 {
+        if HAS_VARIETIES && variety != 0u && pixel.paint.y < 0.765 {
             let relief = koi_relief(normal, pixel.paint.xy, normalize(along + 1e-9), normalize(across + 1e-9), skin_px);
             normal = relief.normal;
             color *= relief.open;

@@ -6,8 +6,8 @@
 @group(1) @binding(2) var ground_picture: texture_2d<f32>;
 @group(1) @binding(3) var ground_light: texture_2d<f32>;
 @group(1) @binding(4) var smooth_sampler: sampler;
-// Tileable noise: two channels for wavelets, one channel for bubbles. The noise repeats every 1.6 m; the repetition is
-// invisible because glints are short.
+// Tileable noise: two channels for wavelets, one channel for bubbles, one for the crowns of trees. Wavelets repeat every 1.6 m; the
+// repetition is invisible because glints are short.
 @group(1) @binding(5) var ripple_noise: texture_2d<f32>;
 @group(1) @binding(6) var tiling_sampler: sampler;
 // Sunlight that the water focuses on the ground; see `caustics.wgsl`. Read only if the GPU computes the water.
@@ -204,14 +204,12 @@ fn floor_light(pixel: Pixel) -> vec3<f32> {
         let crests = 0.55 * inclined * inclined + 0.45 * max(inclined - 0.07, 0.0);
         light += scene.sky_color * (scene.reflection * (0.006 + (0.018 + crests + 0.15 * scene.canopy) * open));
     } else {
-        light += scene.sky_color * (scene.reflection * mirrored);
-    }
-    if !FINE_WATER && scene.canopy > 0.0 {
-        // Open sky between the crowns of trees. Waves tear the borders of the reflection.
+        // Open sky between the crowns of trees. Waves tear the borders of the reflection. A software adapter executes every branch
+        // for every pixel, so the crowns come from a texture; the tile is 19 m wide.
         let at = place * 0.42 + slope * 1.1 + scene.ground_seed * 3.1;
-        let crowns = fbm(at) + 0.16 * (noise(at * 9.0 + slope * 5.0) - 0.5);
+        let crowns = textureSampleLevel(ripple_noise, tiling_sampler, at * 0.125, 0.0).a;
         let open = smoothstep(0.50, 0.60, crowns);
-        light += scene.sky_color * (scene.canopy * scene.reflection * (0.004 + 0.15 * open));
+        light += scene.sky_color * (scene.reflection * (mirrored + scene.canopy * (0.004 + 0.15 * open)));
     }
     // Glints: small wavelets reflect the sun for a moment. The height field is too coarse to contain these wavelets.
     let t = scene.time_secs;

@@ -231,6 +231,8 @@ pub(super) struct PipelineKind {
     pub(super) influences: usize,
     /// Whether the GPU computes the water.
     pub(super) has_fine_water: bool,
+    /// Whether a species has color varieties.
+    pub(super) has_varieties: bool,
 }
 
 /// Returns the number of a flag for a constant of a shader.
@@ -256,6 +258,7 @@ impl Pipelines {
             samples,
             influences,
             has_fine_water,
+            has_varieties,
         } = kind;
         let fine = [(FINE_WATER, flag(has_fine_water))];
         let make = |description: &PipelineDescription<'_>| pipeline(device, layouts, description);
@@ -289,6 +292,7 @@ impl Pipelines {
             (SURFACE_KIND, f64::from(kind_number(surface))),
             (FINE_WATER, flag(has_fine_water)),
             ("INFLUENCES", influences as f64),
+            ("HAS_VARIETIES", flag(has_varieties)),
         ];
         let over = Some(wgpu::BlendState::PREMULTIPLIED_ALPHA_BLENDING);
         let body = |vertex, fragment, blend| {

@@ -142,6 +142,7 @@ impl Renderer {
             samples,
             influences,
             has_fine_water,
+            has_varieties: bodies.iter().any(|body| !body.look.varieties.is_empty()),
         };
         let pipelines = match like {
             Some(like) if like.compiled_for == compiled_for => like.pipelines.clone(),

@@ -202,8 +202,8 @@ fn weathering(device: &Device, queue: &Queue) -> TextureView {
     view(&texture)
 }
 
-/// Creates a texture of tileable noise: two channels with cells of two texels for wavelets, and one channel with larger cells
-/// for bubbles.
+/// Creates a texture of tileable noise: two channels with cells of two texels for wavelets, one channel with larger cells for
+/// bubbles, and one with four octaves for the crowns of trees.
 fn ripple_noise(device: &Device, queue: &Queue) -> TextureView {
     let usage = TextureUsages::TEXTURE_BINDING | TextureUsages::COPY_DST;
     let size = [NOISE_PX; 2];
@@ -219,7 +219,11 @@ fn ripple_noise(device: &Device, queue: &Queue) -> TextureView {
     for y in 0..NOISE_PX {
         for x in 0..NOISE_PX {
             let bubbles = 0.5 * noise(x, y, 64, 2) + 0.5 * noise(x, y, 128, 3);
-            let values = [noise(x, y, 128, 0), noise(x, y, 128, 1), bubbles, 1.0];
+            let crowns = 0.53 * noise(x, y, 8, 4)
+                + 0.30 * noise(x, y, 16, 5)
+                + 0.17 * noise(x, y, 32, 6)
+                + 0.16 * (noise(x, y, 64, 7) - 0.5);
+            let values = [noise(x, y, 128, 0), noise(x, y, 128, 1), bubbles, crowns];
             bytes.extend(values.map(|v| (v * 255.0).round() as u8));
         }
     }
