@@ -3,7 +3,8 @@
 //! of a software adapter, which runs inside this process.
 //!
 //! `cargo bench --bench render`. Without an adapter, it prints a message and measures only the draw list.
-//! `cargo bench --bench render -- costs` prints the table of docs/rendering.md: the work of each pass.
+//! `cargo bench --profile dev --bench render -- costs` prints the table of docs/rendering.md: the work of each pass. It counts the
+//! work of one picture, so it does not need an optimized build.
 
 #![allow(
     clippy::unwrap_used,
