@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 
 use crate::config::{file_generations, read_file, read_text, save_file};
 use crate::control::{DocumentName, Reason};
-use crate::panel::{FileVersion, SiteFileContent, is_archive_name};
+use crate::panel::{FileVersion, NOTEBOOK_NAME, SiteFileContent, is_archive_name};
 use crate::render::Model;
 use crate::site;
 
 use super::date::iso_from_time;
 use super::desk::reasons;
+use super::notebook::NotebookFile;
 
 /// Name of the site file in a backup, whatever its name on the disk.
 const SITE_NAME: &str = "site.toml";
@@ -26,11 +27,15 @@ const MODELS_OF_A_NAME: usize = 100;
 /// Depth of folders below the site's folder.
 const DEPTH_MAX: usize = 2;
 
-/// Returns the files of a site: the site file, and all files below its folder that may belong to it.
+/// Returns the files of a site: the site file, all files below its folder that may belong to it, and the maintenance notebook in
+/// the state folder.
 ///
 /// # Errors
 /// When a file cannot be read, or the files are too large.
-pub(super) fn read_site_files(site: &Path) -> Result<Vec<SiteFileContent>, String> {
+pub(super) fn read_site_files(
+    site: &Path,
+    state_folder: &Path,
+) -> Result<Vec<SiteFileContent>, String> {
     let folder = site.parent().unwrap_or(Path::new(""));
     let mut names = Vec::new();
     list(&here(folder), "", DEPTH_MAX, &mut names);
@@ -39,7 +44,7 @@ pub(super) fn read_site_files(site: &Path) -> Result<Vec<SiteFileContent>, Strin
         .file_name()
         .and_then(|name| name.to_str())
         .unwrap_or(SITE_NAME);
-    names.retain(|name| name != own_name && name != SITE_NAME);
+    names.retain(|name| name != own_name && name != SITE_NAME && name != NOTEBOOK_NAME);
     let mut files = vec![read(site, SITE_NAME)?];
     let mut size = files[0].content.len();
     for name in names {
@@ -52,6 +57,10 @@ pub(super) fn read_site_files(site: &Path) -> Result<Vec<SiteFileContent>, Strin
             ));
         }
         files.push(file);
+    }
+    let notebook = state_folder.join(NOTEBOOK_NAME);
+    if notebook.exists() {
+        files.push(read(&notebook, NOTEBOOK_NAME)?);
     }
     Ok(files)
 }
@@ -123,13 +132,13 @@ fn list(folder: &Path, above: &str, depth: usize, names: &mut Vec<String>) {
 }
 
 /// Replaces the files of a site by those of a backup. The old contents stay as generations. The watcher of the files applies them.
-/// `scratch` is a folder in which the backup is checked first.
+/// The backup is checked in the state folder first. The entries of its notebook are added to the notebook there.
 ///
 /// # Errors
 /// When the backup is no valid site. Then nothing is changed.
 pub(super) fn restore_site_files(
     site: &Path,
-    scratch: &Path,
+    state_folder: &Path,
     files: &[SiteFileContent],
 ) -> Result<(), Vec<Reason>> {
     let failed = |message: String| {
@@ -141,7 +150,7 @@ pub(super) fn restore_site_files(
     if !files.iter().any(|file| file.name == SITE_NAME) {
         return Err(failed(format!("the backup contains no {SITE_NAME}")));
     }
-    let tried = scratch.join(format!("restore-{}", std::process::id()));
+    let tried = state_folder.join(format!("restore-{}", std::process::id()));
     let checked = check(&tried, files);
     // What is left there is replaced by the next restore.
     let _leftover = std::fs::remove_dir_all(&tried);
@@ -151,6 +160,11 @@ pub(super) fn restore_site_files(
         files.iter().partition(|file| file.name == SITE_NAME);
     // The site file comes last: it refers to the others.
     for file in others.into_iter().chain(site_files) {
+        if file.name == NOTEBOOK_NAME {
+            let merged = NotebookFile::new(state_folder).merge(&file.content);
+            merged.map_err(failed)?;
+            continue;
+        }
         let path = match file.name.as_str() {
             SITE_NAME => site.to_path_buf(),
             name => folder.join(name),
@@ -270,6 +284,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let site = folder.path().join("museum.toml");
         let scene = "title = \"Own\"\n\n[population]\nherring = 3\n";
+        let note = "{\"time\":\"2026-01-01T00:00:00Z\",\"person\":\"Ada\",\"note\":\"lamp\"}\n";
         write_all(
             folder.path(),
             &[
@@ -277,13 +292,16 @@ mod tests {
                 ("scenes/own.toml", scene),
                 (".shoal/accounts.json", "{}"),
                 (".shoal/panel-key.pem", "secret"),
+                (".shoal/notebook.jsonl", note),
+                ("notebook.jsonl", "another file of this name"),
                 ("key.pem", "secret"),
                 ("notes.txt", "x"),
             ],
         );
-        let files = read_site_files(&site).unwrap();
+        let scratch = folder.path().join(".shoal");
+        let files = read_site_files(&site, &scratch).unwrap();
         let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
-        assert_eq!(names, ["site.toml", "scenes/own.toml"]);
+        assert_eq!(names, ["site.toml", "scenes/own.toml", "notebook.jsonl"]);
 
         write_all(
             folder.path(),
@@ -292,7 +310,7 @@ mod tests {
                 ("scenes/own.toml", "title = \"Other\"\n"),
             ],
         );
-        let scratch = folder.path().join(".shoal");
+        std::fs::remove_file(scratch.join(NOTEBOOK_NAME)).unwrap();
         restore_site_files(&site, &scratch, &files).unwrap();
         let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
         assert_eq!(
@@ -302,9 +320,11 @@ mod tests {
             ),
             ("scene = \"own\"\n", scene)
         );
+        assert_eq!(read(".shoal/notebook.jsonl"), note);
+        assert_eq!(read("notebook.jsonl"), "another file of this name");
         assert_eq!(
             std::fs::read_dir(&scratch).unwrap().count(),
-            2,
+            3,
             "nothing is left"
         );
     }

@@ -59,6 +59,7 @@ pub struct Recording {
     unfinished: PathBuf,
     file: File,
     limit_secs: f64,
+    limit_bytes: u64,
     fps: f64,
     /// Width and height in pixels, and bits per pixel value; `None` before the first frame.
     shape: Option<(u32, u32, u32)>,
@@ -97,6 +98,7 @@ impl Recording {
             unfinished,
             file,
             limit_secs: limit_secs.clamp(0.0, MAX_RECORDING_SECS),
+            limit_bytes: MAX_RECORDING_BYTES,
             fps,
             shape: None,
             frames: 0,
@@ -105,6 +107,13 @@ impl Recording {
             last_secs: 0.0,
             packed: Vec::new(),
         })
+    }
+
+    /// Limits the size of the file.
+    #[must_use]
+    pub fn with_bytes_max(mut self, bytes: u64) -> Self {
+        self.limit_bytes = bytes.min(MAX_RECORDING_BYTES);
+        self
     }
 
     /// Adds a frame. Returns false if the frame exceeds a limit: then the recording is full, the frame is not written, and the
@@ -145,7 +154,7 @@ impl Recording {
             Some(_) => {}
         }
         let full = frame.time_secs - self.first_secs >= self.limit_secs
-            || self.bytes + 2 * frame.luma.len() as u64 > MAX_RECORDING_BYTES;
+            || self.bytes + 2 * frame.luma.len() as u64 > self.limit_bytes;
         if full {
             return Ok(false);
         }

@@ -133,6 +133,16 @@ impl SourceSpec {
         Ok(spec)
     }
 
+    /// Returns a recording as a source.
+    pub fn of_file(path: PathBuf) -> Self {
+        Self {
+            kind: SourceKind::File(path),
+            fps: None,
+            size_px: None,
+            format: None,
+        }
+    }
+
     /// Returns the same source, with a relative path resolved against `folder`.
     #[must_use]
     pub fn relative_to(mut self, folder: &Path) -> Self {

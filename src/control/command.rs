@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::recording::RecordingStep;
 use super::schedule::ScheduleStep;
 use super::stage::StageChoice;
 
@@ -116,6 +117,11 @@ pub enum Command {
         /// The stage.
         stage: StageChoice,
     },
+    /// A step of recording the camera, or of replaying a recording instead of the camera.
+    Recording {
+        /// The step.
+        step: RecordingStep,
+    },
     /// Writes the kept last minutes into a folder, as if a fault had begun.
     KeepIncident,
     /// Sends a test message on the way of the messages about faults.
@@ -153,6 +159,7 @@ impl Command {
             Self::Schedule { .. } => "schedule",
             Self::Pause { .. } => "pause",
             Self::Restart { .. } => "restart",
+            Self::Recording { .. } => "recording",
             Self::KeepIncident => "keep_incident",
             Self::TestAlert => "test_alert",
             Self::TakeOver { .. } => "take_over",
@@ -189,6 +196,12 @@ impl Command {
             Self::Schedule { step } => serde_json::to_string(step).unwrap_or_default(),
             Self::Pause { on } => if *on { "on" } else { "off" }.to_owned(),
             Self::Restart { stage } => stage.name().to_owned(),
+            Self::Recording { step } => match step {
+                RecordingStep::Record { secs } => format!("record {secs} s"),
+                RecordingStep::Stop => "stop".to_owned(),
+                RecordingStep::Replay { name } => name.clone(),
+                RecordingStep::Live => "live".to_owned(),
+            },
             Self::TakeOver { documents } => {
                 listed(documents.iter().map(|d| d.document.to_string()))
             }
@@ -497,6 +510,9 @@ mod tests {
             json!({"command": "schedule", "step": {"do": "resume"}}),
             json!({"command": "pause", "on": true}),
             json!({"command": "restart", "stage": "camera"}),
+            json!({"command": "recording", "step": {"do": "record", "secs": 60.0}}),
+            json!({"command": "recording", "step": {"do": "replay", "name": "a.y4m"}}),
+            json!({"command": "recording", "step": {"do": "live"}}),
             json!({"command": "keep_incident"}),
             json!({"command": "test_alert"}),
             json!({"command": "override_mind", "id": 7, "mind": {"of": "species", "name": "herring"}, "secs": 2.5}),

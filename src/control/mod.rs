@@ -6,6 +6,7 @@ mod client;
 mod command;
 mod event;
 mod lines;
+mod recording;
 mod request;
 mod schedule;
 mod stage;
@@ -21,6 +22,7 @@ pub use command::{
 };
 pub use event::{Event, EventKind, EventLog, EventPage};
 pub use lines::{AgentLine, AgentsLine, ShadowLine, TrackLine};
+pub use recording::{COMMANDED_SECS_MAX, RecordingStatus, RecordingStep};
 pub use request::{Outcome, Reason, Reply, Request, Source, SourceKind};
 pub use schedule::{
     ByHandStatus, PlanSource, PreviewDay, PreviewPeriod, ScheduleStatus, ScheduleStep, ShowState,

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::command::DocumentName;
+use super::recording::RecordingStatus;
 use super::request::Reason;
 use super::schedule::ScheduleStatus;
 
@@ -54,6 +55,10 @@ pub struct Status {
     pub schedule: ScheduleStatus,
     /// Time for which an operator has let the pool stand still; `None` if it moves.
     pub paused_secs: Option<f64>,
+    /// The recording that is being made; `None` if there is none.
+    pub recording: Option<RecordingStatus>,
+    /// Name of the recording that is replayed instead of the camera; `None` if the camera is used.
+    pub rehearsal: Option<String>,
     /// The rules of the scene's director.
     pub director: Vec<RuleStatus>,
     /// Number of changes that can be undone.

@@ -12,6 +12,9 @@ const NAME_BYTES_MAX: usize = 99;
 /// Extensions of files that belong to a site. A private key is not among them.
 const EXTENSIONS: [&str; 8] = ["toml", "glb", "gltf", "bin", "png", "jpg", "jpeg", "csv"];
 
+/// Name of the maintenance notebook in an archive.
+pub const NOTEBOOK_NAME: &str = "notebook.jsonl";
+
 /// A file of a site.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SiteFileContent {
@@ -22,8 +25,11 @@ pub struct SiteFileContent {
 }
 
 /// Whether a file with this name may be in an archive: a relative path of at most three parts, none of them hidden, with an
-/// extension that files of a site have.
+/// extension that files of a site have; or the maintenance notebook.
 pub fn is_archive_name(name: &str) -> bool {
+    if name == NOTEBOOK_NAME {
+        return true;
+    }
     let is_part = |part: &str| {
         let is_allowed = |c: char| {
             !c.is_control() && !matches!(c, '\\' | ':' | '*' | '?' | '"' | '<' | '>' | '|')
@@ -172,6 +178,7 @@ mod tests {
             file("scenes/pool.toml", &[7; 1024]),
             file("models/fish.glb", &[0; 513]),
             file("models/empty.bin", b""),
+            file(NOTEBOOK_NAME, b"{}\n"),
         ];
         let archive = write_archive(&files, 1_700_000_000);
         assert_eq!(archive.len() % BLOCK, 0);
@@ -195,6 +202,8 @@ mod tests {
             "a/b/c/d.toml",
             "panel-key.pem",
             "run.sh",
+            "log.jsonl",
+            "scenes/notebook.jsonl",
             "site",
             "a\\b.toml",
             "c:x.toml",

@@ -106,6 +106,8 @@ pub(crate) struct Hub {
     pub(crate) tracks: Topic<Utf8Bytes>,
     /// The picture of the camera.
     pub(crate) camera: Arc<PictureChannel>,
+    /// The foreground mask.
+    pub(crate) mask: Arc<PictureChannel>,
     /// The pictures of the outputs.
     pub(crate) outputs: Vec<Arc<PictureChannel>>,
 }
@@ -113,7 +115,10 @@ pub(crate) struct Hub {
 impl Hub {
     pub(crate) fn new(links: &PanelLinks) -> Self {
         let LiveViews {
-            camera, outputs, ..
+            camera,
+            mask,
+            outputs,
+            ..
         } = &links.views;
         let outputs = outputs.iter().enumerate();
         Self {
@@ -122,6 +127,7 @@ impl Hub {
             agents: Topic::default(),
             tracks: Topic::default(),
             camera: PictureChannel::new(camera, 1, 0),
+            mask: PictureChannel::new(mask, 3, 0),
             outputs: outputs
                 .map(|(number, slot)| PictureChannel::new(slot, 2, number))
                 .collect(),
@@ -136,7 +142,8 @@ pub(crate) async fn fill_channels(panel: Arc<Panel>) {
     let mut last_event = client.events_after(u64::MAX, Duration::ZERO).newest;
     let mut last_status: Option<Arc<Status>> = None;
     let (mut last_agents, mut last_tracks) = (0, 0);
-    let mut pictures: Vec<PictureTask> = std::iter::once(&hub.camera)
+    let mut pictures: Vec<PictureTask> = [&hub.camera, &hub.mask]
+        .into_iter()
         .chain(&hub.outputs)
         .map(|channel| PictureTask::new(Arc::clone(channel)))
         .collect();

@@ -1,9 +1,10 @@
 //! What the rest of the program gives to the panel.
 
+use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::archive::SiteFileContent;
@@ -45,6 +46,8 @@ pub struct RawPicture {
 pub struct LiveViews {
     /// The picture of the camera.
     pub camera: Arc<LiveSlot<RawPicture>>,
+    /// The foreground mask of the same frame: white where something covers the floor.
+    pub mask: Arc<LiveSlot<RawPicture>>,
     /// The picture of each output, in the order of the site file.
     pub outputs: Vec<Arc<LiveSlot<RawPicture>>>,
     /// The agents.
@@ -91,6 +94,58 @@ pub struct SiteFiles {
     pub add_model: AddModel,
 }
 
+/// A finished recording of the camera.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RecordingFile {
+    /// Name of the file.
+    pub name: String,
+    /// Its size.
+    pub bytes: u64,
+    /// Date and time of its end in UTC, ISO 8601.
+    pub time: String,
+}
+
+/// Returns the recordings, the newest first, or why they cannot be read.
+pub type ListRecordings = Box<dyn Fn() -> Result<Vec<RecordingFile>, String> + Send + Sync>;
+/// Opens a recording; `None` if there is none with this name.
+pub type OpenRecording = Box<dyn Fn(&str) -> Option<File> + Send + Sync>;
+/// Deletes a recording, or returns why not.
+pub type RemoveRecording = Box<dyn Fn(&str) -> Result<(), String> + Send + Sync>;
+
+/// The recordings that operators made. The desk starts and ends them.
+pub struct Recordings {
+    /// Lists them.
+    pub list: ListRecordings,
+    /// Opens one for a download.
+    pub open: OpenRecording,
+    /// Deletes one.
+    pub remove: RemoveRecording,
+}
+
+/// An entry of the maintenance notebook.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NotebookEntry {
+    /// Date and time in UTC, ISO 8601.
+    pub time: String,
+    /// The person who did the work.
+    pub person: String,
+    /// Work or observation.
+    pub note: String,
+}
+
+/// Returns all entries, the oldest first, or why they cannot be read.
+pub type ReadNotebook = Box<dyn Fn() -> Result<Vec<NotebookEntry>, String> + Send + Sync>;
+/// Adds an entry of a person with this note, or returns why not.
+pub type AddNote = Box<dyn Fn(&str, &str) -> Result<(), String> + Send + Sync>;
+
+/// The maintenance notebook.
+pub struct Notebook {
+    /// Reads it.
+    pub read: ReadNotebook,
+    /// Adds an entry with the current time.
+    pub add: AddNote,
+}
+
 /// Returns devices of the machine as JSON, or why they cannot be listed.
 pub type ListDevices = Box<dyn Fn() -> Result<Value, String> + Send + Sync>;
 
@@ -125,6 +180,10 @@ pub struct PanelLinks {
     pub counts: Option<VisitorCounts>,
     /// Backup of the site; `None` for the built-in site, which has no files.
     pub archive: Option<SiteFiles>,
+    /// Recordings of the camera; `None` for the built-in site, which keeps none.
+    pub recordings: Option<Recordings>,
+    /// The maintenance notebook; `None` for the built-in site, which keeps none.
+    pub notebook: Option<Notebook>,
     /// Shows address and setup code until a password is set.
     pub on_setup: ShowSetup,
     /// The newest lines of the log.

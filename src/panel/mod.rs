@@ -31,10 +31,12 @@ mod tests;
 mod topic;
 
 pub use access::Role;
-pub use archive::{SiteFileContent, is_archive_name};
+pub use archive::{NOTEBOOK_NAME, SiteFileContent, is_archive_name};
 pub use links::{
-    AddModel, Devices, FileVersion, ListDevices, LiveViews, PanelLinks, RawPicture, ReadFiles,
-    ReadVersions, RestoreFiles, SetupNotice, ShowSetup, SiteFiles, VisitorCounts,
+    AddModel, AddNote, Devices, FileVersion, ListDevices, ListRecordings, LiveViews, Notebook,
+    NotebookEntry, OpenRecording, PanelLinks, RawPicture, ReadFiles, ReadNotebook, ReadVersions,
+    RecordingFile, Recordings, RemoveRecording, RestoreFiles, SetupNotice, ShowSetup, SiteFiles,
+    VisitorCounts,
 };
 pub use live_slot::LiveSlot;
 pub use log_ring::{LogLevel, LogLine, LogRing};

@@ -7,7 +7,7 @@ use axum::body::Body;
 use axum::http::{HeaderMap, header};
 use parking_lot::Mutex;
 use serde::de::DeserializeOwned;
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 
 use super::access::{Access, NoSecret, Store};
 use super::error::ApiError;
@@ -47,6 +47,7 @@ pub(crate) struct Panel {
     hashing: Semaphore,
     hash_places: Semaphore,
     uploads: Semaphore,
+    downloads: Arc<Semaphore>,
     listings: Semaphore,
 }
 
@@ -76,6 +77,7 @@ impl Panel {
             hashing: Semaphore::new(HASHES_AT_ONCE),
             hash_places: Semaphore::new(HASHES_AT_ONCE + HASHES_WAITING),
             uploads: Semaphore::new(1),
+            downloads: Arc::new(Semaphore::new(1)),
             listings: Semaphore::new(1),
         }
     }
@@ -103,6 +105,16 @@ impl Panel {
         self.uploads.try_acquire().map_err(|_| {
             ApiError::busy("another backup or restore is running; try again in a moment")
         })
+    }
+
+    /// Takes the place of the only download of a recording that may run, because each keeps a thread and the disk busy.
+    ///
+    /// # Errors
+    /// When another one is running.
+    pub(crate) fn one_download(&self) -> Result<OwnedSemaphorePermit, ApiError> {
+        Arc::clone(&self.downloads)
+            .try_acquire_owned()
+            .map_err(|_| ApiError::busy("another download is running; try again in a moment"))
     }
 
     /// Takes the place of the only listing of devices that may run, because each starts a process. Waits for another one.

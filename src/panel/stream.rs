@@ -71,6 +71,7 @@ impl Watched {
                 "agents" => watched.agents = Some(hub.agents.reader()),
                 "tracks" => watched.tracks = Some(hub.tracks.reader()),
                 "camera" => watched.pictures.push(hub.camera.newest.reader()),
+                "mask" => watched.pictures.push(hub.mask.newest.reader()),
                 name => {
                     let number = name
                         .strip_prefix("output/")
@@ -79,7 +80,7 @@ impl Watched {
                         Some(channel) => watched.pictures.push(channel.newest.reader()),
                         None => {
                             return Err(
-                                "allowed: status, events, agents, tracks, camera, output/NUMBER"
+                                "allowed: status, events, agents, tracks, camera, mask, output/NUMBER"
                                     .into(),
                             );
                         }

@@ -146,6 +146,7 @@ pub(super) fn draft(
         Command::Schedule { .. }
         | Command::Pause { .. }
         | Command::Restart { .. }
+        | Command::Recording { .. }
         | Command::KeepIncident
         | Command::TestAlert => {
             return Err(rejected(

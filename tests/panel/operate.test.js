@@ -195,7 +195,7 @@ test("pause: the fish stand still, changes still apply, and a second press lets 
   await page.getByText("Paused for").waitFor();
   await takePictures("now-paused");
   const standing = await api(page, "/status");
-  assert.ok(standing.paused_secs >= 0 && standing.is_healthy, standing.sentence);
+  assert.ok(standing.paused_secs >= 0 && standing.stages.every((stage) => stage.is_well), "a pause is no fault of a stage");
   await page.waitForTimeout(800);
   const still = await api(page, "/status");
   assert.equal(still.tick, standing.tick, "no tick during the pause");
@@ -232,12 +232,99 @@ test("parts are restarted on purpose, alone and together; this is no crash", asy
   await restart("All parts");
   await until(async () => (await api(page, "/status")).tick < tick, "the fish that begin again");
   for (const name of ["vision", "simulation"]) {
-    const { state, restarts, for_secs } = await stage(name);
+    // The detection opens the camera again before it starts again itself.
+    const { state, restarts } = await until(async () => {
+      const now = await stage(name);
+      return now.for_secs < 15 && now;
+    }, `the restart of ${name}`);
     assert.deepEqual([state, restarts], ["running", 0]);
-    assert.ok(for_secs < 15, `${name} has run for ${for_secs} s`);
   }
   assert.ok((await api(page, "/status")).calibration.current, "the calibration stays");
   await takePictures("system-machine");
+});
+
+test("the camera is recorded, and the recording is downloaded, replayed instead of the camera, and deleted", async () => {
+  await page.goto(`${pool.url}/#/system`);
+  await page.locator("#tab-recordings").click();
+  await page.getByText("There are no recordings.").waitFor();
+  await page.getByRole("button", { name: "Record 60 seconds" }).click();
+  await until(async () => (await api(page, "/status")).recording?.secs > 2, "two seconds");
+  await takePictures("recordings-running");
+  await page.getByRole("button", { name: "Stop", exact: true }).click();
+  const replay = page.getByRole("button", { name: /^Replay .*\.y4m$/ });
+  await replay.waitFor();
+  const [{ name, bytes }] = (await api(page, "/recordings")).recordings;
+  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: `Download ${name}` }).click()]);
+  assert.equal(download.suggestedFilename(), name);
+  const content = readFileSync(await download.path());
+  assert.equal(content.length, bytes);
+  assert.match(content.subarray(0, 40).toString("latin1"), /^YUV4MPEG2 W320 H240 /);
+
+  const visitors = (await api(page, "/status")).visitors.today;
+  await replay.click();
+  await page.locator("dialog").getByRole("button", { name: "Replay", exact: true }).click();
+  await until(async () => (await api(page, "/status")).camera.source.endsWith(name), "the recording as the source");
+  await until(async () => (await api(page, "/status")).camera.fps > 0, "its frames");
+  assert.equal((await api(page, "/status")).rehearsal, name);
+  await takePictures("recordings");
+  await page.goto(`${pool.url}/#/now`);
+  await page.getByText("Rehearsal: a recording is replayed").waitFor();
+  await page.getByRole("button", { name: "Back to the camera" }).click();
+  await until(async () => (await api(page, "/status")).camera.source.startsWith("command"), "the camera again");
+  await until(async () => (await api(page, "/status")).camera.fps > 0, "its frames");
+  assert.equal((await api(page, "/status")).visitors.today, visitors, "nobody is counted during a rehearsal");
+
+  await page.goto(`${pool.url}/#/system`);
+  await page.locator("#tab-recordings").click();
+  await page.getByRole("button", { name: `Remove ${name}` }).click();
+  await page.locator("dialog").getByRole("button", { name: "Remove", exact: true }).click();
+  await page.getByText("There are no recordings.").waitFor();
+});
+
+test("the notebook keeps who did what", async () => {
+  await page.goto(`${pool.url}/#/system`);
+  await page.locator("#tab-notebook").click();
+  await page.getByText("There are no entries yet.").waitFor();
+  assert.equal(await page.getByRole("textbox", { name: "Person" }).inputValue(), "admin");
+  await page.getByRole("textbox", { name: "Person" }).fill("Ada Lovelace");
+  await page.getByRole("textbox", { name: "Note" }).fill("Lamp of the left projector replaced.\n2,100 hours.");
+  await page.getByRole("button", { name: "Add the entry" }).click();
+  await page.getByText("Lamp of the left projector replaced.").waitFor();
+  await page.getByRole("textbox", { name: "Note" }).fill("Filter of the camera cleaned.");
+  await page.getByRole("button", { name: "Add the entry" }).click();
+  // The newest comes first.
+  await page.locator(".note-text", { hasText: "Filter" }).waitFor();
+  assert.match(await page.locator(".note-text").first().innerText(), /^Filter/);
+  await takePictures("notebook");
+  const backup = await page.evaluate(async () => (await (await fetch("/api/v1/backup")).text()));
+  assert.match(backup, /notebook\.jsonl/);
+  assert.match(backup, /Lamp of the left projector replaced\./);
+});
+
+test("the mask is shown beside the picture of the camera", async () => {
+  // A disc in the middle of the floor is something that the detection finds.
+  writeFileSync(disc, "0 0");
+  await page.goto(`${pool.url}/#/live`);
+  await page.getByRole("button", { name: "Camera", exact: true }).click();
+  await page.locator("img[alt='What the detection sees in the camera picture']").waitFor();
+  /** The share of white pixels in the mask. */
+  const white = () => page.evaluate(async () => {
+    const image = await createImageBitmap(await (await fetch("/api/v1/mask.jpg")).blob());
+    const canvas = new OffscreenCanvas(image.width, image.height).getContext("2d");
+    canvas.drawImage(image, 0, 0);
+    const { data } = canvas.getImageData(0, 0, image.width, image.height);
+    let count = 0;
+    for (let i = 0; i < data.length; i += 4) count += data[i] > 127 ? 1 : 0;
+    return { share: count / (data.length / 4), width: image.width, height: image.height };
+  });
+  const found = await until(async () => {
+    const mask = await white();
+    return mask.share > 0.001 && mask;
+  }, "the disc in the mask");
+  assert.deepEqual([found.width, found.height], [320, 240]);
+  assert.ok(found.share < 0.05, `${found.share} of the mask is white`);
+  await takePictures("live-camera");
+  writeFileSync(disc, "");
 });
 
 test("life: a new species, need, action, relation and rule; the fish follow within a second", async () => {

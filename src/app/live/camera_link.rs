@@ -1,5 +1,5 @@
-//! The camera source of the running pool. It is opened again if a change of the site or an operator needs it; the other stages
-//! run on.
+//! The camera source of the running pool. It is opened again if a change of the site or an operator needs it, also to
+//! replay a recording instead; the other stages run on.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,7 +22,12 @@ pub(crate) type TapMaker = Box<dyn Fn() -> Option<FrameTap> + Send + Sync>;
 /// The open camera source, and what is needed to open another one.
 pub(crate) struct CameraLink {
     feed: Mutex<Option<Arc<Feed>>>,
-    setup: Mutex<FeedSetup>,
+    /// The setup of `feed`.
+    opened: Mutex<FeedSetup>,
+    /// The camera of the site.
+    camera: Mutex<FeedSetup>,
+    /// The recording that is replayed instead of the camera.
+    replayed: Mutex<Option<PathBuf>>,
     /// Folder to which the source in the site file refers; `None` if the source comes from the command line and stays.
     folder: Option<PathBuf>,
     at_end: AtEnd,
@@ -51,7 +56,9 @@ impl CameraLink {
         let feed = Feed::open(setup.clone(), make_tap())?;
         Ok(Self {
             feed: Mutex::new(Some(Arc::new(feed))),
-            setup: Mutex::new(setup),
+            opened: Mutex::new(setup.clone()),
+            camera: Mutex::new(setup),
+            replayed: Mutex::default(),
             folder,
             at_end,
             worker,
@@ -65,6 +72,28 @@ impl CameraLink {
         self.must_reopen.store(true, Ordering::Relaxed);
     }
 
+    /// Replays a recording instead of the camera; `None` uses the camera. The vision stage opens the source.
+    pub(crate) fn set_replayed(&self, recording: Option<PathBuf>) {
+        let mut replayed = self.replayed.lock();
+        if *replayed != recording {
+            *replayed = recording;
+            self.request_reopen();
+        }
+    }
+
+    /// Returns the setup of the source that is to be open.
+    fn wanted(&self) -> FeedSetup {
+        let camera = self.camera.lock().clone();
+        match &*self.replayed.lock() {
+            Some(recording) => FeedSetup {
+                spec: SourceSpec::of_file(recording.clone()),
+                at_end: AtEnd::Repeat,
+                ..camera
+            },
+            None => camera,
+        }
+    }
+
     /// Opens the source again if an operator asked for it.
     ///
     /// # Errors
@@ -73,8 +102,7 @@ impl CameraLink {
         if !self.must_reopen.swap(false, Ordering::Relaxed) {
             return Ok(());
         }
-        let setup = self.setup.lock().clone();
-        self.open_again(setup)
+        self.open_again(self.wanted())
     }
 
     /// Returns the open source; `None` while it is being opened again.
@@ -97,16 +125,18 @@ impl CameraLink {
     pub(crate) fn change(&self, params: &CameraParams) -> anyhow::Result<bool> {
         let spec = match &self.folder {
             Some(folder) => SourceSpec::parse(&params.source)?.relative_to(folder),
-            None => self.setup.lock().spec.clone(),
+            None => self.camera.lock().spec.clone(),
         };
         let setup = FeedSetup {
             at_end: self.at_end,
             ..FeedSetup::new(spec, params, self.worker.clone())
         };
-        if *self.setup.lock() == setup {
+        *self.camera.lock() = setup;
+        let wanted = self.wanted();
+        if *self.opened.lock() == wanted {
             return Ok(false);
         }
-        self.open_again(setup)?;
+        self.open_again(wanted)?;
         Ok(true)
     }
 
@@ -122,7 +152,7 @@ impl CameraLink {
         let feed = Feed::open(setup.clone(), (self.make_tap)())?;
         print_message(&format!("camera: {} is opened again", feed.name()));
         *self.feed.lock() = Some(Arc::new(feed));
-        *self.setup.lock() = setup;
+        *self.opened.lock() = setup;
         Ok(())
     }
 }
@@ -163,5 +193,33 @@ mod tests {
         };
         assert!(link.change(&other).unwrap());
         assert_eq!(link.health().0, "synthetic:2");
+    }
+
+    #[test]
+    fn a_recording_is_replayed_until_the_camera_is_wanted_again() {
+        let params = CameraParams::default();
+        let spec = SourceSpec::parse("synthetic:1").unwrap();
+        let link = CameraLink::open(
+            (spec, &params),
+            Some(PathBuf::new()),
+            AtEnd::Repeat,
+            Box::new(|| None),
+        )
+        .unwrap();
+        let name = || {
+            link.reopen_if_requested().unwrap();
+            link.health().0
+        };
+        link.set_replayed(Some(PathBuf::from("/nowhere/a.y4m")));
+        assert!(name().ends_with("/nowhere/a.y4m"));
+        // The site can change meanwhile; its camera is opened at the end.
+        let other = CameraParams {
+            source: "synthetic:3".to_owned(),
+            ..params
+        };
+        link.change(&other).unwrap();
+        assert!(name().ends_with("/nowhere/a.y4m"));
+        link.set_replayed(None);
+        assert_eq!(name(), "synthetic:3");
     }
 }

@@ -33,7 +33,7 @@ pub(crate) struct CountingStage {
     pub(crate) keep_days: u32,
     /// Tracks from the simulation stage.
     pub(crate) tracks: Arc<LatestSlot<Vec<TrackPoint>>>,
-    /// What is shown. Nobody is counted in the state `closed`.
+    /// State of the show. Visitors are not counted while it is closed or a recording is replayed.
     pub(crate) show: ShowControl,
     /// Faults of this stage.
     pub(crate) journal: Journal,
@@ -54,10 +54,10 @@ impl CountingStage {
                 continue;
             }
             if is_new {
-                // While closed no visitor is counted, but the stays end.
-                let seen: &[TrackPoint] = match self.show.is_closed() {
-                    true => &[],
-                    false => &tracks,
+                // While visitors are not counted, the stays end.
+                let seen: &[TrackPoint] = match self.show.counts_visitors() {
+                    true => &tracks,
+                    false => &[],
                 };
                 let secs = now.duration_since(started).as_secs_f64();
                 counter.observe(secs, unix_secs, seen);

@@ -203,6 +203,7 @@ impl DeskStage {
         if let Some(documents) = &self.links.documents {
             documents.make_if_wanted(self.revision, || self.desk.editor().state());
         }
+        self.links.control.follow_rehearsal();
         self.update_living();
         let documents: Status = self.desk.document_status();
         let status = self.status.build(documents, &self.living, self.revision);
@@ -237,6 +238,10 @@ impl DeskStage {
             }
             Command::Restart { stage } => {
                 let requested = self.links.control.restart(*stage);
+                self.passed_on(requested)
+            }
+            Command::Recording { step } => {
+                let requested = self.links.control.record(step);
                 self.passed_on(requested)
             }
             Command::KeepIncident => {
@@ -318,7 +323,7 @@ impl DeskStage {
     }
 
     /// Returns the outcome of a command that another stage carries out.
-    fn passed_on(&mut self, requested: Result<(), &str>) -> Outcome {
+    fn passed_on(&mut self, requested: Result<(), impl Into<String>>) -> Outcome {
         if let Err(reason) = requested {
             return Outcome::rejected(reason);
         }

@@ -30,14 +30,15 @@ fn kilobytes(status: &str, name: &str) -> Option<u64> {
     value.checked_mul(1024)
 }
 
+/// Returns the free space on the disk with a folder, in bytes; `None` if the system does not report it.
 #[cfg(unix)]
-fn free_bytes(folder: &Path) -> Option<u64> {
+pub(crate) fn free_bytes(folder: &Path) -> Option<u64> {
     let disk = rustix::fs::statvfs(folder).ok()?;
     disk.f_bavail.checked_mul(disk.f_frsize)
 }
 
 #[cfg(not(unix))]
-fn free_bytes(_: &Path) -> Option<u64> {
+pub(crate) fn free_bytes(_: &Path) -> Option<u64> {
     None
 }
 

@@ -32,6 +32,7 @@ mod pool_queue;
 mod pool_report;
 mod program_wait;
 mod recorder;
+mod recording_deck;
 mod render_stage;
 mod schedule_stage;
 mod screen_supervisor;
@@ -59,6 +60,7 @@ pub(super) use display::{check_reachable, is_x11};
 pub(super) use drift_monitor::DriftMonitor;
 pub(super) use fault_reporter::FaultReporter;
 pub(super) use keys::calibration_step_for_key;
+pub(super) use machine::free_bytes;
 pub(super) use monitors::{ask_for_monitors, list_monitors, watch_monitors};
 pub(super) use picture_faults::PictureFaults;
 pub(super) use timing::Backoff;
@@ -75,8 +77,9 @@ use parking_lot::Mutex;
 use super::desk::Desk;
 use super::incident::{DocumentsCopy, create_incidents};
 use super::print_message;
+use super::recordings_folder::RecordingsFolder;
 use super::session::{SessionLog, SessionStart, TickLog, create_session};
-use super::state_folder::counts_file;
+use super::state_folder::{counts_file, state_folder};
 use crate::analytics::TrackPoint;
 use crate::calibration::Calibration;
 use crate::camera::{AtEnd, CameraParams, FrameTap, Recording, SourceSpec};
@@ -101,6 +104,7 @@ use pool_queue::PoolQueue;
 use pool_report::{Living, PoolSummary};
 use program_wait::wait_for_program;
 use recorder::recorder;
+use recording_deck::RecordingDeck;
 use render_stage::RenderStage;
 use schedule_stage::{ScheduleBoard, ScheduleLinks, ScheduleStage};
 use service_stage::{Pulse, ServiceStage};
@@ -237,6 +241,35 @@ fn start_recorder(
     }))
 }
 
+/// Returns a maker of taps that also give every frame to the recorder that operators start.
+fn with_deck(make_tap: TapMaker, deck: &Arc<RecordingDeck>) -> TapMaker {
+    let deck = Arc::clone(deck);
+    Box::new(move || {
+        let (mut first, deck) = (make_tap(), Arc::clone(&deck));
+        let tap: FrameTap = Box::new(move |frame| {
+            if let Some(first) = &mut first {
+                first(frame);
+            }
+            deck.send(frame);
+        });
+        Some(tap)
+    })
+}
+
+/// Starts the recorder that operators start and stop.
+fn start_deck(
+    supervisor: &mut Supervisor,
+    journal: &Journal,
+) -> anyhow::Result<Arc<RecordingDeck>> {
+    let deck = Arc::new(RecordingDeck::new(journal));
+    let own = Arc::clone(&deck);
+    supervisor.start("recordings", HangPolicy::WaitAtEnd, move |heartbeat| {
+        own.run(heartbeat);
+        Ok(())
+    })?;
+    Ok(deck)
+}
+
 /// Starts the thread that finds the visitors.
 fn start_vision(supervisor: &mut Supervisor, mut vision: VisionStage) -> anyhow::Result<()> {
     let run = move |heartbeat: &Heartbeat| {
@@ -273,6 +306,7 @@ pub struct LivePool {
     /// The screen, for the status.
     pub screen: Arc<ScreenBoard>,
     show: ShowControl,
+    deck: Arc<RecordingDeck>,
     counted: Arc<LatestSlot<Vec<TrackPoint>>>,
     meters: Meters,
     desk: Option<DeskEnds>,
@@ -327,6 +361,7 @@ impl LivePool {
         let show = ShowControl::default();
         let counted: Arc<LatestSlot<Vec<TrackPoint>>> = Arc::default();
 
+        let deck = start_deck(&mut supervisor, &journal)?;
         let make_tap = start_recorder(&mut supervisor, &config, &journal)?;
         let queue = Arc::new(PoolQueue::new(config.scene));
         let living: Arc<LatestSlot<Living>> = Arc::default();
@@ -352,7 +387,7 @@ impl LivePool {
             (config.camera, &config.camera_params),
             config.camera_folder,
             config.at_end,
-            make_tap,
+            with_deck(make_tap, &deck),
         )?);
         let settings: Arc<Mutex<Option<VisionSettings>>> = Arc::default();
         let (calibration_commands, received_commands) =
@@ -394,6 +429,7 @@ impl LivePool {
             views,
             screen: Arc::default(),
             show,
+            deck,
             counted,
             meters,
             desk: Some(DeskEnds {
@@ -445,8 +481,13 @@ impl LivePool {
             summaries: ends.summaries,
             schedule: Arc::clone(&schedule),
             show: self.show.clone(),
+            deck: Arc::clone(&self.deck),
             journal: self.journal.clone(),
         });
+        if let Some(site) = site {
+            let folder = state_folder(site.parent().unwrap_or(Path::new("")));
+            self.deck.set_folder(RecordingsFolder::new(&folder));
+        }
         self.notices.set_language(editor.site().file.language);
         self.handoff = setups.as_ref().map(|(handoff, _)| Arc::clone(handoff));
         let links = DeskLinks {
@@ -456,6 +497,7 @@ impl LivePool {
                 stages: self.supervisor.board(),
                 camera: Arc::clone(&self.camera),
                 show: self.show.clone(),
+                deck: Arc::clone(&self.deck),
             },
             notices: self.notices.clone(),
             settings: ends.settings,
@@ -577,6 +619,12 @@ impl LivePool {
             .start("render", HangPolicy::EndProgram, move |heartbeat| {
                 render.run(heartbeat)
             })
+    }
+
+    /// Returns the recording that is replayed instead of the camera, whenever it is asked.
+    pub(super) fn rehearsal(&self) -> impl Fn() -> Option<PathBuf> + Send + Sync + use<> {
+        let show = self.show.clone();
+        move || show.rehearsal()
     }
 
     /// Returns the number of frames that the vision stage did not take in time.

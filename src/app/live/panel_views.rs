@@ -1,4 +1,5 @@
-//! What the stages show to the operator's panel while a client watches: the camera's picture, tracks, agents, outputs.
+//! What the stages show to the operator's panel while a client watches: the camera's picture, its foreground mask, tracks, agents,
+//! outputs.
 //!
 //! Each function costs one atomic read if no client watches, and a copy at most ten times a second otherwise.
 
@@ -8,7 +9,7 @@ use crate::camera::{Frame, Luma};
 use crate::panel::{LiveSlot, LiveViews, RawPicture};
 use crate::render::ThumbnailPixels;
 use crate::simulation::Simulation;
-use crate::vision::Track;
+use crate::vision::{Track, Vision};
 use crate::world::Snapshot;
 
 use super::super::agents_line::{add_forces, agents_line};
@@ -60,6 +61,32 @@ fn copy_frame(frame: &Frame, picture: &mut RawPicture) {
                 picture.pixels.extend(shown);
             }
         }
+    }
+}
+
+/// Shows the foreground mask of the last frame. `mask` is reused memory.
+pub(super) fn show_mask(views: &LiveViews, vision: &Vision, mask: &mut Vec<bool>, now: Instant) {
+    if views.mask.is_due(now) {
+        let width = vision.write_foreground(mask);
+        views
+            .mask
+            .fill(now, |picture| copy_mask(mask, width, picture));
+    }
+}
+
+fn copy_mask(mask: &[bool], width: usize, picture: &mut RawPicture) {
+    let every = width.div_ceil(CAMERA_WIDTH_PX).max(1);
+    let width = width.max(1);
+    let height = mask.len() / width;
+    (picture.width_px, picture.height_px) =
+        (width.div_ceil(every) as u32, height.div_ceil(every) as u32);
+    picture.step = u8::try_from(every).unwrap_or_default();
+    picture.pixels.clear();
+    for row in mask.chunks_exact(width).step_by(every) {
+        let shown = row.iter().step_by(every);
+        picture
+            .pixels
+            .extend(shown.map(|is_covered| 255 * u8::from(*is_covered)));
     }
 }
 
@@ -140,6 +167,22 @@ mod tests {
             (picture.width_px, picture.step, picture.pixels.as_slice()),
             (2, 1, &[1, 2, 3, 4][..])
         );
+    }
+
+    #[test]
+    fn a_mask_has_the_size_of_its_camera_picture() {
+        let (width, height) = (1921, 3);
+        let mut mask = vec![false; width * height];
+        mask[1920] = true;
+        let mut picture = RawPicture::default();
+        copy_mask(&mask, width, &mut picture);
+        assert_eq!(
+            (picture.width_px, picture.height_px, picture.step),
+            (641, 1, 3)
+        );
+        assert_eq!((picture.pixels[639], picture.pixels[640]), (0, 255));
+        copy_mask(&[], 0, &mut picture);
+        assert_eq!((picture.height_px, picture.pixels.len()), (0, 0));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //!
 //! In: states and pauses. Out: the light of the picture, and whether the pool rests or stands still. Must not: decide about a state.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -24,12 +25,14 @@ const REST_STEP: Duration = Duration::from_millis(50);
 #[derive(Clone, Debug)]
 pub(crate) struct ShowControl(Arc<Mutex<Shown>>);
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Shown {
     state: ShowState,
     since: Instant,
     /// Begin of the pause; `None` if the pool moves.
     paused: Option<Instant>,
+    /// The recording that is replayed instead of the camera.
+    rehearsal: Option<PathBuf>,
 }
 
 impl Default for ShowControl {
@@ -38,12 +41,13 @@ impl Default for ShowControl {
             state: ShowState::Open,
             since: Instant::now(),
             paused: None,
+            rehearsal: None,
         })))
     }
 }
 
 impl ShowControl {
-    /// Sets the state. Another state ends a pause, so that a forgotten one lasts no longer than the day.
+    /// Sets the state. Another state ends a pause and a rehearsal, so that a forgotten one lasts no longer than the day.
     pub(crate) fn set(&self, state: ShowState, now: Instant) {
         let mut shown = self.0.lock();
         if shown.state != state {
@@ -51,6 +55,7 @@ impl ShowControl {
                 state,
                 since: now,
                 paused: None,
+                rehearsal: None,
             };
         }
     }
@@ -73,19 +78,30 @@ impl ShowControl {
         self.0.lock().paused
     }
 
+    /// Replays a recording instead of the camera, or ends this.
+    pub(crate) fn set_rehearsal(&self, recording: Option<PathBuf>) {
+        self.0.lock().rehearsal = recording;
+    }
+
+    /// Returns the recording that is replayed instead of the camera; `None` if the camera is used.
+    pub(crate) fn rehearsal(&self) -> Option<PathBuf> {
+        self.0.lock().rehearsal.clone()
+    }
+
+    /// Whether visitors are to be counted: not while the installation is closed, and not those of a recording.
+    pub(crate) fn counts_visitors(&self) -> bool {
+        let shown = self.0.lock();
+        shown.state != ShowState::Closed && shown.rehearsal.is_none()
+    }
+
     /// Whether the picture is to be visible.
     pub(crate) fn is_lit(&self) -> bool {
         self.0.lock().state.is_lit()
     }
 
-    /// Whether the installation is closed.
-    pub(crate) fn is_closed(&self) -> bool {
-        self.0.lock().state == ShowState::Closed
-    }
-
     /// Whether the pool rests.
     pub(crate) fn is_resting(&self, now: Instant) -> bool {
-        let shown = *self.0.lock();
+        let shown = self.0.lock();
         shown.state == ShowState::Closed && now.saturating_duration_since(shown.since) > REST_AFTER
     }
 
@@ -167,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn another_state_ends_a_pause() {
+    fn another_state_ends_a_pause_and_a_rehearsal() {
         let begin = Instant::now();
         let at = |secs| begin + Duration::from_secs(secs);
         let show = ShowControl::default();
@@ -175,8 +191,12 @@ mod tests {
         show.pause(true, at(2)).unwrap();
         show.set(ShowState::Open, at(3));
         assert_eq!(show.paused_since(), Some(at(1)));
+        assert!(show.counts_visitors());
+        show.set_rehearsal(Some(PathBuf::from("a.y4m")));
+        assert!(!show.counts_visitors());
         show.set(ShowState::Dark, at(4));
-        assert_eq!(show.paused_since(), None);
+        assert_eq!((show.paused_since(), show.rehearsal()), (None, None));
+        assert!(show.counts_visitors());
         assert!(show.pause(true, at(5)).is_err(), "nothing is shown");
         show.pause(false, at(5)).unwrap();
         show.set(ShowState::Open, at(6));

@@ -1,4 +1,5 @@
-//! What an operator does to the running stages: restarts one or all of them, and pauses the pool.
+//! What an operator does to the running stages: restarts one or all of them, pauses the pool, records the camera, and replays a
+//! recording instead of it.
 //!
 //! In: commands, from the desk. Out: requests, which the stages and the supervisor carry out. Must not: wait for a stage.
 
@@ -6,9 +7,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::camera_link::CameraLink;
+use super::recording_deck::RecordingDeck;
 use super::show_control::ShowControl;
 use super::supervisor::StageBoard;
-use crate::control::StageChoice;
+use crate::control::{RecordingStep, StageChoice};
+
+/// Frame rate in the header of a recording if the camera's rate is not known yet, in frames per second.
+const RECORDING_FPS: f64 = 30.0;
 
 /// The means to control the stages.
 pub(crate) struct StageControl {
@@ -16,8 +21,10 @@ pub(crate) struct StageControl {
     pub(crate) stages: StageBoard,
     /// The camera source, which the vision stage opens.
     pub(crate) camera: Arc<CameraLink>,
-    /// Whether the pool stands still.
+    /// Pause and rehearsal.
     pub(crate) show: ShowControl,
+    /// The recorder.
+    pub(crate) deck: Arc<RecordingDeck>,
 }
 
 impl StageControl {
@@ -52,6 +59,44 @@ impl StageControl {
     /// When nothing is shown that could stand still, the reason.
     pub(crate) fn pause(&self, is_on: bool) -> Result<(), &'static str> {
         self.show.pause(is_on, Instant::now())
+    }
+
+    /// Carries out a step of recording or replaying.
+    ///
+    /// # Errors
+    /// When the step is impossible now, the reason.
+    pub(crate) fn record(&self, step: &RecordingStep) -> Result<(), String> {
+        let is_rehearsal = self.show.rehearsal().is_some();
+        match step {
+            RecordingStep::Record { .. } if is_rehearsal => {
+                return Err("a recording is replayed; return to the camera first".to_owned());
+            }
+            RecordingStep::Record { secs } => {
+                let fps = self.camera.health().1.fps;
+                let fps = if fps >= 1.0 { fps } else { RECORDING_FPS };
+                self.deck.start(*secs, fps)?;
+            }
+            RecordingStep::Stop => self.deck.stop()?,
+            RecordingStep::Replay { .. } if self.deck.status().is_some() => {
+                return Err("the camera is recorded; stop this first".to_owned());
+            }
+            RecordingStep::Replay { name } => {
+                let path = self.deck.folder()?.path_of(name);
+                let path = path.ok_or_else(|| format!("there is no recording \"{name}\""))?;
+                self.show.set_rehearsal(Some(path));
+            }
+            RecordingStep::Live if !is_rehearsal => {
+                return Err("the camera is used already".to_owned());
+            }
+            RecordingStep::Live => self.show.set_rehearsal(None),
+        }
+        self.follow_rehearsal();
+        Ok(())
+    }
+
+    /// Uses the camera or the recording, as operators and the opening hours want it.
+    pub(crate) fn follow_rehearsal(&self) {
+        self.camera.set_replayed(self.show.rehearsal());
     }
 }
 
@@ -97,6 +142,7 @@ mod tests {
             stages: supervisor.board(),
             camera: Arc::new(camera.unwrap()),
             show: ShowControl::default(),
+            deck: Arc::default(),
         };
         wait_for([1, 1]);
         control.restart(StageChoice::Vision).unwrap();

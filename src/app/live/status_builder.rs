@@ -19,6 +19,7 @@ use super::journal::Journal;
 use super::latest_slot::LatestSlot;
 use super::machine::{kernel_release, machine_status};
 use super::pool_report::{Living, PoolSummary};
+use super::recording_deck::RecordingDeck;
 use super::schedule_stage::ScheduleBoard;
 use super::show_control::ShowControl;
 use super::supervisor::StageBoard;
@@ -82,8 +83,10 @@ pub(crate) struct StatusSources {
     pub(crate) summaries: Arc<LatestSlot<PoolSummary>>,
     /// The schedule.
     pub(crate) schedule: Arc<ScheduleBoard>,
-    /// Whether the pool stands still.
+    /// Pause and rehearsal.
     pub(crate) show: ShowControl,
+    /// The recorder that operators start.
+    pub(crate) deck: Arc<RecordingDeck>,
     /// Faults and events.
     pub(crate) journal: Journal,
 }
@@ -181,6 +184,8 @@ impl StatusBuilder {
             calibration: self.calibration.clone(),
             schedule,
             paused_secs: (sources.show.paused_since()).map(|since| since.elapsed().as_secs_f64()),
+            recording: sources.deck.status(),
+            rehearsal: (sources.show.rehearsal()).and_then(|path| file_name(&path)),
             director: self.rules(),
             versions: VersionStatus {
                 shoal: env!("CARGO_PKG_VERSION").to_owned(),
@@ -247,7 +252,10 @@ impl StatusBuilder {
         for track in now {
             if let Entry::Vacant(arrival) = self.visitors.entry(track.id) {
                 arrival.insert(Instant::now());
-                self.visitors_today = self.visitors_today.saturating_add(1);
+                // Visitors of a recording do not count.
+                if self.sources.show.rehearsal().is_none() {
+                    self.visitors_today = self.visitors_today.saturating_add(1);
+                }
                 journal.add(EventKind::VisitorArrived { id: track.id });
             }
         }
@@ -334,6 +342,11 @@ impl StatusBuilder {
     }
 }
 
+fn file_name(path: &Path) -> Option<String> {
+    path.file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+}
+
 fn shown_path(path: Option<&Path>) -> String {
     path.map_or(String::new(), |path| path.display().to_string())
 }
@@ -369,9 +382,12 @@ fn sentence(status: &Status) -> String {
         }))
         .collect();
     match problems.as_slice() {
-        [] => match status.paused_secs {
-            Some(secs) => format!("All is well. The pool has been paused for {secs:.0} s."),
-            None => "All is well.".to_owned(),
+        [] => match (status.paused_secs, &status.rehearsal) {
+            (Some(secs), _) => format!("All is well. The pool has been paused for {secs:.0} s."),
+            (None, Some(_)) => {
+                "All is well. A recording is replayed instead of the camera.".to_owned()
+            }
+            (None, None) => "All is well.".to_owned(),
         },
         [one] => one.clone(),
         [first, rest @ ..] => format!("{first} (and {} more)", rest.len()),

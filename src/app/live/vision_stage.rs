@@ -20,7 +20,7 @@ use super::fault_reporter::FaultReporter;
 use super::journal::Journal;
 use super::latest_slot::LatestSlot;
 use super::live_calibration::LiveCalibration;
-use super::panel_views::{show_frame, show_tracks};
+use super::panel_views::{show_frame, show_mask, show_tracks};
 use super::picture_faults::PictureFaults;
 use super::supervisor::Heartbeat;
 
@@ -116,6 +116,7 @@ impl VisionStage {
         let mut wrong_size = FaultReporter::new("camera_size", &self.journal);
         let mut picture_faults = self.picture_faults();
         let mut frame = Frame::default();
+        let mut mask = Vec::new();
         let mut latest = TimedObservation::default();
         // Time without a frame in which this thread waited. The clock is not used, because the program may have been stopped.
         let mut silence = Duration::ZERO;
@@ -181,6 +182,7 @@ impl VisionStage {
             let tracks = vision.observe(frame);
             show_tracks(&self.views, frame, tracks, now);
             update_observation(frame.time_secs, tracks, &mut latest.observation);
+            show_mask(&self.views, vision, &mut mask, now);
             extrapolate(&mut latest.observation, self.latency_secs);
             latest.frame_at = Some(taken_at);
             is_camera_lost = false;

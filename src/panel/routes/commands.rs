@@ -22,7 +22,7 @@ const REPLY_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The lowest role that may send each command. A command that is missing here cannot be sent: `take_over` belongs to the
 /// watcher of the files, which alone knows the disk.
-const ROLES: [(&str, Role); 20] = [
+const ROLES: [(&str, Role); 21] = [
     ("switch_scene", Role::Operate),
     ("director", Role::Operate),
     ("schedule", Role::Operate),
@@ -42,6 +42,7 @@ const ROLES: [(&str, Role); 20] = [
     ("calibrate", Role::Admin),
     ("test_alert", Role::Admin),
     ("restart", Role::Admin),
+    ("recording", Role::Admin),
     ("undo", Role::Admin),
     ("redo", Role::Admin),
     ("revert", Role::Admin),

@@ -9,8 +9,10 @@ mod data;
 mod devices;
 mod files;
 mod metrics;
+mod notebook;
 mod page;
 mod pictures;
+mod recordings;
 
 use std::sync::Arc;
 
@@ -81,6 +83,7 @@ pub(crate) const ROUTES: &[Route] = &[
     role(Role::View, "GET /api/v1/camera.jpg", || {
         get(pictures::camera)
     }),
+    role(Role::View, "GET /api/v1/mask.jpg", || get(pictures::mask)),
     role(Role::View, "GET /api/v1/output/{file}", || {
         get(pictures::output)
     }),
@@ -94,6 +97,17 @@ pub(crate) const ROUTES: &[Route] = &[
     role(Role::Admin, "POST /api/v1/models", || {
         post(files::add_model)
     }),
+    role(Role::Admin, "GET /api/v1/recordings", || {
+        get(recordings::list)
+    }),
+    role(Role::Admin, "POST /api/v1/recordings", || {
+        post(recordings::change)
+    }),
+    role(Role::Admin, "GET /api/v1/recordings/{recording}", || {
+        get(recordings::download)
+    }),
+    role(Role::Admin, "GET /api/v1/notebook", || get(notebook::read)),
+    role(Role::Admin, "POST /api/v1/notebook", || post(notebook::add)),
     role(Role::Admin, "GET /api/v1/log", || get(data::log)),
     role(Role::Admin, "GET /api/v1/log.txt", || get(data::log_text)),
     role(Role::Admin, "GET /api/v1/users", || get(accounts::users)),

@@ -1,4 +1,4 @@
-//! Routes with the newest picture of the camera and of the outputs. The header `X-Picture-Step` is the number of camera pixels per
+//! Routes with the newest picture of the camera, of its foreground mask and of the outputs. The header `X-Picture-Step` is the number of camera pixels per
 //! pixel of a camera picture, which a page needs to convert a position in the picture to camera pixels.
 
 use std::sync::Arc;
@@ -22,6 +22,11 @@ const NEW_ENOUGH: Duration = Duration::from_millis(300);
 /// `GET /api/v1/camera.jpg`.
 pub(super) async fn camera(State(panel): State<Arc<Panel>>) -> Result<Response, ApiError> {
     newest(&panel.hub.camera).await
+}
+
+/// `GET /api/v1/mask.jpg`.
+pub(super) async fn mask(State(panel): State<Arc<Panel>>) -> Result<Response, ApiError> {
+    newest(&panel.hub.mask).await
 }
 
 /// `GET /api/v1/output/N.jpg`.

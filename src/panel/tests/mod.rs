@@ -2,6 +2,7 @@
 
 mod analytics;
 mod client;
+mod files;
 mod hostile;
 mod login;
 mod route_walk;
@@ -71,6 +72,8 @@ impl TestServer {
                 hide_below: 5,
             }),
             archive: Some(archive(folder.path())),
+            recordings: Some(files::recordings(folder.path())),
+            notebook: Some(files::notebook()),
             on_setup: Box::new(move |notice| *shown.lock() = notice.cloned()),
             log: Box::leak(Box::default()),
             language: Box::new(|| "en"),
@@ -113,7 +116,9 @@ impl TestServer {
 
     /// Lets camera and output show pictures until the server ends.
     fn show_pictures(&mut self) {
-        for (slot, bytes) in [(&self.views.camera, 1), (&self.views.outputs[0], 3)] {
+        let views = &self.views;
+        let slots = [(&views.camera, 1), (&views.mask, 1), (&views.outputs[0], 3)];
+        for (slot, bytes) in slots {
             let (slot, stop) = (Arc::clone(slot), Arc::clone(&self.stop));
             let show = move || streams::show_pictures(&slot, bytes, &stop);
             self.threads.push(std::thread::spawn(show));

@@ -13,7 +13,8 @@ fn method_and_path(name: &str) -> (&str, String) {
     let (method, path) = name.split_once(' ').unwrap();
     let path = path
         .replace("{*path}", "index.html")
-        .replace("{file}", "0.jpg");
+        .replace("{file}", "0.jpg")
+        .replace("{recording}", "a.y4m");
     (method, path)
 }
 

@@ -111,27 +111,31 @@ fn pictures_of_camera_and_outputs_are_jpeg() {
     assert_eq!(admin.get("/api/v1/output/1.jpg").status, 404);
     assert_eq!(admin.get("/api/v1/output/x").status, 404);
     server.show_pictures();
-    for path in ["/api/v1/camera.jpg", "/api/v1/output/0.jpg"] {
+    for path in [
+        "/api/v1/camera.jpg",
+        "/api/v1/mask.jpg",
+        "/api/v1/output/0.jpg",
+    ] {
         let answer = admin.get(path);
         assert_eq!(
             (answer.status, answer.header("content-type")),
             (200, Some("image/jpeg"))
         );
         assert_eq!(answer.header("cache-control"), Some("no-store"));
-        let step = path.contains("camera").then_some("3");
+        let step = (!path.contains("output")).then_some("3");
         assert_eq!(answer.header("x-picture-step"), step, "{path}");
         let picture = image::load_from_memory(&answer.body).unwrap();
         assert_eq!((picture.width(), picture.height()), (64, 48));
     }
     let mut stream = StreamClient::open(&admin, &[]).unwrap();
-    stream.subscribe(&["camera", "output/0"], None);
-    let mut seen = [0, 0];
+    stream.subscribe(&["camera", "mask", "output/0"], None);
+    let mut seen = [0; 3];
     while seen.iter().any(|count| *count < 3) {
         let Some(Received::Binary(message)) = stream.next() else {
             panic!("no picture");
         };
         assert!(
-            matches!(message[..4], [1, 0, 3, 0] | [2, 0, 0, 0]),
+            matches!(message[..4], [1 | 3, 0, 3, 0] | [2, 0, 0, 0]),
             "{:?}",
             &message[..4]
         );

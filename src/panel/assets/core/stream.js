@@ -113,6 +113,7 @@ function receivePicture(data) {
   const head = new Uint8Array(data, 0, 4);
   const blob = new Blob([new Uint8Array(data, 4)], { type: "image/jpeg" });
   if (head[0] === 1) emit("camera", blob);
+  else if (head[0] === 3) emit("mask", blob);
   else emit(`output/${head[1]}`, blob);
 }
 

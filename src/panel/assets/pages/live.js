@@ -46,6 +46,7 @@ class Live extends View {
   }
 
   #view() {
+    if (this.#shown === "camera") return this.#cameraPictures();
     if (this.#shown !== "pool") return h("shoal-picture", { key: this.#shown, source: { topic: this.#shown } });
     const surface = documents.get("site")?.effective?.surface;
     return h("shoal-pool", {
@@ -54,6 +55,12 @@ class Live extends View {
       onchoose: (/** @type {any} */ e) => this.#choose(e.detail),
       onagents: () => this.#followAgents(),
     });
+  }
+
+  /** The picture of the camera beside what the detection makes of it. */
+  #cameraPictures() {
+    return h("div", { class: "grid two", key: "camera" }, ["camera", "mask"].map((topic) =>
+      h("figure", { key: topic }, h("shoal-picture", { source: { topic } }), h("figcaption", { class: "small muted" }, t(`live.${topic}_what`)))));
   }
 
   #followAgents() {

@@ -64,6 +64,7 @@ class Now extends View {
       this.#health(),
       brokenFiles(),
       this.#paused(),
+      this.#rehearsal(),
       this.#byHand(),
       may("operate") && this.#buttons(),
       h("div", { class: "grid two" }, this.#outputs(), this.#visitors()),
@@ -94,6 +95,13 @@ class Now extends View {
     if (typeof secs !== "number") return null;
     return h("div", { class: "hint warn", key: "paused" }, icon("pause"), h("p", { class: "grow" }, t("now.paused", { time: duration(secs) })),
       may("operate") && h("button", { type: "button", onclick: () => this.#pause(false) }, icon("play"), t("now.go_on")));
+  }
+
+  /** Says that nobody is seen, because a recording is replayed. */
+  #rehearsal() {
+    if (typeof status.rehearsal !== "string") return null;
+    return h("div", { class: "hint warn", key: "rehearsal" }, icon("camera"), h("p", { class: "grow" }, t("recordings.replayed")),
+      may("admin") && h("button", { type: "button", onclick: () => send({ command: "recording", step: { do: "live" } }, t("recordings.done.live")) }, t("recordings.live")));
   }
 
   /** @param {boolean} on */

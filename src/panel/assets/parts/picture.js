@@ -1,4 +1,4 @@
-// A live picture from the stream: the camera, or an output.
+// A live picture from the stream: the camera, its foreground mask, or an output.
 
 import { pictureUrl } from "../core/api.js";
 import { h, View } from "../core/dom.js";
@@ -10,7 +10,7 @@ import { on } from "../core/topics.js";
 const ASK_MS = 1000;
 
 class Picture extends View {
-  /** What is shown: `camera` or `output/N`. */
+  /** What is shown: `camera`, `mask` or `output/N`. */
   #topic = "camera";
   #url = "";
   #heardAt = 0;
@@ -64,7 +64,7 @@ class Picture extends View {
 
   view() {
     return h("div", { class: "picture" },
-      this.#url ? h("img", { src: this.#url, alt: t(this.#topic === "camera" ? "picture.camera" : "picture.output") }) : h("p", null, t("picture.none")));
+      this.#url ? h("img", { src: this.#url, alt: t(this.#topic === "camera" ? "picture.camera" : this.#topic === "mask" ? "picture.mask" : "picture.output") }) : h("p", null, t("picture.none")));
   }
 }
 

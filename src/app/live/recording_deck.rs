@@ -1,0 +1,223 @@
+//! Recordings that operators start while the pool runs.
+//!
+//! In: frames from the camera source, starts and stops from the desk. Out: files in the folder of the recordings. Must not: delay
+//! a frame, replace a file.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+
+use super::super::recordings_folder::RecordingsFolder;
+use super::journal::Journal;
+use super::recorder::{Recorder, RecorderInput, recorder};
+use super::supervisor::Heartbeat;
+use crate::camera::{Frame, Recording};
+use crate::control::{COMMANDED_SECS_MAX, RecordingStatus};
+
+/// Time beyond the length of a recording after which it ends, even if the camera sends no frames.
+const EXTRA_TIME: Duration = Duration::from_secs(10);
+/// Time between two looks for a new recording.
+const LOOK_INTERVAL: Duration = Duration::from_millis(100);
+
+/// The recorder that operators start and stop.
+#[derive(Default)]
+pub(crate) struct RecordingDeck {
+    folder: OnceLock<RecordingsFolder>,
+    journal: Journal,
+    /// Whether frames are wanted. Costs an idle recorder one atomic read per frame.
+    is_on: AtomicBool,
+    running: Mutex<Running>,
+}
+
+#[derive(Default)]
+struct Running {
+    input: Option<RecorderInput>,
+    /// The recorder that the thread has not started yet.
+    recorder: Option<Recorder>,
+    current: Option<Current>,
+}
+
+struct Current {
+    name: String,
+    begun: Instant,
+    secs: f64,
+}
+
+impl RecordingDeck {
+    pub(crate) fn new(journal: &Journal) -> Self {
+        Self {
+            journal: journal.clone(),
+            ..Self::default()
+        }
+    }
+
+    /// Sets the folder. Without one, nothing can be recorded.
+    pub(crate) fn set_folder(&self, folder: RecordingsFolder) {
+        // The desk starts once.
+        let _second = self.folder.set(folder);
+    }
+
+    /// Returns the folder.
+    ///
+    /// # Errors
+    /// When there is none, the reason.
+    pub(crate) fn folder(&self) -> Result<&RecordingsFolder, String> {
+        self.folder.get().ok_or_else(|| {
+            "the built-in site keeps no recordings; start Shoal with a site file".to_owned()
+        })
+    }
+
+    /// Takes a frame if it is recorded.
+    pub(crate) fn send(&self, frame: &Frame) {
+        if self.is_on.load(Ordering::Relaxed)
+            && let Some(input) = &mut self.running.lock().input
+        {
+            input.send(frame);
+        }
+    }
+
+    /// Starts a recording of at most `secs` seconds.
+    ///
+    /// # Errors
+    /// When one runs already, or there is no room for another one.
+    pub(crate) fn start(&self, secs: f64, fps: f64) -> Result<(), String> {
+        if !(secs >= 1.0 && secs <= COMMANDED_SECS_MAX) {
+            return Err(format!(
+                "secs = {secs} is out of range; allowed: 1 to {COMMANDED_SECS_MAX}"
+            ));
+        }
+        let mut running = self.running.lock();
+        if running.current.is_some() {
+            return Err("a recording is running already".to_owned());
+        }
+        let (path, bytes_max) = self.folder()?.new_recording()?;
+        let recording = Recording::create(&path, secs, fps).map_err(|error| error.to_string())?;
+        let (input, recorder) = recorder(recording.with_bytes_max(bytes_max), &self.journal);
+        let name = path.file_name().unwrap_or_default();
+        running.current = Some(Current {
+            name: name.to_string_lossy().into_owned(),
+            begun: Instant::now(),
+            secs,
+        });
+        (running.input, running.recorder) = (Some(input), Some(recorder));
+        self.is_on.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Ends the recording. The frames that were taken are kept.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub(crate) fn stop(&self) -> Result<(), String> {
+        let ended = self.running.lock().input.take();
+        ended.map(drop).ok_or_else(|| "nothing is recorded".into())
+    }
+
+    /// Returns the recording that is being made. Ends it if the camera sends no frames.
+    pub(crate) fn status(&self) -> Option<RecordingStatus> {
+        let mut running = self.running.lock();
+        let current = running.current.as_ref()?;
+        let since = current.begun.elapsed();
+        let status = RecordingStatus {
+            name: current.name.clone(),
+            secs: since.as_secs_f64().min(current.secs),
+            limit_secs: current.secs,
+        };
+        if since > Duration::from_secs_f64(current.secs) + EXTRA_TIME {
+            running.input = None;
+        }
+        Some(status)
+    }
+
+    /// Writes the recordings until the program ends.
+    pub(crate) fn run(&self, heartbeat: &Heartbeat) {
+        while heartbeat.sleep(LOOK_INTERVAL) {
+            let recorder = self.running.lock().recorder.take();
+            if let Some(mut recorder) = recorder {
+                recorder.run(heartbeat);
+                self.is_on.store(false, Ordering::Relaxed);
+                self.finish();
+            }
+        }
+    }
+
+    fn finish(&self) {
+        let mut running = self.running.lock();
+        running.input = None;
+        let Some(current) = running.current.take() else {
+            return;
+        };
+        // A file without a frame cannot be replayed.
+        if let Some(folder) = self.folder.get()
+            && let Some(path) = folder.path_of(&current.name)
+            && std::fs::metadata(&path).is_ok_and(|file| file.len() == 0)
+        {
+            let _failed = folder.remove(&current.name);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::super::supervisor::{HangPolicy, StopFlag, Supervisor};
+    use super::*;
+    use crate::camera::Luma;
+
+    #[test]
+    fn recordings_follow_each_other_and_an_empty_one_is_not_kept() {
+        let state = tempfile::tempdir().unwrap();
+        let folder = RecordingsFolder::new(state.path());
+        let deck = Arc::new(RecordingDeck::new(&Journal::default()));
+        assert!(deck.start(60.0, 30.0).unwrap_err().contains("site file"));
+        deck.set_folder(folder.clone());
+        assert!(deck.start(1e9, 30.0).unwrap_err().contains("out of range"));
+        assert!(deck.start(f64::NAN, 30.0).is_err());
+        assert!(deck.stop().is_err());
+        let mut supervisor = Supervisor::new(StopFlag::default());
+        let own = Arc::clone(&deck);
+        let run = move |heartbeat: &Heartbeat| {
+            own.run(heartbeat);
+            Ok(())
+        };
+        supervisor
+            .start("recordings", HangPolicy::WaitAtEnd, run)
+            .unwrap();
+        let send = |secs: f64| {
+            deck.send(&Frame {
+                time_secs: secs,
+                width_px: 2,
+                height_px: 1,
+                luma: Luma::U8(vec![7; 2]),
+                ..Frame::default()
+            });
+        };
+        let wait_for_end = || {
+            while deck.status().is_some() {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+        };
+        // The first ends by itself, the second is stopped, the third gets no frame.
+        deck.start(2.0, 30.0).unwrap();
+        assert!(deck.start(2.0, 30.0).unwrap_err().contains("already"));
+        for frame in 0..5 {
+            send(f64::from(frame));
+        }
+        wait_for_end();
+        deck.start(60.0, 30.0).unwrap();
+        send(0.0);
+        send(1.0);
+        deck.stop().unwrap();
+        wait_for_end();
+        deck.start(60.0, 30.0).unwrap();
+        deck.stop().unwrap();
+        wait_for_end();
+        supervisor.shut_down().unwrap();
+        let sizes: Vec<u64> = folder.list().unwrap().iter().map(|f| f.bytes).collect();
+        assert_eq!(sizes.len(), 2, "{sizes:?}");
+        assert!(sizes.iter().all(|bytes| *bytes > 40), "{sizes:?}");
+    }
+}

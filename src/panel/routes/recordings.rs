@@ -1,0 +1,149 @@
+//! Routes for the recordings of the camera. The commands `recording` start, end and replay them.
+
+use std::fs::File;
+use std::io::Read;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use axum::Json;
+use axum::body::{Body, Bytes};
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, header};
+use axum::response::{IntoResponse, Response};
+use http_body::{Frame, SizeHint};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+
+use super::super::error::ApiError;
+use super::super::links::Recordings;
+use super::super::state::{Panel, read_json};
+
+/// Bytes that are read from the disk at once.
+const CHUNK_BYTES: usize = 256 << 10;
+/// Number of chunks that wait for a slow client.
+const CHUNKS_WAITING: usize = 4;
+
+fn recordings(panel: &Panel) -> Result<&Recordings, ApiError> {
+    panel.links.recordings.as_ref().ok_or_else(|| {
+        ApiError::unavailable("the built-in site keeps no recordings; start Shoal with a site file")
+    })
+}
+
+/// `GET /api/v1/recordings`.
+pub(super) async fn list(State(panel): State<Arc<Panel>>) -> Result<Json<Value>, ApiError> {
+    let listed = tokio::task::spawn_blocking(move || {
+        let files = (recordings(&panel)?.list)().map_err(ApiError::unavailable)?;
+        Ok(Json(json!({"recordings": files})))
+    });
+    listed
+        .await
+        .map_err(|_| ApiError::unavailable("the recordings cannot be listed"))?
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Change {
+    /// Name of the recording to delete.
+    remove: String,
+}
+
+/// `POST /api/v1/recordings`: deletes a recording. Returns those that are left.
+pub(super) async fn change(
+    State(panel): State<Arc<Panel>>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json<Value>, ApiError> {
+    let Change { remove } = read_json(body, &headers).await?;
+    let removing = Arc::clone(&panel);
+    let removed = tokio::task::spawn_blocking(move || {
+        let removed = (recordings(&removing)?.remove)(&remove);
+        removed.map_err(|message| ApiError::rejected(message, Vec::new()))
+    });
+    removed
+        .await
+        .map_err(|_| ApiError::unavailable("the recording cannot be deleted"))??;
+    list(State(panel)).await
+}
+
+/// `GET /api/v1/recordings/NAME`.
+pub(super) async fn download(
+    State(panel): State<Arc<Panel>>,
+    Path(name): Path<String>,
+) -> Result<Response, ApiError> {
+    let place = panel.one_download()?;
+    let opened = tokio::task::spawn_blocking(move || {
+        let file = (recordings(&panel)?.open)(&name).ok_or_else(ApiError::not_found)?;
+        let bytes = (file.metadata().map(|metadata| metadata.len())).map_err(unreadable)?;
+        Ok::<_, ApiError>((file, bytes, name))
+    });
+    let opened = opened.await.map_err(unreadable)?;
+    let (file, bytes, name) = opened?;
+    let (sender, chunks) = channel(CHUNKS_WAITING);
+    tokio::task::spawn_blocking(move || send_file(file, bytes, &sender));
+    let body = FileBody {
+        chunks,
+        left: bytes,
+        _place: place,
+    };
+    let headers = [
+        (header::CONTENT_TYPE, "video/x-yuv4mpeg".to_owned()),
+        (
+            header::CONTENT_DISPOSITION,
+            // The name of an existing recording contains neither quotes nor control characters.
+            format!("attachment; filename=\"{name}\""),
+        ),
+    ];
+    Ok((headers, Body::new(body)).into_response())
+}
+
+fn unreadable(error: impl std::fmt::Display) -> ApiError {
+    ApiError::unavailable(format!("the recording cannot be read: {error}"))
+}
+
+/// Reads the first `bytes` of a file, until the client is gone.
+fn send_file(mut file: File, bytes: u64, chunks: &Sender<std::io::Result<Bytes>>) {
+    let mut left = bytes;
+    while left > 0 {
+        let length = left.min(CHUNK_BYTES as u64);
+        let mut chunk = vec![0; usize::try_from(length).unwrap_or(CHUNK_BYTES)];
+        let read = file.read_exact(&mut chunk);
+        let is_end = read.is_err();
+        if chunks.blocking_send(read.map(|()| chunk.into())).is_err() || is_end {
+            return;
+        }
+        left -= length;
+    }
+}
+
+/// The body of a download.
+struct FileBody {
+    chunks: Receiver<std::io::Result<Bytes>>,
+    left: u64,
+    _place: OwnedSemaphorePermit,
+}
+
+impl http_body::Body for FileBody {
+    type Data = Bytes;
+    type Error = std::io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<std::io::Result<Frame<Bytes>>>> {
+        let next = self.chunks.poll_recv(context);
+        next.map(|chunk| {
+            let chunk = chunk?;
+            if let Ok(bytes) = &chunk {
+                self.left = self.left.saturating_sub(bytes.len() as u64);
+            }
+            Some(chunk.map(Frame::data))
+        })
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.left)
+    }
+}
