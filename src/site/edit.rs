@@ -33,6 +33,14 @@ const PACE_RANGE: std::ops::RangeInclusive<f32> = 0.1..=20.0;
 /// Longest duration of an override of a mind, in seconds.
 const OVERRIDE_SECS_MAX: f32 = 3600.0;
 
+/// Why the editor rejects a step of the calibration.
+const NO_CAMERA: &str =
+    "there is no camera here, so it cannot be calibrated; send this command to `shoal run`";
+
+/// Why the editor rejects a command that stages of a running pool carry out.
+const NOT_RUNNING: &str =
+    "only a running installation can do this; send this command to `shoal run`";
+
 /// The effects of a command on the documents, the director and the pool.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Draft {
@@ -138,10 +146,7 @@ pub(super) fn draft(
         }
         // The editor handles the remaining commands itself, without a draft.
         Command::Calibrate { .. } => {
-            return Err(rejected(
-                "",
-                "there is no camera here, so it cannot be calibrated; send this command to `shoal run`",
-            ));
+            return Err(rejected("", NO_CAMERA));
         }
         Command::Schedule { .. }
         | Command::Pause { .. }
@@ -149,10 +154,7 @@ pub(super) fn draft(
         | Command::Recording { .. }
         | Command::KeepIncident
         | Command::TestAlert => {
-            return Err(rejected(
-                "",
-                "only a running installation can do this; send this command to `shoal run`",
-            ));
+            return Err(rejected("", NOT_RUNNING));
         }
         Command::Batch { .. }
         | Command::TakeOver { .. }

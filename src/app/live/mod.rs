@@ -270,6 +270,15 @@ fn start_deck(
     Ok(deck)
 }
 
+/// Starts the thread that runs the ticks.
+fn start_simulation(
+    supervisor: &mut Supervisor,
+    mut simulation: SimulationStage,
+) -> anyhow::Result<()> {
+    let run = move |heartbeat: &Heartbeat| simulation.run(heartbeat);
+    supervisor.start("simulation", HangPolicy::EndProgram, run)
+}
+
 /// Starts the thread that finds the visitors.
 fn start_vision(supervisor: &mut Supervisor, mut vision: VisionStage) -> anyhow::Result<()> {
     let run = move |heartbeat: &Heartbeat| {
@@ -366,7 +375,7 @@ impl LivePool {
         let queue = Arc::new(PoolQueue::new(config.scene));
         let living: Arc<LatestSlot<Living>> = Arc::default();
         let summaries: Arc<LatestSlot<PoolSummary>> = Arc::default();
-        let mut simulation = SimulationStage {
+        let simulation = SimulationStage {
             queue: Arc::clone(&queue),
             params: config.simulation,
             layers: config.layers,
@@ -381,8 +390,7 @@ impl LivePool {
             journal: journal.clone(),
             views: views.clone(),
         };
-        let run = move |heartbeat: &Heartbeat| simulation.run(heartbeat);
-        supervisor.start("simulation", HangPolicy::EndProgram, run)?;
+        start_simulation(&mut supervisor, simulation)?;
         let camera = Arc::new(CameraLink::open(
             (config.camera, &config.camera_params),
             config.camera_folder,
