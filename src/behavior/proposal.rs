@@ -18,6 +18,8 @@ pub struct Proposal {
     pub turns_in_place: bool,
     /// Index of the agent that was caught.
     pub catch: Option<u32>,
+    /// Whether the agent leaves the pool at the outlet. It enters again at the spring.
+    pub leaves: bool,
     /// Position that the action steers to, if there is one. Obstacles beyond this position are ignored.
     pub goal_m: Option<Vec3>,
     /// Whether the agent wants to stay where it is.
@@ -68,6 +70,7 @@ impl Proposal {
             boost: stronger(self.boost, other.boost),
             turns_in_place: self.turns_in_place || other.turns_in_place,
             catch: self.catch.or(other.catch),
+            leaves: self.leaves || other.leaves,
             goal_m: self.goal_m.or(other.goal_m),
             rests: self.rests || other.rests,
             follows_route: self.follows_route || other.follows_route,
@@ -78,11 +81,12 @@ impl Proposal {
         }
     }
 
-    /// Returns only what happens to the agent whether or not it can steer: a catch, an event and what it learns.
+    /// Returns only what happens to the agent whether or not it can steer: a catch, an event, what it learns, and whether it leaves.
     #[must_use]
     pub fn outcome(&self) -> Self {
         Self {
             catch: self.catch,
+            leaves: self.leaves,
             event: self.event,
             learn: self.learn,
             ..Self::default()

@@ -1,6 +1,6 @@
 //! Catches and meals. A hunter that touches its prey swallows it within a moment: the prey is drawn into its mouth and shrinks.
 //! Then the prey is absent for some seconds, out of sight, and enters the pool again from outside the picture; in a pool with
-//! terraces, it emerges from the spring.
+//! terraces, it emerges from the spring. The same happens to an agent that leaves at the outlet, but without a hunter.
 //!
 //! In: the decisions of all agents. Out: caught agents, events for the needs of the hunters, and catches for the renderer. Must
 //! not: remove an agent from the pool.
@@ -15,6 +15,9 @@ use crate::world::{Body, Catch, RandomStream, World};
 
 /// Time in which a hunter swallows its prey.
 const SWALLOW_SECS: f32 = 0.3;
+
+/// Time in which an agent that leaves at the outlet goes out of sight. Tuned by eye.
+const LEAVE_SECS: f32 = 0.5;
 
 /// Shortest time between a catch and the return of the prey.
 const MIN_ABSENT_SECS: f32 = 5.0;
@@ -31,15 +34,15 @@ const CATCH_SECS: f32 = 2.0;
 /// Distance from the center of a hunter to its mouth, as a share of its length.
 const MOUTH_SHARE: f32 = 0.45;
 
-/// An agent that was caught and has not returned yet.
+/// An agent that was caught, or left at the outlet, and has not returned yet.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Caught {
     /// Id of the caught agent.
     pub(super) prey: u32,
-    /// Id of its hunter.
-    hunter: u32,
-    /// Time since the contact.
+    /// Id of its hunter; `None` if the agent left at the outlet.
+    hunter: Option<u32>,
+    /// Time since the contact, or since it began to leave.
     age_secs: f32,
     /// Time from the end of the swallowing to the return.
     absent_secs: f32,
@@ -59,18 +62,23 @@ enum Stage {
 }
 
 impl Caught {
+    /// Time in which the body goes out of sight.
+    fn swallow_secs(&self) -> f32 {
+        self.hunter.map_or(LEAVE_SECS, |_| SWALLOW_SECS)
+    }
+
     /// Share of the body that is not visible.
     fn swallowed(&self) -> f32 {
-        let emerged = (self.age_secs - SWALLOW_SECS - self.absent_secs) / EMERGE_SECS;
-        (self.age_secs / SWALLOW_SECS)
+        let emerged = (self.age_secs - self.swallow_secs() - self.absent_secs) / EMERGE_SECS;
+        (self.age_secs / self.swallow_secs())
             .min(1.0 - emerged)
             .clamp(0.0, 1.0)
     }
 
     fn stage(&self) -> Stage {
-        let returns_at_secs = SWALLOW_SECS + self.absent_secs;
+        let returns_at_secs = self.swallow_secs() + self.absent_secs;
         match self.age_secs {
-            age if age < SWALLOW_SECS => Stage::Swallowed,
+            age if age < self.swallow_secs() => Stage::Swallowed,
             age if age < returns_at_secs => Stage::Absent,
             age if age < returns_at_secs + EMERGE_SECS => Stage::Emerging,
             _ => Stage::Over,
@@ -93,9 +101,12 @@ impl Simulation {
     /// hunter in agent order gets it. Also notifies needs of the tick's other events.
     pub(super) fn resolve_catches(&mut self) {
         for hunter in 0..self.workspace.decisions.len() {
-            let decision = &self.workspace.decisions[hunter];
-            let event = decision.proposal.event.unwrap_or(NeedEvent::Nothing);
-            let Some(prey) = decision.proposal.catch else {
+            let proposal = self.workspace.decisions[hunter].proposal;
+            let event = proposal.event.unwrap_or(NeedEvent::Nothing);
+            if proposal.leaves && !self.is_caught(self.state.world.agents.ids[hunter]) {
+                self.take_away(hunter, None);
+            }
+            let Some(prey) = proposal.catch else {
                 if event != NeedEvent::Nothing {
                     self.notify_needs(hunter, event);
                 }
@@ -112,14 +123,16 @@ impl Simulation {
                 self.state.catches += 1;
             }
             self.notify_needs(hunter, event);
-            self.catch(prey, hunter);
+            self.take_away(prey, Some(hunter));
         }
     }
 
-    fn catch(&mut self, prey: usize, hunter: usize) {
+    /// Begins the absence of an agent that a hunter caught, or that leaves without a hunter.
+    fn take_away(&mut self, prey: usize, hunter: Option<usize>) {
         let agents = &mut self.state.world.agents;
-        let (prey_id, hunter_id) = (agents.ids[prey], agents.ids[hunter]);
-        // Without names, no action of another agent refers to the caught agent.
+        let prey_id = agents.ids[prey];
+        let hunter_id = hunter.map(|hunter| agents.ids[hunter]);
+        // Without names, no action of another agent refers to the absent agent.
         agents.name_bits[prey] = 0;
         self.state.caught.retain(|caught| caught.prey != prey_id);
         let random = self.state.world.random;
@@ -175,7 +188,7 @@ impl Simulation {
                     false
                 }
                 (Stage::Swallowed, _) => {
-                    self.vanish(prey);
+                    self.vanish(prey, &caught);
                     false
                 }
                 (_, Stage::Absent) => {
@@ -191,11 +204,14 @@ impl Simulation {
         }
     }
 
-    /// Draws a caught agent towards the mouth of its hunter.
+    /// Draws a caught agent towards the mouth of its hunter. Without a hunter it swims on.
     fn swallow(&mut self, prey: usize, caught: &Caught) {
         let agents = &self.state.world.agents;
         let before = agents.bodies[prey];
-        let target_m = match agents.index_of(caught.hunter) {
+        let dt = self.workspace.input.dt_secs;
+        let left_secs = (caught.swallow_secs() - caught.age_secs + dt).max(dt);
+        let hunter = caught.hunter.and_then(|id| agents.index_of(id));
+        let target_m = match hunter {
             Some(hunter) => {
                 let body = &self.workspace.next_bodies[hunter];
                 let species = &self.plan.world.species[usize::from(agents.species[hunter])];
@@ -208,11 +224,10 @@ impl Simulation {
                     mouth_m
                 }
             }
-            None => before.position_m,
+            None => before.position_m + before.velocity_mps * left_secs,
         };
         // The rest of the way is covered in the rest of the time.
-        let dt = self.workspace.input.dt_secs;
-        let share = (dt / (SWALLOW_SECS - caught.age_secs + dt).max(dt)).clamp(0.0, 1.0);
+        let share = dt / left_secs;
         let mut position_m = before.position_m.lerp(target_m, share);
         let mut solids = self.plan.world.solids.iter();
         if solids.any(|solid| solid.signed_distance_m(position_m) <= 0.0) {
@@ -227,8 +242,8 @@ impl Simulation {
         };
     }
 
-    /// Takes a swallowed agent out of sight, and records the catch.
-    fn vanish(&mut self, prey: usize) {
+    /// Takes an agent out of sight, and records the catch if there was one.
+    fn vanish(&mut self, prey: usize, caught: &Caught) {
         let world = World::new(&self.plan.world, &self.state.world, &self.workspace.input);
         let agents = world.agents;
         let species = &world.species[usize::from(agents.species[prey])];
@@ -244,7 +259,9 @@ impl Simulation {
         reenter(&world, &mut body, species, size_m, id);
         body.velocity_mps = Vec3::ZERO;
         self.workspace.next_bodies[prey] = body;
-        self.state.swallowed.push(catch);
+        if caught.hunter.is_some() {
+            self.state.swallowed.push(catch);
+        }
     }
 
     /// Keeps an absent agent where it is.

@@ -48,7 +48,7 @@ pub use relations::{NameTable, Relations, VISITOR_SPECIES};
 pub use snapshot::{AgentPose, Catch, Snapshot, Splash};
 pub use solids::SolidIndex;
 pub use temperament::Temperament;
-pub use terrace::{LeapParams, TerraceParams};
+pub use terrace::{LeapParams, TerraceParams, far_edge};
 pub use visitors::{ShadowAtDepth, Visitors, circle_at_depth, copy_shadow, outline_at_depth};
 pub use water::Water;
 

@@ -4,7 +4,7 @@ use glam::Vec2;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::geometry::signed_area;
+use crate::geometry::{nearest_on_segment, signed_area};
 
 /// One of several basins at different heights. A fish that cannot leap stays in its terrace or drops to a lower one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -29,6 +29,24 @@ impl Default for TerraceParams {
             ground_depth_m: 1.0,
         }
     }
+}
+
+/// Returns the edge of the terrace at `index` that is farthest from all other terraces, as its two ends in floor meters. There, the
+/// water enters the highest terrace and leaves the lowest one. `None` if there is no such terrace.
+pub fn far_edge(terraces: &[TerraceParams], index: usize) -> Option<(Vec2, Vec2)> {
+    let way_m = |&(a, b): &(Vec2, Vec2)| {
+        let middle = (a + b) / 2.0;
+        let others = terraces.iter().enumerate().filter(|(at, _)| *at != index);
+        others
+            .flat_map(|(_, other)| other.edges())
+            .map(|(from, to)| {
+                let at = middle.extend(0.0);
+                nearest_on_segment(from.extend(0.0), to.extend(0.0), at).distance(at)
+            })
+            .fold(f32::INFINITY, f32::min)
+    };
+    let edges = terraces.get(index)?.edges();
+    edges.max_by(|a, b| way_m(a).total_cmp(&way_m(b)))
 }
 
 impl TerraceParams {

@@ -198,6 +198,48 @@ fn climbs(scene: &SceneDescription, secs: u64) -> usize {
     count
 }
 
+/// Returns the mean share of the visible herrings in each terrace during the second half of a run, and the times that one of them
+/// came from another terrace up to the highest one.
+fn herrings(scene: &SceneDescription, secs: u64) -> ([f64; 3], usize) {
+    let mut pool = Simulation::new(scene, &pools::run(1, 1)).unwrap();
+    let names = pool.world().species.iter().map(|s| s.name.clone());
+    let herring = names
+        .into_iter()
+        .position(|name| name == "herring")
+        .unwrap();
+    let count = pool.world().agents.len();
+    let mut last = vec![None; count];
+    let (mut in_terrace, mut seen, mut returns) = ([0.0; 3], 0.0, 0);
+    for tick in 0..secs * HZ {
+        pool.run_tick(&Observation::default());
+        for index in 0..count {
+            if usize::from(pool.world().agents.species[index]) != herring {
+                continue;
+            }
+            let Some(now) = pool.terrace(index).map(usize::from) else {
+                continue;
+            };
+            let old = last[index].replace(now);
+            returns += usize::from(now == 2 && old.is_some_and(|old| old < 2));
+            if tick * 2 > secs * HZ {
+                in_terrace[now] += 1.0;
+                seen += 1.0;
+            }
+        }
+    }
+    (in_terrace.map(|ticks| ticks / f64::max(seen, 1.0)), returns)
+}
+
+#[test]
+fn herrings_of_a_cascade_do_not_end_in_the_lowest_water() {
+    let (shares, returns) = herrings(&calm_cascade(), 240);
+    println!(
+        "shares of the herrings, from the lowest water to the highest: {shares:.2?}; {returns} returns"
+    );
+    assert!(shares[0] < 0.75 && shares[2] > 0.1, "{shares:?}");
+    assert!(returns >= 10, "{returns}");
+}
+
 #[test]
 fn a_rock_in_the_middle_or_a_concave_outline_of_the_top_does_not_end_climbing() {
     let top = |scene: &mut SceneDescription, outline_m: Vec<[f32; 2]>| {

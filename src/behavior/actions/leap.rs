@@ -1,9 +1,10 @@
-//! `leap`: the agent travels between terraces: it leaps up where it can, and drops down.
+//! `leap`: the agent travels between terraces: it leaps up where it can, and drops down. What cannot leap up may leave the picture with
+//! the water.
 //!
 //! The action requests a terrace; the simulation plans the route over the terraces and moves the agent through the
 //! air. **Source**: Lischka 2014.
 
-use glam::Vec3;
+use glam::{Vec2, Vec3};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +14,7 @@ use crate::behavior::context::ActionContext;
 use crate::behavior::proposal::{BoostRequest, Proposal};
 use crate::navigation::Guidance;
 use crate::steering::seek;
-use crate::world::{RandomStream, TerraceParams};
+use crate::world::{RandomStream, TerraceParams, far_edge};
 
 /// Travels from terrace to terrace. Cannot be executed if there are no terraces, if the agent is already on the
 /// wanted terrace, or if no route leads there.
@@ -29,6 +30,10 @@ pub struct Leap {
     /// random, from half to one and a half of it, so that a school does not take off at one moment.
     #[schemars(range(min = 0.0, max = 3600.0))]
     pub rest_secs: f32,
+    /// Whether an agent on a tour that finds no way up swims to the outlet and leaves the picture there. After some seconds it
+    /// enters again at the spring. The outlet is the edge of the lowest terrace that is farthest from the other terraces, the
+    /// spring that of the highest one. Without this, a species that cannot leap stays in the lowest terrace for good.
+    pub leaves: bool,
     /// Time in which the agent slows down from the speed of the run-up to the cruise speed.
     #[schemars(range(min = 0.0, max = 60.0))]
     pub calm_secs: f32,
@@ -40,6 +45,7 @@ impl Default for Leap {
             weight: 1.0,
             target: LeapTarget::Tour,
             rest_secs: 10.0,
+            leaves: false,
             calm_secs: 1.0,
         }
     }
@@ -69,6 +75,8 @@ pub struct Journey {
     descends: bool,
     /// Time left until the agent travels again.
     rest_secs: f32,
+    /// Point at the outlet where the agent is going to leave the picture.
+    outlet_m: Option<Vec2>,
 }
 
 /// Returns the index of the terrace with the highest or, if `lowest`, the lowest water surface. `None` if there are
@@ -83,6 +91,12 @@ fn extreme_terrace(terraces: &[TerraceParams], lowest: bool) -> Option<usize> {
     }
 }
 
+/// Returns a point at the outlet. `share` is its place along the edge.
+fn outlet_m(terraces: &[TerraceParams], share: f32) -> Option<Vec2> {
+    let (from, to) = far_edge(terraces, extreme_terrace(terraces, true)?)?;
+    Some(from.lerp(to, 0.1 + 0.8 * share))
+}
+
 impl Action for Leap {
     type Memory = Journey;
 
@@ -94,13 +108,22 @@ impl Action for Leap {
         let terraces = &context.world.water.params.terraces;
         journey.rest_secs -= context.world.dt_secs;
         let answer = journey.climb.answer.take();
-        if matches!(
-            answer.map(|answer| answer.step),
-            Some(Guidance::Arrived | Guidance::NoPath)
-        ) {
+        let step = answer.map(|answer| answer.step);
+        if step == Some(Guidance::Arrived) && journey.outlet_m.is_some() {
+            *journey = Journey::default();
+            return Some(Proposal {
+                leaves: true,
+                ..Proposal::default()
+            });
+        }
+        if matches!(step, Some(Guidance::Arrived | Guidance::NoPath)) {
+            let draw = context.random(RandomStream::Rest);
+            journey.rest_secs = self.rest_secs * (0.5 + draw);
+            let finds_no_way_up = step == Some(Guidance::NoPath) && !journey.descends;
+            journey.outlet_m = (self.leaves && self.target == LeapTarget::Tour && finds_no_way_up)
+                .then(|| outlet_m(terraces, draw))
+                .flatten();
             journey.descends = !journey.descends;
-            let share = 0.5 + context.random(RandomStream::Rest);
-            journey.rest_secs = self.rest_secs * share;
         }
         if journey.rest_secs > 0.0 {
             return None;
@@ -113,7 +136,9 @@ impl Action for Leap {
         let terrace = extreme_terrace(terraces, lowest)?;
         journey.climb.request = Some(ClimbRequest {
             terrace: Some(terrace as u16),
-            at_m: terraces[terrace].middle_m(),
+            at_m: journey
+                .outlet_m
+                .unwrap_or_else(|| terraces[terrace].middle_m()),
         });
         let answer = answer?;
         let (to, boost) = match answer.step {

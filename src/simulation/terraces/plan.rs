@@ -12,7 +12,7 @@ use crate::navigation::{
     find_links,
 };
 use crate::simulation::{SceneDescription, SimulationError};
-use crate::world::{RandomStream, Species, TerraceParams, World};
+use crate::world::{RandomStream, Species, TerraceParams, World, far_edge};
 
 /// Maximum horizontal length of a flight. Tuned by eye, 2026-11-21.
 const REACH_M: f32 = 1.2;
@@ -151,19 +151,7 @@ impl Spring {
     fn of(terraces: &[TerraceParams]) -> Option<Self> {
         let depth = |index: &usize| terraces[*index].surface_depth_m;
         let highest = (0..terraces.len()).min_by(|a, b| depth(a).total_cmp(&depth(b)))?;
-        let others: Vec<Vec<Vec2>> = (0..terraces.len())
-            .filter(|&index| index != highest)
-            .map(|index| terraces[index].corners())
-            .collect();
-        let way_m = |&(a, b): &(Vec2, Vec2)| {
-            let middle = (a + b) / 2.0;
-            let distances = others
-                .iter()
-                .filter_map(|outline| Some(nearest_on_polygon(outline, middle)?.distance(middle)));
-            distances.fold(f32::INFINITY, f32::min)
-        };
-        let edges = terraces[highest].edges();
-        let edge = edges.max_by(|a, b| way_m(a).total_cmp(&way_m(b)))?;
+        let edge = far_edge(terraces, highest)?;
         let along = (edge.1 - edge.0).try_normalize()?;
         let outline = terraces[highest].corners();
         let beside = (edge.0 + edge.1) / 2.0 + along.perp() * 1e-3;
