@@ -37,6 +37,9 @@ pub struct PassingSide {
 /// 2026-11-20.
 const BRAKE_SHARE: f32 = 0.4;
 
+/// Cosine of the angle between a passing side and the direction into the solid below which the side leads into the solid.
+const INTO_COS: f32 = 0.7;
+
 /// Steers around the solids in the corridor. If the corridor is clear, resets `passing` and returns `None`.
 pub fn avoid_solids<'a>(
     motion: &Motion,
@@ -72,9 +75,11 @@ pub fn avoid_solids<'a>(
     };
     let nearer_side = side_of(motion, solid, along);
     let passing_side = if passed.is_some() {
-        let kept_side = perpendicular_part(passing.side, ahead);
+        let kept_side = perpendicular_part(passing.side, ahead).normalize_or_zero();
+        // A vehicle beside the solid does not pass it on a side that leads into it.
+        let leads_into = kept_side.dot(solid.normal(motion.position_m)) < -INTO_COS;
         match nearer_side {
-            Some(side) if side.dot(kept_side) >= 0.0 => side,
+            Some(side) if leads_into || side.dot(kept_side) >= 0.0 => side,
             _ => kept_side,
         }
     } else {
@@ -197,6 +202,7 @@ fn perpendicular_part(vector: Vec3, forward: Vec3) -> Vec3 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use glam::Vec2;
 
     fn motion(z: f32) -> Motion {
         Motion {
@@ -265,6 +271,33 @@ mod tests {
         )
         .unwrap();
         assert!(force.z < -0.1, "to the side of the need: {force}");
+    }
+
+    #[test]
+    fn a_passing_side_that_leads_into_a_wall_beside_the_vehicle_is_given_up() {
+        let wall = Solid::Box {
+            center_m: Vec3::new(0.0, 0.0, 2.1),
+            half_m: Vec3::new(9.0, 1.0, 1.0),
+            axis: Vec2::X,
+        };
+        let heading = Vec3::new(0.95, 0.0, 0.3).normalize();
+        let beside = Motion {
+            position_m: Vec3::new(0.0, 0.0, 0.9),
+            velocity_mps: Vec3::ZERO,
+            forward: heading,
+            up: Vec3::Y,
+        };
+        let mut passing = PassingSide {
+            solid: 1,
+            side: Vec3::Z,
+        };
+        let force = avoid_solids(
+            &beside,
+            &corridor(Vec3::ZERO),
+            [wall].iter().enumerate(),
+            &mut passing,
+        );
+        assert!(force.unwrap().z < -0.5, "away from the wall: {force:?}");
     }
 
     #[test]

@@ -55,7 +55,7 @@ impl Default for Leap {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LeapTarget {
-    /// Alternates between the highest and the lowest terrace. An agent that finds no route in one direction continues
+    /// Alternates between the highest and the lowest terrace, to a random place of it, so that not all take the same way. An agent that finds no route in one direction continues
     /// in the other direction.
     #[default]
     Tour,
@@ -75,8 +75,10 @@ pub struct Journey {
     descends: bool,
     /// Time left until the agent travels again.
     rest_secs: f32,
-    /// Point at the outlet where the agent is going to leave the picture.
-    outlet_m: Option<Vec2>,
+    /// Where this journey ends, (x, z); `None` until it begins.
+    goal_m: Option<Vec2>,
+    /// Whether the agent leaves the picture at the end of this journey.
+    leaves: bool,
 }
 
 /// Returns the index of the terrace with the highest or, if `lowest`, the lowest water surface. `None` if there are
@@ -91,10 +93,14 @@ fn extreme_terrace(terraces: &[TerraceParams], lowest: bool) -> Option<usize> {
     }
 }
 
-/// Returns a point at the outlet. `share` is its place along the edge.
-fn outlet_m(terraces: &[TerraceParams], share: f32) -> Option<Vec2> {
-    let (from, to) = far_edge(terraces, extreme_terrace(terraces, true)?)?;
-    Some(from.lerp(to, 0.1 + 0.8 * share))
+/// Returns a place in a terrace: a point of the outline, moved towards the middle. `draws` are two random numbers from 0 to 1. In a
+/// terrace that is not convex, the place may lie outside; the route then ends at the nearest point that the agent can reach.
+fn place_in(terrace: &TerraceParams, draws: Vec2) -> Vec2 {
+    let along = draws.x * terrace.outline_m.len() as f32;
+    let edge = terrace.edges().nth(along as usize);
+    let middle = terrace.middle_m();
+    let outer = edge.map_or(middle, |(from, to)| from.lerp(to, along.fract()));
+    middle.lerp(outer, draws.y.sqrt())
 }
 
 impl Action for Leap {
@@ -109,7 +115,7 @@ impl Action for Leap {
         journey.rest_secs -= context.world.dt_secs;
         let answer = journey.climb.answer.take();
         let step = answer.map(|answer| answer.step);
-        if step == Some(Guidance::Arrived) && journey.outlet_m.is_some() {
+        if step == Some(Guidance::Arrived) && journey.leaves {
             *journey = Journey::default();
             return Some(Proposal {
                 leaves: true,
@@ -117,13 +123,11 @@ impl Action for Leap {
             });
         }
         if matches!(step, Some(Guidance::Arrived | Guidance::NoPath)) {
-            let draw = context.random(RandomStream::Rest);
-            journey.rest_secs = self.rest_secs * (0.5 + draw);
+            journey.rest_secs = self.rest_secs * (0.5 + context.random(RandomStream::Rest));
             let finds_no_way_up = step == Some(Guidance::NoPath) && !journey.descends;
-            journey.outlet_m = (self.leaves && self.target == LeapTarget::Tour && finds_no_way_up)
-                .then(|| outlet_m(terraces, draw))
-                .flatten();
+            journey.leaves = self.leaves && self.target == LeapTarget::Tour && finds_no_way_up;
             journey.descends = !journey.descends;
+            journey.goal_m = None;
         }
         if journey.rest_secs > 0.0 {
             return None;
@@ -134,11 +138,22 @@ impl Action for Leap {
             LeapTarget::Bottom => true,
         };
         let terrace = extreme_terrace(terraces, lowest)?;
+        let leaves = journey.leaves;
+        let at_m = *journey.goal_m.get_or_insert_with(|| {
+            let draws = Vec2::new(
+                context.random(RandomStream::Place),
+                context.random(RandomStream::Goal),
+            );
+            let outlet = leaves.then(|| far_edge(terraces, terrace)).flatten();
+            match (outlet, self.target) {
+                (Some((from, to)), _) => from.lerp(to, 0.1 + 0.8 * draws.x),
+                (None, LeapTarget::Tour) => place_in(&terraces[terrace], draws),
+                (None, _) => terraces[terrace].middle_m(),
+            }
+        });
         journey.climb.request = Some(ClimbRequest {
             terrace: Some(terrace as u16),
-            at_m: journey
-                .outlet_m
-                .unwrap_or_else(|| terraces[terrace].middle_m()),
+            at_m,
         });
         let answer = answer?;
         let (to, boost) = match answer.step {
