@@ -117,9 +117,16 @@ impl TerraceState {
                     ..Swimmer::default()
                 };
                 self.swimmers.insert(number, swimmer);
+                self.reserve_splashes();
                 number
             }
         }
+    }
+
+    /// Allocates memory for a take-off and a landing of every agent, so that a splash allocates nothing in its tick.
+    fn reserve_splashes(&mut self) {
+        let missing = (2 * self.swimmers.len()).saturating_sub(self.splashes.len());
+        self.splashes.reserve(missing);
     }
 
     /// Returns the index of an agent's entry in `swimmers`; as an error, the index at which to insert a new entry.
@@ -183,6 +190,7 @@ impl TerraceState {
             return Err("a number of a splash is not finite".into());
         }
         self.planner.resume(|species| plan.graph(species));
+        self.reserve_splashes();
         Ok(())
     }
 }
@@ -555,10 +563,15 @@ impl Simulation {
         }
     }
 
-    /// Index of the terrace that the agent at this index is in; `None` during a flight or if the scene has no terraces.
+    /// Index of the terrace that the agent at this index is in; `None` during a flight, while the agent is absent, or if the scene
+    /// has no terraces.
     pub fn terrace(&self, index: usize) -> Option<u16> {
         let terraces = &self.state.terraces;
-        let number = terraces.find(self.state.world.agents.ids[index]).ok()?;
+        let agents = &self.state.world.agents;
+        if agents.name_bits[index] == 0 {
+            return None;
+        }
+        let number = terraces.find(agents.ids[index]).ok()?;
         let swimmer = &terraces.swimmers[number];
         swimmer.air.is_none().then_some(swimmer.home)
     }

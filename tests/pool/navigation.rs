@@ -210,6 +210,10 @@ fn salmon_climb_a_cascade_and_herrings_only_drop() {
                 );
             }
             let Some(terrace) = simulation.terrace(index) else {
+                // An agent that was caught, or that left at the outlet, enters again at the spring.
+                if simulation.world().agents.name_bits[index] == 0 {
+                    *terraces = None;
+                }
                 continue;
             };
             let water = &scene.pool.terraces[usize::from(terrace)];
