@@ -460,7 +460,7 @@ fn a_deleted_document_that_is_needed_keeps_its_last_content() {
 #[test]
 fn what_the_watcher_read_before_a_save_does_not_replace_a_later_edit() {
     let mut site = Watched::new();
-    let mut edit_and_save = |site: &mut Watched, cruise: u32, late: Option<Vec<Command>>| {
+    let edit_and_save = |site: &mut Watched, cruise: u32, late: Option<Vec<Command>>| {
         let value = json!(f64::from(cruise) / 100.0);
         site.pool.set("species:trout", "motion.cruise_mps", value);
         for command in late.into_iter().flatten() {

@@ -212,14 +212,14 @@ fn herrings(scene: &SceneDescription, secs: u64) -> ([f64; 3], usize) {
     let (mut in_terrace, mut seen, mut returns) = ([0.0; 3], 0.0, 0);
     for tick in 0..secs * HZ {
         pool.run_tick(&Observation::default());
-        for index in 0..count {
+        for (index, last) in last.iter_mut().enumerate() {
             if usize::from(pool.world().agents.species[index]) != herring {
                 continue;
             }
             let Some(now) = pool.terrace(index).map(usize::from) else {
                 continue;
             };
-            let old = last[index].replace(now);
+            let old = last.replace(now);
             returns += usize::from(now == 2 && old.is_some_and(|old| old < 2));
             if tick * 2 > secs * HZ {
                 in_terrace[now] += 1.0;

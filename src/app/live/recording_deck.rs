@@ -83,7 +83,7 @@ impl RecordingDeck {
     /// # Errors
     /// When one runs already, or there is no room for another one.
     pub(crate) fn start(&self, secs: f64, fps: f64) -> Result<(), String> {
-        if !(secs >= 1.0 && secs <= COMMANDED_SECS_MAX) {
+        if !(1.0..=COMMANDED_SECS_MAX).contains(&secs) {
             return Err(format!(
                 "secs = {secs} is out of range; allowed: 1 to {COMMANDED_SECS_MAX}"
             ));
