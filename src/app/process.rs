@@ -23,9 +23,10 @@ pub(super) fn stop_on_signals() -> anyhow::Result<Arc<AtomicBool>> {
         #[cfg(unix)]
         requests.push(signal_hook::consts::SIGQUIT);
         for signal in requests {
+            // First what answers the first signal: one that arrives between these lines must not be lost.
+            signal_hook::flag::register(signal, Arc::clone(&stop))?;
             signal_hook::flag::register_conditional_shutdown(signal, 1, Arc::clone(&was_asked))?;
             signal_hook::flag::register(signal, Arc::clone(&was_asked))?;
-            signal_hook::flag::register(signal, Arc::clone(&stop))?;
         }
         #[cfg(unix)]
         if !is_ignored(signal_hook::consts::SIGHUP) {

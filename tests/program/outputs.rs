@@ -282,13 +282,14 @@ fn the_first_signal_ends_a_command_that_waits_for_standard_input() {
     let waiting_for = |option| [&simulate[..], &[option, "-"]].concat();
     let pipe = [&simulate[..], &["--shadows", "pipe"]].concat();
     let track = ["track", "--camera", "-", "--out", "t.jsonl"].to_vec();
+    let (hup, int, term) = (1, 2, 15);
     for (command, signal) in [
-        (waiting_for("--shadows"), "-TERM"),
-        (waiting_for("--shadows"), "-INT"),
-        (waiting_for("--shadows"), "-HUP"),
-        (waiting_for("--commands"), "-TERM"),
-        (pipe, "-TERM"),
-        (track, "-TERM"),
+        (waiting_for("--shadows"), term),
+        (waiting_for("--shadows"), int),
+        (waiting_for("--shadows"), hup),
+        (waiting_for("--commands"), term),
+        (pipe, term),
+        (track, term),
     ] {
         let mut child = Command::new(env!("CARGO_BIN_EXE_shoal"))
             .args(&command)
@@ -297,9 +298,9 @@ fn the_first_signal_ends_a_command_that_waits_for_standard_input() {
             .stderr(Stdio::null())
             .spawn()
             .expect("the program starts");
-        wait_for_signal_handlers(child.id());
+        wait_for_signal_handler(child.id(), signal);
         let killed = Command::new("kill")
-            .args([signal, &child.id().to_string()])
+            .args([format!("-{signal}"), child.id().to_string()])
             .status();
         assert!(killed.is_ok_and(|status| status.success()));
         let until = Instant::now() + Duration::from_secs(20);
@@ -311,23 +312,26 @@ fn the_first_signal_ends_a_command_that_waits_for_standard_input() {
         };
         let _gone = child.kill();
         let status = ended.expect("one signal ends the program");
-        assert!(status.code().is_some(), "{command:?} {signal}: {status}");
+        assert!(
+            status.code().is_some(),
+            "{command:?}, signal {signal}: {status}"
+        );
     }
 }
 
-/// Waits until the program has installed its handler of SIGTERM.
-fn wait_for_signal_handlers(process: u32) {
+/// Waits until the program has installed its handler of this signal.
+fn wait_for_signal_handler(process: u32, signal: u32) {
     let until = Instant::now() + Duration::from_secs(20);
     let path = format!("/proc/{process}/status");
-    let catches_term = |status: &str| {
+    let catches = |status: &str| {
         let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
         let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-        mask.is_some_and(|mask| mask >> 14 & 1 == 1)
+        mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
     };
-    while !std::fs::read_to_string(Path::new(&path)).is_ok_and(|status| catches_term(&status)) {
+    while !std::fs::read_to_string(Path::new(&path)).is_ok_and(|status| catches(&status)) {
         assert!(
             Instant::now() < until,
-            "the program installs no signal handlers"
+            "the program installs no handler of signal {signal}"
         );
         std::thread::sleep(Duration::from_millis(5));
     }
