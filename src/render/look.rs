@@ -46,10 +46,10 @@ pub struct SceneLook {
     /// Strength of the waves that visitors make.
     #[schemars(range(min = 0.0, max = 4.0))]
     pub stir: f32,
-    /// Distance in water after which half of the red light is left; Lower values are murkier; `water` sets the shares of green and blue light. Default: by `light` (day 5.5, morning 3.2, noon 7, dusk 5.5, night 4).
+    /// Distance in water after which half of the red light is left. Lower values are murkier; `water` sets the shares of green and blue light. Default: by `light` (day 5.5, morning 3.2, noon 7, dusk 5.5, night 4).
     #[schemars(range(min = 0.1, max = 50.0))]
     pub clarity_m: Option<f32>,
-    /// Share of red, green and blue light that is left after `clarity_m` of water. The default (0.5, 0.758, 0.841) is clear water, which turns blue with depth. Smaller shares of green and blue are the water of a pond: 0.5, 0.55, 0.42 is olive. What lies deep becomes dark, fish near the surface stay bright.
+    /// Share of red, green and blue light that is left after `clarity_m` of water. The default (0.5, 0.758, 0.841) is clear water, which turns blue with depth. Smaller shares of green and blue are the water of a pond: 0.5, 0.55, 0.42 is olive. The deep ground becomes dark, while fish near the surface stay bright.
     pub water: Tint,
     /// Amount of light that the water scatters, relative to a clear pool. Higher values give a mist that increases with depth. Default: by `light` (day 1, morning 4, noon 1, dusk 1, night 1).
     #[schemars(range(min = 0.0, max = 20.0))]

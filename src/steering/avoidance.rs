@@ -37,7 +37,7 @@ pub struct PassingSide {
 /// 2026-11-20.
 const BRAKE_SHARE: f32 = 0.4;
 
-/// Cosine of the angle between a passing side and the direction into the solid below which the side leads into the solid.
+/// A passing side leads into the solid if the cosine of its angle with the direction into the solid is greater than this.
 const INTO_COS: f32 = 0.7;
 
 /// Steers around the solids in the corridor. If the corridor is clear, resets `passing` and returns `None`.

@@ -1,5 +1,5 @@
-//! `leap`: the agent travels between terraces: it leaps up where it can, and drops down. What cannot leap up may leave the picture with
-//! the water.
+//! `leap`: the agent travels between terraces: it leaps up where it can, and drops down. An agent that finds no way up can leave the
+//! picture with the water.
 //!
 //! The action requests a terrace; the simulation plans the route over the terraces and moves the agent through the
 //! air. **Source**: Lischka 2014.
@@ -55,7 +55,8 @@ impl Default for Leap {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LeapTarget {
-    /// Alternates between the highest and the lowest terrace, to a random place of it, so that not all take the same way. An agent that finds no route in one direction continues
+    /// Alternates between the highest and the lowest terrace. Each journey ends at a random place of the terrace, so that not all
+    /// agents take the same way. An agent that finds no route in one direction continues
     /// in the other direction.
     #[default]
     Tour,
