@@ -17,7 +17,7 @@ use crate::world::FlockPartChange;
 /// Needs, minds and the simulation know no particular action: they only use what an action declares here.
 pub trait Action {
     /// State of this action that an agent keeps from tick to tick.
-    type Memory: Copy + std::fmt::Debug + Default + PartialEq + Serialize + DeserializeOwned;
+    type Memory: Clone + std::fmt::Debug + Default + PartialEq + Serialize + DeserializeOwned;
 
     /// Properties of this kind of action that needs and minds depend on.
     const CAPABILITIES: Capabilities = Capabilities::NONE;

@@ -28,7 +28,7 @@ impl Mind {
             if let Some(kept) = index.and_then(|index| state.memories.get(index))
                 && std::mem::discriminant(kept) == std::mem::discriminant(memory)
             {
-                *memory = *kept;
+                memory.clone_from(kept);
             }
         }
         for (need, new) in self.needs.iter().zip(&mut new.needs) {

@@ -105,19 +105,19 @@ fn place_in(terrace: &TerraceParams, draws: Vec2) -> Vec2 {
 }
 
 impl Action for Leap {
-    type Memory = Journey;
+    type Memory = Box<Journey>;
 
-    fn climb_mut(journey: &mut Journey) -> Option<&mut Climb> {
+    fn climb_mut(journey: &mut Box<Journey>) -> Option<&mut Climb> {
         Some(&mut journey.climb)
     }
 
-    fn propose(&self, context: &ActionContext<'_>, journey: &mut Journey) -> Option<Proposal> {
+    fn propose(&self, context: &ActionContext<'_>, journey: &mut Box<Journey>) -> Option<Proposal> {
         let terraces = &context.world.water.params.terraces;
         journey.rest_secs -= context.world.dt_secs;
         let answer = journey.climb.answer.take();
         let step = answer.map(|answer| answer.step);
         if step == Some(Guidance::Arrived) && journey.leaves {
-            *journey = Journey::default();
+            **journey = Journey::default();
             return Some(Proposal {
                 leaves: true,
                 ..Proposal::default()

@@ -186,8 +186,9 @@ macro_rules! register_actions {
             }
         }
 
-        /// State of one action that one agent keeps from tick to tick.
-        #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+        /// State of one action that one agent keeps from tick to tick. All states take the space of the largest, so an action with a
+        /// large state boxes it.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         pub enum Memory {
             $(#[allow(missing_docs)] $action(<$module::$action as Action>::Memory),)*
         }

@@ -262,7 +262,7 @@ impl Navigate {
 }
 
 impl Action for Navigate {
-    type Memory = Voyage;
+    type Memory = Box<Voyage>;
 
     const CAPABILITIES: Capabilities = Capabilities {
         needs_paths: true,
@@ -276,11 +276,11 @@ impl Action for Navigate {
         }
     }
 
-    fn path_memory_mut(memory: &mut Voyage) -> Option<&mut PathMemory> {
+    fn path_memory_mut(memory: &mut Box<Voyage>) -> Option<&mut PathMemory> {
         Some(&mut memory.path)
     }
 
-    fn climb_mut(memory: &mut Voyage) -> Option<&mut Climb> {
+    fn climb_mut(memory: &mut Box<Voyage>) -> Option<&mut Climb> {
         Some(&mut memory.climb)
     }
 
@@ -300,9 +300,9 @@ impl Action for Navigate {
         self.target == NavigateTarget::Director
     }
 
-    fn propose(&self, context: &ActionContext<'_>, memory: &mut Voyage) -> Option<Proposal> {
+    fn propose(&self, context: &ActionContext<'_>, memory: &mut Box<Voyage>) -> Option<Proposal> {
         let Some(goal) = self.goal(context) else {
-            *memory = Voyage::default();
+            **memory = Voyage::default();
             return None;
         };
         let catch = self.touched(context);
