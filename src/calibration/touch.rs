@@ -169,7 +169,10 @@ pub struct TouchProcedure {
     last_secs: f64,
     tracks: Vec<SpotTrack>,
     earlier: Vec<EarlierSpot>,
-    /// Whether the cross has just changed. All spots of the next frame then count as earlier spots.
+    /// Whether the spots of the last frame are valid.
+    has_spots: bool,
+    /// Whether it is not known yet which spots were visible before the cross appeared. All spots of the next steady frame then
+    /// count as earlier spots.
     is_new_target: bool,
     waiting: WaitReason,
     outcome: Option<Outcome>,
@@ -196,6 +199,7 @@ impl TouchProcedure {
             last_secs: f64::NEG_INFINITY,
             tracks: Vec::new(),
             earlier: Vec::new(),
+            has_spots: false,
             is_new_target: true,
             waiting: WaitReason::Floor,
             outcome: None,
@@ -212,10 +216,12 @@ impl TouchProcedure {
         let began = *self.started_secs.get_or_insert(now);
         if !frame.is_steady {
             self.tracks.clear();
+            self.has_spots = false;
             self.waiting = WaitReason::Light;
             return TouchEvent::None;
         }
         self.follow(frame.spots, now);
+        self.has_spots = true;
         if now - began < LEARN_SECS {
             self.waiting = WaitReason::Floor;
             return TouchEvent::None;
@@ -224,11 +230,7 @@ impl TouchProcedure {
             return TouchEvent::None;
         };
         if std::mem::take(&mut self.is_new_target) {
-            let spots = self.tracks.iter().map(|f| EarlierSpot {
-                at_px: f.anchor_px,
-                free_since_secs: None,
-            });
-            self.earlier = spots.collect();
+            self.remember_earlier_spots();
         }
         self.earlier.retain_mut(|spot| {
             if frame.mask.is_dark(spot.at_px) {
@@ -506,11 +508,26 @@ impl TouchProcedure {
         self.show_next();
     }
 
+    /// Remembers that all visible spots were there before the shown cross.
+    fn remember_earlier_spots(&mut self) {
+        let spots = self.tracks.iter().map(|f| EarlierSpot {
+            at_px: f.anchor_px,
+            free_since_secs: None,
+        });
+        self.earlier = spots.collect();
+    }
+
     fn show(&mut self, index: usize) {
         if let Some(target) = self.targets.get_mut(index) {
             target.state = TargetState::Open;
             self.shown = Some(index);
-            self.is_new_target = true;
+            // The spots of the last frame, not those of the next one: if the camera stalls, the object can already be on the
+            // new cross in the next frame.
+            if self.has_spots && !self.is_new_target {
+                self.remember_earlier_spots();
+            } else {
+                self.is_new_target = true;
+            }
             self.waiting = WaitReason::Object;
             // A fitted calibration is discarded, because it includes the target that is measured again.
             self.outcome = self

@@ -40,7 +40,8 @@ pub struct Vision {
     view: FloorView,
     feet: FootFinder,
     segmentation: Option<Segmentation>,
-    tracker: Tracker,
+    /// `None` if only the foreground is wanted.
+    tracker: Option<Tracker>,
     last_frame_secs: Option<f64>,
     light_changed_since_secs: Option<f64>,
 }
@@ -68,13 +69,22 @@ struct Segmentation {
 impl Vision {
     /// Creates the vision stage for one camera.
     pub fn new(params: &VisionParams, view: FloorView) -> Self {
+        Self {
+            tracker: Some(Tracker::new(&params.tracking)),
+            ..Self::without_tracks(params, view)
+        }
+    }
+
+    /// Creates a vision stage that finds the foreground and never returns a track. Because no track decides what an object is,
+    /// an object on the floor never becomes part of the background model, however long it lies still.
+    pub fn without_tracks(params: &VisionParams, view: FloorView) -> Self {
         let lamp_m = view.lamp_m.map(glam::DVec3::as_vec3);
         let camera_m = view.camera_m.or_else(|| view.assumed_camera_m());
         let camera_m = camera_m.map(glam::DVec3::as_vec3);
         Self {
             params: params.clone(),
             feet: FootFinder::new(lamp_m, camera_m, &params.tracking),
-            tracker: Tracker::new(&params.tracking),
+            tracker: None,
             view,
             segmentation: None,
             last_frame_secs: None,
@@ -153,7 +163,7 @@ impl Vision {
                 background: &segmentation.background,
                 foreground: &segmentation.foreground,
                 blobs: &segmentation.blobs,
-                tracks: self.tracker.published(),
+                tracks: self.tracks(),
                 view: &self.view,
             })
         })
@@ -167,8 +177,19 @@ impl Vision {
             segmentation.occupied.clear();
             segmentation.used_bits = UsedBits::default();
         }
-        self.tracker.lose_all();
+        self.lose_all_tracks();
         self.light_changed_since_secs = None;
+    }
+
+    /// Returns the tracks of the last frame, ordered by id.
+    fn tracks(&self) -> &[Track] {
+        self.tracker.as_ref().map_or(&[], Tracker::published)
+    }
+
+    fn lose_all_tracks(&mut self) {
+        if let Some(tracker) = &mut self.tracker {
+            tracker.lose_all();
+        }
     }
 
     /// Processes one frame and returns the tracks at the time of that frame, ordered by id.
@@ -179,14 +200,14 @@ impl Vision {
         let (width, height) = (frame.width_px as usize, frame.height_px as usize);
         let is_complete = width > 0 && height > 0 && frame.luma.len() == width * height;
         if !is_complete || !frame.time_secs.is_finite() {
-            return self.tracker.published();
+            return self.tracks();
         }
         if self
             .segmentation
             .as_ref()
             .is_none_or(|s| (s.width, s.height) != (width, height))
         {
-            self.tracker.lose_all();
+            self.lose_all_tracks();
             self.segmentation = Some(Segmentation::new(&self.view, width, height));
         }
         let time_secs = frame.time_secs;
@@ -209,7 +230,7 @@ impl Vision {
         if let Some(segmentation) = &mut self.segmentation {
             segmentation.eight_bit = eight_bit;
         }
-        self.tracker.published()
+        self.tracks()
     }
 
     /// Processes one frame, given as the 8-bit levels of all pixels.
@@ -238,7 +259,9 @@ impl Vision {
         };
         if segmentation.light(&self.params) == LightState::Changed {
             let since = *self.light_changed_since_secs.get_or_insert(time_secs);
-            self.tracker.hold(dt_secs as f32);
+            if let Some(tracker) = &mut self.tracker {
+                tracker.hold(dt_secs as f32);
+            }
             if time_secs - since >= f64::from(self.params.relearn_secs) {
                 self.relearn();
             }
@@ -254,6 +277,9 @@ impl Vision {
             &segmentation.floor,
             &self.params,
         );
+        let Some(tracker) = &mut self.tracker else {
+            return;
+        };
         let segmented = SegmentedFrame {
             time_secs,
             dt_secs: dt_secs as f32,
@@ -267,8 +293,8 @@ impl Vision {
             feet: &self.feet,
             surface: &self.view.surface,
         };
-        self.tracker.update(&segmented);
-        for &blob in self.tracker.static_blobs() {
+        tracker.update(&segmented);
+        for &blob in tracker.static_blobs() {
             for row in segmentation.blobs.rows(&segmentation.blobs.blobs()[blob]) {
                 let rim_px = self.params.grow_px as usize;
                 segmentation

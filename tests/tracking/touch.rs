@@ -17,7 +17,9 @@ use std::time::{Duration, Instant};
 use crate::rooms::{Room, Thing, Wired, error};
 use glam::{DVec2, DVec3};
 use shoal::calibration::Calibration;
-use shoal::control::{CalibrationStatus, CalibrationStep, MarkerPoint, PoleShadow, TouchMark};
+use shoal::control::{
+    CalibrationStatus, CalibrationStep, CalibrationWait, MarkerPoint, PoleShadow, TouchMark,
+};
 use shoal::geometry::Surface;
 use shoal::vision::{FloorView, Vision, VisionParams};
 
@@ -213,6 +215,31 @@ fn a_misplaced_disc_is_reported_and_only_that_target_is_repeated() {
     assert!(last.contains("Target 4 of 16"), "{last}");
     let calibration = stage.accept();
     assert!(stage.error(&calibration).0 <= 0.025);
+}
+
+/// The tracker of the visitors makes objects part of the background model nine seconds after the first frame, and objects that
+/// have lain still for two minutes. A disc that lay on its cross at such a time was never taken.
+#[test]
+fn a_disc_that_lies_still_never_becomes_floor() {
+    let small = || Room::new((160, 120), DVec3::new(0.6, 4.0, 0.9), 80.0, [-0.26, 0.07]);
+    for laid_secs in [7.7, 8.0, 8.4] {
+        let mut stage = Stage::new(small(), None);
+        stage.start(3, 3, TouchMark::Disc);
+        stage.run_for(laid_secs - 2.3);
+        let cross = stage.cross().expect("a cross is shown");
+        stage.room.things = vec![Thing::disc(cross)];
+        stage.run_for(1.6);
+        assert_eq!(stage.status().taken, 1, "laid after {laid_secs} s");
+        assert_eq!(stage.status().waits_for, Some(CalibrationWait::Removal));
+    }
+    let mut stage = Stage::new(small(), None);
+    stage.start(3, 3, TouchMark::Disc);
+    let cross = stage.cross().expect("a cross is shown");
+    stage.room.things = vec![Thing::disc(cross)];
+    stage.run_for(1.6);
+    stage.room.fps = 2.0;
+    stage.run_for(150.0);
+    assert_eq!(stage.status().waits_for, Some(CalibrationWait::Removal));
 }
 
 /// Returns `n × n` exact markers, with their pixels, at the positions of the touch targets.

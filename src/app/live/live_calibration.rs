@@ -2,9 +2,9 @@
 //! and afterwards monitors whether the camera has moved.
 //!
 //! In: commands from the desk, and every frame. Out: the pattern to show, a new calibration when one is accepted, and a
-//! [`CalibrationStatus`]. A second [`Vision`] finds the marks. It maps the whole picture onto the surface, so it also sees the
-//! parts of the picture that the old calibration does not use. During the procedure the fish use the old calibration. Must not:
-//! write a file; the desk does that.
+//! [`CalibrationStatus`]. A second [`Vision`] finds the marks. It has no tracks, because a tracker makes objects that lie still
+//! part of the floor. It maps the whole picture onto the surface, so it also sees the parts of the picture that the old
+//! calibration does not use. During the procedure the fish use the old calibration. Must not: write a file; the desk does that.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender};
@@ -401,7 +401,7 @@ impl LiveCalibration {
                 };
                 Some(Procedure::Touching {
                     touch: Box::new(touch),
-                    vision: Box::new(Vision::new(&self.params, view)),
+                    vision: Box::new(Vision::without_tracks(&self.params, view)),
                 })
             }
             Err(message) => {

@@ -172,11 +172,41 @@ fn a_position_that_was_cleared_counts_again() {
     let mut room = Room::new((3, 3));
     // The disc is on the first cross before the procedure starts.
     room.spots = vec![spot(room.cross_px())];
+    room.wait(0.1);
     room.touch.repeat(None).unwrap();
     room.wait(3.0);
     assert!(room.measured.is_empty());
     room.put(DVec2::ZERO);
     assert_eq!(room.measured, [1]);
+}
+
+#[test]
+fn an_object_on_the_new_cross_in_the_first_frame_after_a_stall_is_measured() {
+    let mut room = Room::new((3, 3));
+    room.spots = vec![spot(room.cross_px())];
+    for _ in 0..60 {
+        if room.measured.is_empty() {
+            room.wait(1.0 / FPS);
+        }
+    }
+    assert_eq!(room.measured, [1]);
+    // The camera sends no frame while the object is carried to the next cross.
+    room.time_secs += 2.0;
+    room.spots = vec![spot(room.cross_px())];
+    room.wait(1.5);
+    assert_eq!(room.measured, [1, 2]);
+}
+
+#[test]
+fn a_spot_from_before_the_cross_is_not_measured_if_the_cross_changed_in_unsteady_light() {
+    let mut room = Room::new((3, 3));
+    room.put(DVec2::ZERO);
+    room.wait_in(0.2, false);
+    room.touch.skip();
+    room.wait_in(0.2, false);
+    room.wait(5.0);
+    assert_eq!(room.measured, [1]);
+    room.expect_instruction("First lift the object");
 }
 
 #[test]
