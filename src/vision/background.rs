@@ -17,6 +17,7 @@ use super::bit_mask::BitMask;
 use super::dim_floor::DimFloor;
 use super::floor::FloorTable;
 use super::unreliable::UnreliablePixels;
+pub(super) use gain::ROW_PARTS;
 use gain::{GainInput, GainMeter};
 use update::{Rates, UpdateRows};
 
@@ -103,8 +104,9 @@ impl Background {
         self.gain.gain()
     }
 
-    /// Returns the mean ratio of each sampled row of the last frame to the model; 0 for a row that cannot be measured.
-    pub(super) fn row_ratios(&self) -> &[f32] {
+    /// Returns the mean ratio of each part of each sampled row of the last frame to the model; 0 for a part that cannot be
+    /// measured.
+    pub(super) fn row_ratios(&self) -> &[[f32; ROW_PARTS]] {
         self.gain.row_ratios()
     }
 

@@ -34,6 +34,9 @@ enum Disturbance {
     Bands(f32, f32, f32),
     /// Flashes that light a part of the floor for one or two frames.
     Flashes,
+    /// The beam of a headlight that sweeps over the floor again and again: width in pixels, seconds from one to the next, and the
+    /// angle of its way in turns (0: from left to right, 0.25: from top to bottom).
+    Headlights(f32, f32, f32),
     /// A door that opens and closes; light falls in from one side.
     Door,
     /// Sunlight through moving leaves.
@@ -256,6 +259,17 @@ impl Scene {
                     let power = 1.0 + 2.5 * self.random(17, flash);
                     add_light(light, self.brightness * power, |at| {
                         (-(at - center).length_squared() / (reach * reach)).exp()
+                    });
+                }
+            }
+            Disturbance::Headlights(width, period, angle) => {
+                let along = Vec2::from_angle(TAU * angle);
+                let way = (secs / period).fract() * 1.5;
+                let center = Vec2::new(80.0, 60.0) + along * (280.0 * way - 140.0);
+                if secs > 3.0 && way < 1.0 {
+                    add_light(light, 0.9 * self.brightness, |at| {
+                        let off = (at - center).dot(along) / width;
+                        (-off * off).exp()
                     });
                 }
             }
@@ -515,6 +529,33 @@ fn rolling_bands_hide_no_visitor_and_are_reported() {
 }
 
 #[test]
+fn headlights_on_a_floor_that_is_bright_only_in_the_middle_are_no_rolling_bands() {
+    for (lamp, width, period, angle) in [
+        (2000.0, 40.0, 1.3, 0.12),
+        (2000.0, 40.0, 3.75, 0.25),
+        (2000.0, 40.0, 3.75, 0.75),
+        (1000.0, 18.0, 3.75, 0.0),
+    ] {
+        let headlights = Disturbance::Headlights(width, period, angle);
+        let mut scene = Scene {
+            fps: 12.5,
+            brightness: 180.0,
+            ..Scene::new(1, headlights)
+        };
+        for (i, lit) in scene.floor.iter_mut().enumerate() {
+            let off = pixel(i) - Vec2::new(80.0, 55.0);
+            *lit *= 0.03 + (-off.length_squared() / lamp).exp();
+        }
+        let (_, vision) = scene.run(20.0);
+        let names: Vec<&str> = vision.faults().map(|fault| fault.name()).collect();
+        assert!(
+            !names.contains(&"rolling_bands"),
+            "{headlights:?} {names:?}"
+        );
+    }
+}
+
+#[test]
 fn flashes_leave_no_visitor_behind() {
     // A flash lasts one or two frames of 33 ms.
     let (outcome, _) = Scene::new(2, Disturbance::Flashes).run(20.0);
@@ -535,7 +576,7 @@ fn drifting_specks_are_no_visitors() {
     }
 }
 
-const KINDS: [(&str, Disturbance); 16] = [
+const KINDS: [(&str, Disturbance); 17] = [
     ("nothing", Disturbance::None),
     ("hard strand", Disturbance::Strand(6.0, 5.0, 235.0)),
     ("wide strand", Disturbance::Strand(14.0, 9.0, 200.0)),
@@ -547,6 +588,7 @@ const KINDS: [(&str, Disturbance); 16] = [
     ("bands", Disturbance::Bands(0.3, 3.3, 0.4)),
     ("deep slow bands", Disturbance::Bands(0.5, 1.4, 0.05)),
     ("flashes", Disturbance::Flashes),
+    ("headlights", Disturbance::Headlights(18.0, 3.75, 0.0)),
     ("door", Disturbance::Door),
     ("leaves", Disturbance::Leaves),
     ("dust", Disturbance::Specks(40, 6.0)),

@@ -80,8 +80,8 @@ impl Row<'_> {
 pub(super) struct GainMeter {
     histogram: Vec<u32>,
     gain: f32,
-    /// Mean ratio of each sampled row to the background model; 0 for a row without measurable pixels.
-    row_ratios: Vec<f32>,
+    /// Mean ratio of each part of each sampled row to the background model; 0 for a part without measurable pixels.
+    row_ratios: Vec<[f32; ROW_PARTS]>,
     /// Buffer for the ratios of one row.
     ratios: Vec<f32>,
 }
@@ -105,9 +105,9 @@ impl GainMeter {
         self.gain
     }
 
-    /// Returns the mean ratio of each sampled row of the last frame to the background model, from top to bottom; 0 for a
-    /// row without measurable pixels.
-    pub(super) fn row_ratios(&self) -> &[f32] {
+    /// Returns the mean ratios of the left, middle and right part of each sampled row of the last frame to the background
+    /// model, from top to bottom; 0 for a part without measurable pixels.
+    pub(super) fn row_ratios(&self) -> &[[f32; ROW_PARTS]] {
         &self.row_ratios
     }
 
@@ -121,7 +121,7 @@ impl GainMeter {
         let height = input.levels.len() / input.width.max(1);
         for y in (0..height).step_by(step) {
             let row = input.row(y);
-            let (mut sum, mut count) = (0.0, 0);
+            let mut parts = [(0.0_f32, 0_u32); ROW_PARTS];
             // A few very bright or dark pixels must not change the mean of a row much.
             let (lowest, highest) = ((1.0 - ROW_LIMIT) * self.gain, (1.0 + ROW_LIMIT) * self.gain);
             for x in (y / step % step..input.width).step_by(step) {
@@ -129,11 +129,12 @@ impl GainMeter {
                     continue;
                 };
                 self.histogram[((ratio / GAIN_BIN_WIDTH) as usize).min(GAIN_BINS - 1)] += 1;
-                sum += ratio.clamp(lowest, highest);
-                count += 1;
+                let (sum, count) = &mut parts[x * ROW_PARTS / input.width];
+                *sum += ratio.clamp(lowest, highest);
+                *count += 1;
             }
-            samples += count;
-            self.row_ratios.push(sum / count.max(1) as f32);
+            samples += parts.iter().map(|(_, count)| count).sum::<u32>();
+            (self.row_ratios).push(parts.map(|(sum, count)| sum / count.max(1) as f32));
         }
         if samples >= MIN_GAIN_SAMPLES {
             let median = median_of_bins(&self.histogram, 0);
@@ -191,6 +192,9 @@ impl GainMeter {
 
 /// Ratios that differ from the gain of the previous frame by more than this share count as this share in the mean of a row.
 const ROW_LIMIT: f32 = 0.15;
+/// Number of parts of equal width into which a row is divided. Bands of a rolling shutter are the same in all parts of a row, other
+/// light is not.
+pub(in crate::vision) const ROW_PARTS: usize = 3;
 /// Number of pixels of a row from which its gain is measured. The error of the median is below 1 % for noise of 5 %.
 const ROW_SAMPLES: usize = 80;
 
