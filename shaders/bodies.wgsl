@@ -618,6 +618,10 @@ fn stone_light(pixel: BodyPixel) -> Drawn {
         color = mix(color, vec3<f32>(0.085, 0.098, 0.034) * (0.5 + fine.x), 0.8 * moss);
         let lichen = smoothstep(0.60, 0.68, fine.w) * (1.0 - moss);
         color = mix(color, vec3<f32>(0.46, 0.44, 0.36), 0.45 * lichen);
+        // A reef grows over its stones.
+        let knobs = 0.35 + 0.9 * fine.x * smoothstep(0.25, 0.7, broad.x + 0.3 * fine.w);
+        let grown = mix(vec3<f32>(0.20, 0.105, 0.05), vec3<f32>(0.50, 0.30, 0.115), smoothstep(0.35, 0.65, broad.w)) * knobs;
+        color = mix(color, grown, min(1.3 * scene.crust, 1.0) * smoothstep(0.30, 0.42, 0.5 * broad.x + 0.5 * broad.w + 0.25 * up));
     }
     let sun_dir = scene.to_sun;
     let facing = max(dot(normal, sun_dir), 0.0) * scene.facing_scale;
@@ -663,10 +667,17 @@ fn lace(p: vec2<f32>) -> f32 {
     return 0.6 * wide * wide + 0.4 * fine * fine;
 }
 
+// Returns the position along the edge over which the water of a waterfall or foam came, in meters. Neighbors on one edge continue
+// each other's patterns.
+fn along_edge(pixel: BodyPixel) -> f32 {
+    let joint = joints[instances[pixel.instance].first_joint];
+    return dot(pixel.world.xz, normalize(vec2<f32>(joint.x.x, joint.z.x) + vec2<f32>(1e-9, 0.0)));
+}
+
 // Returns the light of foam. The foam drifts downstream in patches, breaks up into lines and disappears.
 fn foam_light(pixel: BodyPixel) -> vec4<f32> {
     let v = pixel.uv.y;
-    let place = vec2<f32>(pixel.at_rest.x * instances[pixel.instance].size_m + 31.0 * instances[pixel.instance].tone, v * 0.75);
+    let place = vec2<f32>(along_edge(pixel), v * 0.75);
     // Eddies move the foam sideways. The movement grows with the distance from the waterfall.
     let stirred = place * 3.5;
     let eddy = vec2<f32>(
@@ -677,11 +688,10 @@ fn foam_light(pixel: BodyPixel) -> vec4<f32> {
     let p = place + (0.06 + 0.16 * v) * eddy + drifted(vec2<f32>(0.0, -0.16), LACE_CELLS / 24.0);
     let raft = 0.65 * tiling_noise(p * vec2<f32>(7.0, 4.8)) + 0.35 * tiling_noise(p * vec2<f32>(17.0, 12.0) + 3.0);
     let thick = smoothstep(0.0, 0.40, raft - (0.40 + 0.34 * v));
-    let threads = lace(p * 24.0);
+    let threads = 0.5 * lace(p * 24.0) + 0.5 * lace(p * 48.0);
     let cover = smoothstep(0.80 - 0.62 * thick, 1.15 - 0.55 * thick, threads + 0.10) * smoothstep(0.0, 0.4, thick) * smoothstep(1.0, 0.75, v) * smoothstep(0.0, 0.06, v);
     let white = (scene.sun_color * scene.sun_strength * (0.20 + 0.55 * threads) + scene.sky_color * 0.45) * vec3<f32>(0.87, 0.96, 0.91);
-    // The foam of neighboring waterfalls overlaps and blends.
-    return encode_light(white, 0.75 * cover * (1.0 - smoothstep(0.70, 1.0, abs(pixel.at_rest.x))));
+    return encode_light(white, 0.60 * cover);
 }
 
 // Returns the time in which water falls from the upper edge to `v`, in seconds: it falls slowly over the edge and speeds up below.
@@ -695,10 +705,10 @@ fn fall_secs(v: f32) -> f32 {
 fn waterfall_light(pixel: BodyPixel) -> Drawn {
     let v = pixel.uv.y;
     if instances[pixel.instance].substance == FOAM {
-        return drawn(foam_light(pixel), pixel.world);
+        return drawn_on_water(foam_light(pixel));
     }
     // Position across the stream, and position on the floor, in meters.
-    let across = pixel.at_rest.x * instances[pixel.instance].size_m + instances[pixel.instance].tone * 31.0;
+    let across = along_edge(pixel);
     let along = pixel.world.xz;
     // Water flows in strands that move slowly.
     let strand = tiling_noise(vec2<f32>(across * 6.0, 0.0) + drifted(vec2<f32>(0.3, 0.15), TILE_CELLS)) * 0.6
@@ -708,16 +718,17 @@ fn waterfall_light(pixel: BodyPixel) -> Drawn {
     let thread = tiling_noise(vec2<f32>(across * 38.0, 1.8 * fallen) + drifted(vec2<f32>(0.0, -1.8), TILE_CELLS)) * 0.6
         + tiling_noise(vec2<f32>(across * 95.0, 2.8 * fallen) + drifted(vec2<f32>(0.0, -2.8), TILE_CELLS)) * 0.4;
     let falling = smoothstep(0.02, 0.34, v) * (1.0 - smoothstep(0.60, 0.74, v));
-    var cover = falling * smoothstep(0.0, 0.42, thread + 0.55 * strand - 0.80 + 0.42 * v) * 0.85;
+    let veil = falling * smoothstep(-0.15, 0.85, thread + 0.55 * strand - 0.55 + 0.30 * v) * 0.85;
     // Froth moves and breaks up into lines at its outer end.
     let boil = along * 13.0;
     let bubbles = lace(boil + drifted(vec2<f32>(0.35, -0.9), LACE_CELLS)) * 0.55 + lace(along * 31.0 + drifted(vec2<f32>(1.3, 0.4), LACE_CELLS)) * 0.45;
     let swell = tiling_noise(boil * 0.45 + drifted(vec2<f32>(0.16, 0.2), TILE_CELLS));
     let reach = v + 0.35 * (0.5 - swell) + 0.30 * (0.5 - strand);
     let thick = smoothstep(0.46, 0.60, v) * (1.0 - smoothstep(0.55, 0.92, reach));
-    cover = max(cover, min(smoothstep(0.95 - 0.85 * thick, 1.30 - 0.75 * thick, bubbles + 0.15) * smoothstep(0.0, 0.15, thick), 0.94));
-    // Froth is bright on its peaks and gray between them.
-    let lit = 0.14 + 0.30 * swell * swell + 0.62 * bubbles * bubbles;
+    let froth = min(smoothstep(0.95 - 0.85 * thick, 1.30 - 0.75 * thick, bubbles + 0.15) * smoothstep(0.0, 0.15, thick), 0.85);
+    let cover = max(veil, froth);
+    // Froth is bright on its peaks and gray between them; falling water is bright where its threads are dense.
+    let lit = mix(0.10 + 0.55 * thread * thread, 0.10 + 0.26 * swell * swell + 0.50 * bubbles * bubbles, froth / max(cover, 1e-3));
     let white = (scene.sun_color * scene.sun_strength * lit + scene.sky_color * (0.20 + 0.45 * lit)) * vec3<f32>(0.87, 0.96, 0.91);
-    return drawn(encode_light(white, cover), pixel.world);
+    return drawn_on_water(encode_light(white, cover));
 }

@@ -344,14 +344,15 @@ fn coral_dome(place: vec2<f32>, size_m: f32, salt: i32) -> PackedStone {
 
 // Returns the crust of coral at a point: heads of many sizes, each covered by knobs, which are covered by smaller knobs.
 fn crust_at(place: vec2<f32>) -> Crust {
-    let pocket = 0.5 + 2.1 * (fbm(place * 0.75 + 19.0) - 0.5) + 0.25 * (noise(place * 7.0) - 0.5);
-    let cover = smoothstep(-0.03, 0.10, scene.crust - pocket);
+    // Coral grows thinner toward a pocket of sand and breaks up into single heads.
+    let pocket = 0.5 + 2.1 * (fbm(place * 0.75 + 19.0) - 0.5) + 0.30 * (noise(place * 7.0) - 0.5) + 0.22 * (noise(place * 19.0 + 7.0) - 0.5);
+    let cover = smoothstep(-0.06, 0.14, scene.crust - pocket);
     let bent = place + 0.06 * (vec2<f32>(noise(place * 6.0), noise(place * 6.0 + 23.0)) - 0.5) + 0.018 * (vec2<f32>(noise(place * 38.0), noise(place * 38.0 + 61.0)) - 0.5);
     let head = coral_dome(bent, 0.36, 29);
     let knob = coral_dome(bent, 0.075, 53);
     let bud = coral_dome(place, 0.026, 83);
     let height = 0.50 * head.height + 0.75 * knob.height + 0.65 * bud.height;
-    return Crust(cover * (0.02 + height), cover * clamp(knob.height / 0.050 * 0.70 + bud.height / 0.017 * 0.35, 0.0, 1.3), head.height / 0.25, head.chance);
+    return Crust(cover * (0.02 + height), clamp(knob.height / 0.050 * 0.70 + bud.height / 0.017 * 0.35, 0.0, 1.3), head.height / 0.25, head.chance);
 }
 
 // Returns the color of the crust: one family from brown to ochre, pale on the knobs, with rare heads of another color.
@@ -361,6 +362,14 @@ fn crust_color(place: vec2<f32>, crust: Crust) -> vec3<f32> {
     color = mix(color, accent, 0.75 * step(0.94, crust.chance.y));
     color = mix(color * 0.55, color * 1.25 + 0.02, smoothstep(0.25, 1.10, crust.knob));
     return color * (0.75 + 0.5 * noise(place * 170.0));
+}
+
+// Returns the shallowness 0..1 of a place; `p` is the place in the pattern of the ground. A pond has one deeper, darker hollow with an
+// irregular outline. It lies beside the center, in another place for each seed of the ground.
+fn shallowness(place: vec2<f32>, p: vec2<f32>) -> f32 {
+    let beside = 0.9 * (hash2(vec2<i32>(i32(scene.ground_seed), 5)) - 0.5);
+    let from_hollow = length(place / scene.ground_half_m - beside);
+    return smoothstep(0.20, 1.0, from_hollow + 1.1 * (fbm(p * 0.7) - 0.5));
 }
 
 @fragment
@@ -430,8 +439,7 @@ fn ground_color(pixel: Pixel) -> @location(0) vec4<f32> {
         color = mix(color, gravel_color(p, here), is_stone);
         gradient = mix(gradient, clamp(slope, vec2<f32>(-1.6), vec2<f32>(1.6)), cover);
         occlusion *= mix(1.0, mix(0.10, 1.0, smoothstep(0.0, 0.012, here.height)), cover);
-        // The middle of the pond is deeper and darker.
-        occlusion *= mix(0.25, 1.25, smoothstep(0.25, 1.0, length(place / scene.ground_half_m) + 0.25 * (fbm(p * 0.7) - 0.5)));
+        occlusion *= mix(0.24, 1.65, shallowness(place, p));
     }
 
     if scene.crust > 0.0 {
@@ -444,7 +452,7 @@ fn ground_color(pixel: Pixel) -> @location(0) vec4<f32> {
         // Light reaches the tops of knobs and heads, but hardly the gaps between them.
         occlusion *= mix(1.0, mix(0.30, 1.0, smoothstep(0.1, 0.8, here.knob)) * mix(0.45, 1.3, smoothstep(0.1, 0.9, here.head)), is_coral);
         // Parts of the reef are deeper and darker.
-        occlusion *= mix(0.30, 1.25, smoothstep(0.36, 0.62, fbm(place * 0.55 + 61.0)));
+        occlusion *= mix(0.25, 1.65, smoothstep(0.36, 0.62, fbm(place * 0.55 + 61.0)));
     }
 
     // There are more fallen leaves near the rim.

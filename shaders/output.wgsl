@@ -89,7 +89,7 @@ fn warp_vertex(vertex: WarpVertex) -> Pixel {
 }
 
 // Darkest color of the picture, as a share of white.
-const BLACK_LEVEL = vec3<f32>(0.007, 0.022, 0.034);
+const BLACK_LEVEL = vec3<f32>(0.0035, 0.011, 0.017);
 
 // Filmic tone curve: preserves shadows and never clips highlights.
 // Source: Narkowicz 2016, fit of the ACES reference transform.
@@ -134,9 +134,17 @@ fn ground_sunlight(ground: vec2<f32>) -> vec3<f32> {
     return vec3<f32>(focused_sunlight(red, depth), focused_sunlight(middle.r, depth), focused_sunlight(blue, depth));
 }
 
-// Returns the position on the surface at which a body is seen from `place`, and its share of depth: the deeper the body, the
-// farther a slope of the water shifts it. What lies on the water is not shifted.
+// Share of depth above which a body lies on the water.
+const ON_WATER = 0.02;
+
+// Returns the position on the surface at which a body is seen from `place`: the deeper the body, the farther a slope of the water
+// shifts it. What lies on the water is not shifted and hides what is below.
 fn seen_body(place: vec2<f32>, shift: vec2<f32>) -> vec2<f32> {
+    let here = (place * scene.body_uv_per_m + 0.5) * scene.target_scale;
+    let cover_here = textureSampleLevel(bodies, smooth_sampler, here, 0.0).a;
+    if cover_here > 0.02 && textureSampleLevel(body_depth, smooth_sampler, here, 0.0).r < ON_WATER * cover_here {
+        return place;
+    }
     var seen = place - 0.4 * shift;
     for (var i = 0; i < 2; i++) {
         let at = (seen * scene.body_uv_per_m + 0.5) * scene.target_scale;
@@ -171,6 +179,25 @@ fn slope_of(water: vec4<f32>) -> vec2<f32> {
         return water.xy;
     }
     return (water.xy - 128.0 / 255.0) * 0.5;
+}
+
+// Steepness of the waves of the height field above which they break and make foam.
+const BREAKING = 0.22;
+
+// Side of the cells that each hold one point of the water that can sparkle, and radius of the point, in meters.
+const SPARKLE_CELL_M = 0.011;
+const SPARKLE_RADIUS_M = 0.0024;
+
+// Returns the light of the sun's glitter: small points of the water, each with a slope of its own, that mirror the sun into the eye
+// for a moment. `off` is the slope of the water relative to the slope that does so.
+fn sparkle(place: vec2<f32>, off: vec2<f32>) -> f32 {
+    let at = place / SPARKLE_CELL_M;
+    let cell = vec2<i32>(floor(at));
+    let chance = hash2(cell);
+    let own = hash2(cell * 7 + 3) - 0.5;
+    let away = (fract(at) - 0.25 - 0.5 * chance) * (SPARKLE_CELL_M / SPARKLE_RADIUS_M);
+    let mirrors = (off + own * 0.09) / 0.014;
+    return 2.2 * exp(-dot(away, away) - dot(mirrors, mirrors));
 }
 
 // Returns the light of a pool that is seen from above.
@@ -216,18 +243,19 @@ fn floor_light(pixel: Pixel) -> vec3<f32> {
     let ripples = textureSampleLevel(ripple_noise, tiling_sampler, place * 0.61 + vec2<f32>(66.0, -53.0) / DRIFT_PERIOD_SECS * t, 0.0);
     let wavelet = (ripples.xy - 0.5) * 5.0;
     if FINE_WATER {
-        // Glints lie in rows along the crests that face the sun. The wavelets break them up into points.
-        let fine = textureSampleLevel(ripple_noise, tiling_sampler, place * 2.3 - vec2<f32>(131.0, -97.0) / DRIFT_PERIOD_SECS * t, 0.0);
-        let off = (slope - sunward * 0.16 + wavelet * 0.020 + (fine.xy - 0.5) * 0.03) / 0.016;
-        light += pixel.glint * 1.3 * exp(-dot(off, off)) * smoothstep(0.09, 0.18, dot(slope, sunward));
+        light += pixel.glint * sparkle(place, slope - sunward * 0.16 + wavelet * 0.020);
     } else {
         let off = (slope - sunward * 0.15 + wavelet * 0.037) / 0.019;
         light += pixel.glint * exp(-dot(off, off));
     }
     // Foam: at the edges of visitors' shadows; if the GPU computes the water, where waves are so steep that they break.
-    let breaks = select(water.w, 2.6 * max(water.w - 0.10, 0.0), FINE_WATER);
-    let foam = smoothstep(0.55, 1.15, breaks * (0.15 + 1.6 * ripples.z)) * scene.foam;
-    return mix(light, pixel.foam, foam);
+    var foam = smoothstep(0.55, 1.15, water.w * (0.15 + 1.6 * ripples.z));
+    if FINE_WATER {
+        // Bubbles of two sizes: the small ones let the large patches break up.
+        let small = textureSampleLevel(ripple_noise, tiling_sampler, place * 3.1 - vec2<f32>(40.0, 27.0) / DRIFT_PERIOD_SECS * t, 0.0).z;
+        foam = 0.6 * smoothstep(0.50, 1.30, 2.2 * max(water.w - BREAKING, 0.0) * (0.1 + 1.0 * ripples.z + 1.1 * small));
+    }
+    return mix(light, pixel.foam, foam * scene.foam);
 }
 
 @fragment

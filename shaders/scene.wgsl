@@ -144,6 +144,11 @@ fn scattered(length_m: f32) -> vec3<f32> {
     return scene.haze_color * (1.0 - exp(-scene.haze_per_m * length_m)) * (scene.sky_color + 0.4 * scene.sun_color);
 }
 
+// Returns the pixel of a body that lies on the water or falls into it: waves do not bend the view of it.
+fn drawn_on_water(light: vec4<f32>) -> Drawn {
+    return Drawn(light, vec4<f32>(0.0, 0.0, 0.0, light.a));
+}
+
 // Returns the light that reaches the picture from a point of a color. Sunlight (factor `sun`) and skylight (factor `sky`) go
 // down through the water to the point, and from there to the plane of the picture. Scattered light is added.
 fn under_water(color: vec3<f32>, world: vec3<f32>, sun: f32, sky: f32) -> vec3<f32> {

@@ -8,10 +8,15 @@ fn shaft(at: vec2<f32>, distance: f32) -> f32 {
     let along = at.x * (1.0 + distance / scene.eye_height_m) + 0.42 * at.y + 3.1 * distance;
     let t = scene.time_secs;
     if FINE_WATER {
-        // Many narrow shafts in a few groups, as small waves focus the light.
-        let group = 0.5 + 0.5 * sin(along * 1.7 + 0.12 * t + 1.3 * sin(along * 0.53 - 0.08 * t));
-        let fine = sin(along * 19.0 - 0.32 * t + 2.1 * sin(along * 4.1 + 0.20 * t)) + 0.6 * sin(along * 43.0 + 0.44 * t + 1.7 * sin(along * 7.3 - 0.16 * t));
-        return group * group * smoothstep(-0.2, 1.6, fine);
+        // Many thin threads of light in soft groups, as small waves focus the light. They run apart, and each ends at a depth of
+        // its own.
+        let apart = along + 0.09 * at.x * at.y - 0.14 * at.y;
+        let group = 0.5 + 0.5 * sin(apart * 1.7 + 0.12 * t + 1.3 * sin(apart * 0.53 - 0.08 * t));
+        let wide = textureSampleLevel(ripple_noise, tiling_sampler, vec2<f32>(apart * 0.42, 0.03 * at.y + 31.0 / DRIFT_PERIOD_SECS * t), 0.0).x;
+        let thin = textureSampleLevel(ripple_noise, tiling_sampler, vec2<f32>(apart * 1.3 + 0.5, 0.02 * at.y - 47.0 / DRIFT_PERIOD_SECS * t), 0.0).y;
+        let end = noise(vec2<f32>(apart * 2.3, 7.0)) - 0.5;
+        let lasts = smoothstep(-0.75, 0.75, end - at.y / scene.surface_half_m.y);
+        return 0.75 * group * group * lasts * smoothstep(-0.06, 0.36, (wide - 0.5) + 0.7 * (thin - 0.5));
     }
     let wide = sin(along * 3.1 + 0.21 * t + 1.3 * sin(along * 0.83 - 0.17 * t));
     let fine = sin(along * 7.7 - 0.35 * t + 2.1 * sin(along * 1.9 + 0.13 * t));
@@ -51,17 +56,20 @@ fn wall_light(pixel: Pixel) -> vec3<f32> {
 
     // The water surface seen from below is a mirror with bright wavelets.
     let water = textureSampleLevel(slopes, smooth_sampler, mirrored_uv(vec2<f32>(at.x, at.y) / scene.water_half_m * 0.35 + 0.5), 0.0);
-    let bright = smoothstep(-0.02, 0.09, dot(slope_of(water), vec2<f32>(1.0, 0.7)));
-    let mirror = mix(open * 0.9, (scene.sky_color * 1.2 + scene.sun_color * 0.9) * transmitted(1.5), bright * 0.75);
+    let bright = smoothstep(-0.02, select(0.09, 0.16, FINE_WATER), dot(slope_of(water), vec2<f32>(1.0, 0.7)));
+    let mirror = mix(open * 0.9, (scene.sky_color * 1.2 + scene.sun_color * 0.9) * transmitted(1.5), bright * select(0.75, 0.5, FINE_WATER));
 
     let solid = select(mirror, sand, place.y > 0.0);
-    var light = mix(solid, open, clamp(reach, 0.0, 1.0));
+    var light = mix(solid, open, clamp(max(reach, smoothstep(4.0, 8.8, meets)), 0.0, 1.0));
     // Shafts of sunlight behind and in front of the fish.
     // Shafts fade out toward the ground.
     let low = smoothstep(select(-1.0, -0.75, FINE_WATER), 0.75, -place.y / half);
-    light += scene.sun_color * scene.haze_color * (scene.shafts * 1.3 * low * shaft(place, 2.4));
+    // Sunlight is nearly white in the first meters of water.
+    let gray = vec3<f32>(dot(scene.haze_color, vec3<f32>(0.33)));
+    let beam = scene.sun_color * (scene.shafts * low) * mix(scene.haze_color, gray, select(0.0, 0.35, FINE_WATER));
+    light += beam * (1.3 * shaft(place, 2.4));
     light = with_bodies(place, light);
-    return light + scene.sun_color * scene.haze_color * (scene.shafts * 0.7 * low * shaft(place + vec2<f32>(1.7, 0.0), 0.3));
+    return light + beam * (0.7 * shaft(place + vec2<f32>(1.7, 0.0), 0.3));
 }
 
 // Returns the light of a pool that is seen from below.

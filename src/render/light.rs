@@ -81,7 +81,7 @@ impl Lighting {
     pub(super) fn of(light: Light) -> Self {
         let day = Self {
             exposure: 1.0,
-            sun_tilt_deg: 35.0,
+            sun_tilt_deg: 26.0,
             sun_heading_deg: 315.0,
             sun_strength: 1.0,
             sun_warmth: 0.55,

@@ -21,7 +21,7 @@ const DRIFT_M: f32 = 0.75;
 /// Drops per second and meter of a waterfall's width. Tuned by eye.
 const DROPS_PER_M: f32 = 2.6;
 /// Mean radius of the area that a drop presses on. Tuned by eye.
-const DROP_M: f32 = 0.11;
+const DROP_M: f32 = 0.06;
 /// Time for which a drop presses on the water. Tuned by eye.
 const DROP_SECS: f64 = 0.15;
 /// Largest width of one waterfall. A longer edge has several waterfalls side by side.
@@ -64,8 +64,7 @@ fn foam(fall: &StaticShape) -> StaticShape {
     StaticShape {
         form: StaticForm::Foam,
         center_m: middle,
-        // The foam is wider than the waterfall, so that it blends with the foam of the waterfalls beside it.
-        half_axes_m: Mat3::from_cols(x_axis * 1.2, Vec3::Y * 0.002, half),
+        half_axes_m: Mat3::from_cols(x_axis, Vec3::Y * 0.002, half),
     }
 }
 

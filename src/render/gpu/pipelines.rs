@@ -206,8 +206,8 @@ struct PipelineDescription<'a> {
     vertex: (&'a str, Option<wgpu::VertexBufferLayout<'a>>),
     /// Fragment entry point, format of the target, and blending with the target.
     fragment: (&'a str, TextureFormat, Option<wgpu::BlendState>),
-    /// Whether the depth of bodies is drawn to a second target; `None` if there is no such target.
-    body_depth: Option<bool>,
+    /// Whether the depth of bodies is drawn to a second target.
+    draws_body_depth: bool,
     /// Whether triangles are tested against the depth buffer, and are not drawn if seen from behind.
     has_depth: bool,
     /// Samples per pixel.
@@ -269,7 +269,7 @@ impl Pipelines {
                 bind_groups,
                 vertex: ("full_target", None),
                 fragment: (fragment, format, None),
-                body_depth: None,
+                draws_body_depth: false,
                 has_depth: false,
                 samples: 1,
                 constants: &fine,
@@ -282,7 +282,7 @@ impl Pipelines {
                 bind_groups,
                 vertex: (vertex, Some(layout.per_vertex())),
                 fragment,
-                body_depth: None,
+                draws_body_depth: false,
                 has_depth: false,
                 samples: 1,
                 constants: &[],
@@ -301,7 +301,7 @@ impl Pipelines {
                 bind_groups: &[&layouts.bodies],
                 vertex: (vertex, Some(vertex_layouts::MODEL.per_vertex())),
                 fragment: (fragment, BODIES, blend),
-                body_depth: has_fine_water.then_some(true),
+                draws_body_depth: has_fine_water,
                 has_depth: true,
                 samples,
                 constants: &constants,
@@ -332,7 +332,7 @@ impl Pipelines {
                 bind_groups: &[],
                 vertex: ("speck_vertex", Some(vertex_layouts::SPECK.per_instance())),
                 fragment: ("speck_light", BODIES, over),
-                body_depth: has_fine_water.then_some(false),
+                draws_body_depth: has_fine_water,
                 has_depth: true,
                 samples,
                 constants: &constants[..1],
@@ -387,7 +387,7 @@ pub(super) fn output(
             FINISHED,
             is_limited.then(replace_constant_share),
         ),
-        body_depth: None,
+        draws_body_depth: false,
         has_depth: false,
         samples: 1,
         constants: &constants,
@@ -476,13 +476,9 @@ fn pipeline(
             write_mask,
         })
     };
-    let depth_mask = match description.body_depth {
-        Some(true) => wgpu::ColorWrites::RED,
-        _ => wgpu::ColorWrites::empty(),
-    };
     let targets = [
         target(description.fragment.1, wgpu::ColorWrites::ALL),
-        target(BODY_DEPTH, depth_mask),
+        target(BODY_DEPTH, wgpu::ColorWrites::RED),
     ];
     let options = || wgpu::PipelineCompilationOptions {
         constants: description.constants,
@@ -522,7 +518,7 @@ fn pipeline(
             entry_point: Some(description.fragment.0),
             compilation_options: options(),
             targets: targets
-                .get(..1 + usize::from(description.body_depth.is_some()))
+                .get(..1 + usize::from(description.draws_body_depth))
                 .unwrap_or_default(),
         }),
         multiview_mask: None,
