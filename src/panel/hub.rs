@@ -67,7 +67,7 @@ pub(crate) type EncodedEvent = (u64, Utf8Bytes);
 /// A picture that can be watched.
 pub(crate) struct PictureChannel {
     slot: Arc<LiveSlot<RawPicture>>,
-    /// First bytes of each binary message: kind and number of the picture. The step of the picture follows.
+    /// First bytes of each binary message: kind and number of the picture. Its step and the number of its frame follow.
     head: [u8; 2],
     /// The newest message.
     pub(crate) newest: Topic<Option<PictureMessage>>,
@@ -104,6 +104,8 @@ pub(crate) struct Hub {
     pub(crate) agents: Topic<Utf8Bytes>,
     /// Newest tracks.
     pub(crate) tracks: Topic<Utf8Bytes>,
+    /// Newest outlines of the visitors in the picture of the camera.
+    pub(crate) outlines: Topic<Utf8Bytes>,
     /// The picture of the camera.
     pub(crate) camera: Arc<PictureChannel>,
     /// The foreground mask.
@@ -126,6 +128,7 @@ impl Hub {
             events: broadcast::Sender::new(EVENTS_WAITING),
             agents: Topic::default(),
             tracks: Topic::default(),
+            outlines: Topic::default(),
             camera: PictureChannel::new(camera, 1, 0),
             mask: PictureChannel::new(mask, 3, 0),
             outputs: outputs
@@ -141,7 +144,7 @@ pub(crate) async fn fill_channels(panel: Arc<Panel>) {
     let client = &panel.links.client;
     let mut last_event = client.events_after(u64::MAX, Duration::ZERO).newest;
     let mut last_status: Option<Arc<Status>> = None;
-    let (mut last_agents, mut last_tracks) = (0, 0);
+    let (mut last_agents, mut last_tracks, mut last_outlines) = (0, 0, 0);
     let mut pictures: Vec<PictureTask> = [&hub.camera, &hub.mask]
         .into_iter()
         .chain(&hub.outputs)
@@ -179,6 +182,8 @@ pub(crate) async fn fill_channels(panel: Arc<Panel>) {
         let views = &panel.links.views;
         send_newest(&views.agents, &hub.agents, "agents", &mut last_agents);
         send_newest(&views.tracks, &hub.tracks, "tracks", &mut last_tracks);
+        let last = &mut last_outlines;
+        send_newest(&views.outlines, &hub.outlines, "outlines", last);
         for picture in &mut pictures {
             picture.update(now).await;
         }
@@ -271,7 +276,7 @@ fn encode([kind, number]: [u8; 2], picture: &RawPicture) -> Option<Bytes> {
         length if length == 3 * area => ExtendedColorType::Rgb8,
         _ => return None,
     };
-    let head: [u8; PictureChannel::HEAD] = [kind, number, picture.step, 0];
+    let head: [u8; PictureChannel::HEAD] = [kind, number, picture.step, picture.frame];
     let mut message = head.to_vec();
     JpegEncoder::new_with_quality(&mut message, JPEG_QUALITY)
         .encode(&picture.pixels, width, height, color)

@@ -37,8 +37,32 @@ pub struct RawPicture {
     pub height_px: u32,
     /// Number of source pixels per pixel of this picture, in each direction; 0 if the picture was scaled otherwise.
     pub step: u8,
+    /// Lowest byte of the number of the camera frame; 0 for a picture of an output.
+    pub frame: u8,
     /// One byte per pixel for gray pictures, three for color (red, green, blue), row by row from the top.
     pub pixels: Vec<u8>,
+}
+
+/// The outlines of the visitors in one frame of the camera, for drawing over its picture.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct VisitorOutlines {
+    /// Number of the frame in the source.
+    pub frame: u64,
+    /// Width and height of the frame in pixels.
+    pub size_px: [u32; 2],
+    /// The visitors by ascending id.
+    pub visitors: Vec<VisitorOutline>,
+}
+
+/// The outline of one visitor. Positions are in pixels of the camera frame; pixel centers are whole numbers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct VisitorOutline {
+    /// Id of the track.
+    pub id: u32,
+    /// Foot point.
+    pub foot_px: [f32; 2],
+    /// Corners; the first one is not repeated at the end.
+    pub outline_px: Vec<[f32; 2]>,
 }
 
 /// Newest values of the stages. A stage fills a slot only while a client watches it.
@@ -54,6 +78,8 @@ pub struct LiveViews {
     pub agents: Arc<LiveSlot<AgentsLine>>,
     /// The tracks.
     pub tracks: Arc<LiveSlot<TrackLine>>,
+    /// The outlines of the visitors in the picture of the camera.
+    pub outlines: Arc<LiveSlot<VisitorOutlines>>,
 }
 
 /// Shows a setup notice; `None` removes it.

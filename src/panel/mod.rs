@@ -36,7 +36,7 @@ pub use links::{
     AddModel, AddNote, Devices, FileVersion, ListDevices, ListRecordings, LiveViews, Notebook,
     NotebookEntry, OpenRecording, PanelLinks, RawPicture, ReadFiles, ReadNotebook, ReadVersions,
     RecordingFile, Recordings, RemoveRecording, RestoreFiles, SetupNotice, ShowSetup, SiteFiles,
-    VisitorCounts,
+    VisitorCounts, VisitorOutline, VisitorOutlines,
 };
 pub use live_slot::LiveSlot;
 pub use log_ring::{LogLevel, LogLine, LogRing};

@@ -1,4 +1,4 @@
-//! The WebSocket: status, events, agents, tracks and pictures, as the client subscribes to them.
+//! The WebSocket: status, events, agents, tracks, outlines and pictures, as the client subscribes to them.
 
 use std::future::pending;
 use std::sync::Arc;
@@ -50,6 +50,7 @@ struct Watched {
     events: Option<broadcast::Receiver<EncodedEvent>>,
     agents: Option<TopicReader<Utf8Bytes>>,
     tracks: Option<TopicReader<Utf8Bytes>>,
+    outlines: Option<TopicReader<Utf8Bytes>>,
     pictures: Vec<TopicReader<Option<PictureMessage>>>,
     /// Number of the last event that was sent.
     last_event: u64,
@@ -70,6 +71,7 @@ impl Watched {
                 "events" => watched.events = Some(hub.events.subscribe()),
                 "agents" => watched.agents = Some(hub.agents.reader()),
                 "tracks" => watched.tracks = Some(hub.tracks.reader()),
+                "outlines" => watched.outlines = Some(hub.outlines.reader()),
                 "camera" => watched.pictures.push(hub.camera.newest.reader()),
                 "mask" => watched.pictures.push(hub.mask.newest.reader()),
                 name => {
@@ -80,7 +82,7 @@ impl Watched {
                         Some(channel) => watched.pictures.push(channel.newest.reader()),
                         None => {
                             return Err(
-                                "allowed: status, events, agents, tracks, camera, mask, output/NUMBER"
+                                "allowed: status, events, agents, tracks, outlines, camera, mask, output/NUMBER"
                                     .into(),
                             );
                         }
@@ -99,6 +101,7 @@ impl Watched {
             text = next_status(&mut self.status) => Next::Text(text),
             text = next_text(&mut self.agents) => Next::Text(text),
             text = next_text(&mut self.tracks) => Next::Text(text),
+            text = next_text(&mut self.outlines) => Next::Text(text),
             picture = next_picture(&mut self.pictures) => Next::Picture(picture),
         }
     }

@@ -181,8 +181,13 @@ impl Vision {
         self.light_changed_since_secs = None;
     }
 
+    /// Returns the view of the floor that this stage was created with.
+    pub fn view(&self) -> &FloorView {
+        &self.view
+    }
+
     /// Returns the tracks of the last frame, ordered by id.
-    fn tracks(&self) -> &[Track] {
+    pub fn tracks(&self) -> &[Track] {
         self.tracker.as_ref().map_or(&[], Tracker::published)
     }
 

@@ -1,13 +1,16 @@
-//! What the stages show to the operator's panel while a client watches: the camera's picture, its foreground mask, tracks, agents,
-//! outputs.
+//! What the stages show to the operator's panel while a client watches: the camera's picture, its foreground mask, tracks with
+//! their outlines, agents, outputs.
 //!
 //! Each function costs one atomic read if no client watches, and a copy at most ten times a second otherwise.
 
 use std::time::Instant;
 
+use glam::DVec2;
+
 use crate::camera::{Frame, Luma};
-use crate::panel::{LiveSlot, LiveViews, RawPicture};
+use crate::panel::{LiveSlot, LiveViews, RawPicture, VisitorOutline, VisitorOutlines};
 use crate::render::ThumbnailPixels;
+use crate::geometry::FloorFromCamera;
 use crate::simulation::Simulation;
 use crate::vision::{Track, Vision};
 use crate::world::Snapshot;
@@ -21,6 +24,10 @@ const OUTPUTS: usize = 8;
 /// Largest width of a camera picture in pixels. Of a larger picture, only every second or third pixel is shown.
 const CAMERA_WIDTH_PX: usize = 960;
 
+/// Number of visitors whose outlines are drawn over the camera's picture. An outline has at most 64 corners, so a message has at
+/// most some 100 kB.
+const OUTLINES_MAX: usize = 100;
+
 /// Returns slots for all values that the panel can show.
 pub(super) fn live_views() -> LiveViews {
     LiveViews {
@@ -29,11 +36,13 @@ pub(super) fn live_views() -> LiveViews {
     }
 }
 
-/// Shows a camera frame.
-pub(super) fn show_frame(slot: &LiveSlot<RawPicture>, frame: &Frame, now: Instant) {
-    if slot.is_due(now) {
+/// Shows a camera frame if it is due. Returns whether it was due.
+pub(super) fn show_frame(slot: &LiveSlot<RawPicture>, frame: &Frame, now: Instant) -> bool {
+    let is_due = slot.is_due(now);
+    if is_due {
         slot.fill(now, |picture| copy_frame(frame, picture));
     }
+    is_due
 }
 
 fn copy_frame(frame: &Frame, picture: &mut RawPicture) {
@@ -42,6 +51,7 @@ fn copy_frame(frame: &Frame, picture: &mut RawPicture) {
     (picture.width_px, picture.height_px) =
         (width.div_ceil(every) as u32, height.div_ceil(every) as u32);
     picture.step = u8::try_from(every).unwrap_or_default();
+    picture.frame = (frame.sequence & 0xff) as u8;
     picture.pixels.clear();
     let width = width.max(1);
     match &frame.luma {
@@ -98,6 +108,46 @@ pub(super) fn show_tracks(views: &LiveViews, frame: &Frame, tracks: &[Track], no
     }
 }
 
+/// Shows the outlines of the visitors. If the picture of this frame is shown, its outlines are too, so that both match.
+pub(super) fn show_outlines(
+    views: &LiveViews,
+    vision: &Vision,
+    (frame, is_frame_shown): (&Frame, bool),
+    now: Instant,
+) {
+    let slot = &views.outlines;
+    if slot.is_due(now) || is_frame_shown && slot.is_wanted(now) {
+        let map = &vision.view().map;
+        slot.fill(now, |shown| {
+            *shown = visitor_outlines(frame, vision.tracks(), map);
+        });
+    }
+}
+
+fn visitor_outlines(frame: &Frame, tracks: &[Track], map: &FloorFromCamera) -> VisitorOutlines {
+    // A tenth of a pixel: further digits are noise.
+    let pixel = |floor_m: &DVec2| {
+        let at = (map.camera_from_floor(*floor_m) * 10.0).round() / 10.0;
+        at.is_finite().then(|| at.as_vec2().to_array())
+    };
+    let outline = |track: &Track| {
+        Some(VisitorOutline {
+            id: track.id,
+            foot_px: pixel(&track.foot_m)?,
+            outline_px: track.outline_m.iter().filter_map(pixel).collect(),
+        })
+    };
+    VisitorOutlines {
+        frame: frame.sequence,
+        size_px: [frame.width_px, frame.height_px],
+        visitors: tracks
+            .iter()
+            .filter_map(outline)
+            .take(OUTLINES_MAX)
+            .collect(),
+    }
+}
+
 /// Shows the agents after a tick.
 pub(super) fn show_agents(
     views: &LiveViews,
@@ -126,7 +176,7 @@ pub(super) fn show_outputs(views: &LiveViews, screen: &mut ScreenSupervisor<'_>,
 fn copy_pixels(from: ThumbnailPixels<'_>, picture: &mut RawPicture) {
     let [width, height] = from.size_px;
     (picture.width_px, picture.height_px) = (width, height);
-    picture.step = 0;
+    (picture.step, picture.frame) = (0, 0);
     picture.pixels.clear();
     for row in from.rgba.chunks_exact(from.row_bytes.max(1)) {
         let pixels = row.chunks_exact(4).take(width as usize);
@@ -139,6 +189,8 @@ fn copy_pixels(from: ThumbnailPixels<'_>, picture: &mut RawPicture) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::geometry::Surface;
+    use crate::vision::MAX_CORNERS;
 
     #[test]
     fn large_and_deep_camera_pictures_are_reduced() {
@@ -183,6 +235,54 @@ mod tests {
         assert_eq!((picture.pixels[639], picture.pixels[640]), (0, 255));
         copy_mask(&[], 0, &mut picture);
         assert_eq!((picture.height_px, picture.pixels.len()), (0, 0));
+    }
+
+    #[test]
+    fn outlines_are_in_pixels_of_the_frame_and_their_number_is_bounded() {
+        let surface = Surface {
+            width_m: 4.0,
+            height_m: 3.0,
+            ..Surface::default()
+        };
+        let map = FloorFromCamera::whole_frame(640, 480, &surface);
+        let corners_px = [(100.0, 50.0), (140.0, 50.0), (120.24, 90.0)];
+        let frame = Frame {
+            sequence: 300,
+            width_px: 640,
+            height_px: 480,
+            ..Frame::default()
+        };
+        let floor = |(x, y)| map.floor_from_camera(DVec2::new(x, y));
+        let track = |id| Track {
+            id,
+            foot_m: floor((120.0, 70.0)),
+            outline_m: corners_px.map(floor).to_vec(),
+            ..Track::default()
+        };
+        let mut tracks: Vec<Track> = (1..=250).map(track).collect();
+        tracks[0].foot_m = DVec2::NAN;
+        tracks[1].outline_m.push(DVec2::INFINITY);
+        let shown = visitor_outlines(&frame, &tracks, &map);
+        assert_eq!((shown.frame, shown.size_px), (300, [640, 480]));
+        assert_eq!(shown.visitors.len(), OUTLINES_MAX);
+        assert_eq!(
+            shown.visitors[0],
+            VisitorOutline {
+                id: 2,
+                foot_px: [120.0, 70.0],
+                outline_px: vec![[100.0, 50.0], [140.0, 50.0], [120.2, 90.0]],
+            }
+        );
+        let mut picture = RawPicture::default();
+        copy_frame(&frame, &mut picture);
+        assert_eq!(picture.frame, 44, "the lowest byte of the frame's number");
+        let longest = Track {
+            outline_m: vec![floor((100.1, 400.1)); MAX_CORNERS],
+            ..track(u32::MAX)
+        };
+        let shown = visitor_outlines(&frame, &vec![longest; 250], &map);
+        let text = serde_json::to_string(&shown).unwrap();
+        assert!(text.len() < 110_000, "{} bytes", text.len());
     }
 
     #[test]

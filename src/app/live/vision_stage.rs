@@ -20,7 +20,7 @@ use super::fault_reporter::FaultReporter;
 use super::journal::Journal;
 use super::latest_slot::LatestSlot;
 use super::live_calibration::LiveCalibration;
-use super::panel_views::{show_frame, show_mask, show_tracks};
+use super::panel_views::{show_frame, show_mask, show_outlines, show_tracks};
 use super::picture_faults::PictureFaults;
 use super::supervisor::Heartbeat;
 
@@ -156,7 +156,7 @@ impl VisionStage {
             let age = feed.taken_age().min(LONGEST_AGE);
             let taken_at = now.checked_sub(age).unwrap_or(now);
             let frame = &frame;
-            show_frame(&self.views.camera, frame, now);
+            let is_frame_shown = show_frame(&self.views.camera, frame, now);
             let size = (frame.width_px, frame.height_px);
             if !matches!(&vision, Some((width, height, _)) if (*width, *height) == size) {
                 // This is the first frame, or the camera has returned with another picture size.
@@ -183,6 +183,7 @@ impl VisionStage {
             show_tracks(&self.views, frame, tracks, now);
             update_observation(frame.time_secs, tracks, &mut latest.observation);
             show_mask(&self.views, vision, &mut mask, now);
+            show_outlines(&self.views, vision, (frame, is_frame_shown), now);
             extrapolate(&mut latest.observation, self.latency_secs);
             latest.frame_at = Some(taken_at);
             is_camera_lost = false;

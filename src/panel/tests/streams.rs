@@ -50,15 +50,16 @@ fn stages_work_only_for_what_somebody_watches() {
         [
             views.agents.is_due(now),
             views.tracks.is_due(now),
+            views.outlines.is_due(now),
             views.camera.is_due(now),
         ]
     };
     std::thread::sleep(Duration::from_millis(120));
-    assert_eq!(is_due(), [false; 3]);
+    assert_eq!(is_due(), [false; 4]);
     let mut stream = StreamClient::open(&admin, &[]).unwrap();
-    stream.subscribe(&["agents", "tracks"], None);
+    stream.subscribe(&["agents", "tracks", "outlines"], None);
     wait_until("the wish for agents", || {
-        (is_due() == [true, true, false]).then_some(())
+        (is_due() == [true, true, true, false]).then_some(())
     });
     let now = Instant::now();
     views.agents.fill(now, |agents| {
@@ -73,11 +74,13 @@ fn stages_work_only_for_what_somebody_watches() {
             ..TrackLine::default()
         };
     });
+    views.outlines.fill(now, |outlines| outlines.frame = 9);
     assert_eq!(stream.text("agents")["tick"], 7);
     assert_eq!(stream.text("tracks")["frame"], 8);
+    assert_eq!(stream.text("outlines")["frame"], 9);
     drop(stream);
     wait_until("the end of the wish", || {
-        (is_due() == [false; 3]).then_some(())
+        (is_due() == [false; 4]).then_some(())
     });
 }
 
@@ -96,6 +99,7 @@ pub(super) fn show_pictures(
                 (picture.width_px, picture.height_px) = (64, 48);
                 // Only the camera's picture has a step.
                 picture.step = if bytes == 1 { 3 } else { 0 };
+                picture.frame = if bytes == 1 { 77 } else { 0 };
                 picture.pixels.clear();
                 picture.pixels.resize(64 * 48 * bytes, level);
             });
@@ -135,7 +139,7 @@ fn pictures_of_camera_and_outputs_are_jpeg() {
             panic!("no picture");
         };
         assert!(
-            matches!(message[..4], [1 | 3, 0, 3, 0] | [2, 0, 0, 0]),
+            matches!(message[..4], [1 | 3, 0, 3, 77] | [2, 0, 0, 0]),
             "{:?}",
             &message[..4]
         );

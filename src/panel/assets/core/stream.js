@@ -106,14 +106,17 @@ function receive(message) {
   } else if (message.type === "status") emit("status", message.status);
   else if (message.type === "agents") emit("agents", message);
   else if (message.type === "tracks") emit("tracks", message);
+  else if (message.type === "outlines") emit("outlines", message);
 }
 
 /** @param {ArrayBuffer} data */
 function receivePicture(data) {
   const head = new Uint8Array(data, 0, 4);
   const blob = new Blob([new Uint8Array(data, 4)], { type: "image/jpeg" });
-  if (head[0] === 1) emit("camera", blob);
-  else if (head[0] === 3) emit("mask", blob);
+  if (head[0] === 1) {
+    emit("camera_frame", head[3]);
+    emit("camera", blob);
+  } else if (head[0] === 3) emit("mask", blob);
   else emit(`output/${head[1]}`, blob);
 }
 

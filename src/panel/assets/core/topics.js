@@ -1,4 +1,5 @@
-// Topics that parts of the page watch: `status`, `events`, `documents`, `language`, `session` and more.
+// Topics that parts of the page watch: `status`, `events`, `documents`, `language`, `session` and more. `camera_frame` comes before each
+// picture of the camera, with the lowest byte of the number of its frame.
 
 /** @type {Map<string, Set<(data?: any) => void>>} */
 const watchers = new Map();

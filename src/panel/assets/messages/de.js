@@ -401,7 +401,7 @@ export default {
   "live.what": "Was gezeigt wird",
   "live.pool": "Becken",
   "live.camera": "Kamera",
-  "live.camera_what": "Was die Kamera sieht",
+  "live.camera_what": "Was die Kamera sieht, mit Umriss und Nummer jedes Besuchers",
   "live.mask_what": "Weiß: was die Erkennung für Besucher hält",
   "live.pool_alt": "Das Becken von oben mit allen Fischen und Besuchern",
   "live.tap": "Fisch antippen",

@@ -401,7 +401,7 @@ export default {
   "live.what": "What to show",
   "live.pool": "Pool",
   "live.camera": "Camera",
-  "live.camera_what": "What the camera sees",
+  "live.camera_what": "What the camera sees, with the outline and the number of each visitor",
   "live.mask_what": "White: what the detection takes for visitors",
   "live.pool_alt": "The pool from above with every fish and visitor",
   "live.tap": "Tap a fish",

@@ -57,10 +57,10 @@ class Live extends View {
     });
   }
 
-  /** The picture of the camera beside what the detection makes of it. */
+  /** The picture of the camera with the outlines and ids of the visitors, beside what the detection makes of it. */
   #cameraPictures() {
     return h("div", { class: "grid two", key: "camera" }, ["camera", "mask"].map((topic) =>
-      h("figure", { key: topic }, h("shoal-picture", { source: { topic } }), h("figcaption", { class: "small muted" }, t(`live.${topic}_what`)))));
+      h("figure", { key: topic }, h("shoal-picture", { source: { topic, outlines: topic === "camera" } }), h("figcaption", { class: "small muted" }, t(`live.${topic}_what`)))));
   }
 
   #followAgents() {
