@@ -142,7 +142,7 @@ fn recordings(
     let folder = RecordingsFolder::new(state_folder);
     let (listed, opened) = (folder.clone(), folder.clone());
     Recordings {
-        list: Box::new(move || listed.list()),
+        list: Box::new(move || listed.list_with_space()),
         open: Box::new(move |name| File::open(opened.path_of(name)?).ok()),
         remove: Box::new(move |name| {
             if rehearsal().is_some_and(|replayed| folder.path_of(name) == Some(replayed)) {

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use super::date::iso_from_time;
 use super::live::free_bytes;
-use crate::panel::RecordingFile;
+use crate::panel::{RecordingFile, RecordingList};
 
 /// Folder in the state folder.
 const FOLDER: &str = "recordings";
@@ -59,6 +59,33 @@ impl RecordingsFolder {
         Ok(files)
     }
 
+    /// Returns the finished recordings, and the space for another one.
+    ///
+    /// # Errors
+    /// When the folder cannot be read.
+    pub(super) fn list_with_space(&self) -> Result<RecordingList, String> {
+        let recordings = self.list()?;
+        let left_bytes = match recordings.len() {
+            FILES_MAX.. => 0,
+            _ => self.left_bytes(&recordings),
+        };
+        Ok(RecordingList {
+            recordings,
+            left_bytes,
+        })
+    }
+
+    /// Returns the size that another recording beside these can have, in bytes.
+    fn left_bytes(&self, files: &[RecordingFile]) -> u64 {
+        let used: u64 = files.iter().map(|file| file.bytes).sum();
+        let left = ALL_BYTES_MAX.saturating_sub(used);
+        // Before the first recording there is no folder.
+        let free = free_bytes(&self.0).or_else(|| free_bytes(self.0.parent()?));
+        free.map_or(left, |free| {
+            left.min(free.saturating_sub(DISK_RESERVE_BYTES))
+        })
+    }
+
     /// Returns the path of a recording; `None` if there is none with this name.
     pub(super) fn path_of(&self, name: &str) -> Option<PathBuf> {
         let path = is_name(name).then(|| self.0.join(name))?;
@@ -88,11 +115,7 @@ impl RecordingsFolder {
         }
         std::fs::create_dir_all(&self.0)
             .map_err(|error| format!("{}: {error}", self.0.display()))?;
-        let used: u64 = files.iter().map(|file| file.bytes).sum();
-        let mut left = ALL_BYTES_MAX.saturating_sub(used);
-        if let Some(free) = free_bytes(&self.0) {
-            left = left.min(free.saturating_sub(DISK_RESERVE_BYTES));
-        }
+        let left = self.left_bytes(&files);
         if left == 0 {
             return Err(
                 "there is no space for another recording; delete one first, or make room on the disk"
@@ -134,8 +157,10 @@ mod tests {
         let state = tempfile::tempdir().unwrap();
         let folder = RecordingsFolder::new(state.path());
         assert_eq!(folder.list().unwrap(), []);
+        let before = folder.list_with_space().unwrap().left_bytes;
         let (first, left) = folder.new_recording().unwrap();
-        assert!(left <= ALL_BYTES_MAX);
+        assert!(left <= ALL_BYTES_MAX && left > 0);
+        assert!(before <= ALL_BYTES_MAX && before > 0);
         std::fs::write(&first, b"123").unwrap();
         std::fs::write(state.path().join("recordings/a.y4m.unfinished"), b"x").unwrap();
         let (second, _) = folder.new_recording().unwrap();
@@ -148,6 +173,7 @@ mod tests {
         for number in 0..FILES_MAX {
             std::fs::write(state.path().join(format!("recordings/{number}.y4m")), b"").unwrap();
         }
+        assert_eq!(folder.list_with_space().unwrap().left_bytes, 0);
         let problem = folder.new_recording().unwrap_err();
         assert!(problem.contains("delete one first"), "{problem}");
     }

@@ -116,6 +116,11 @@ impl Recording {
         self
     }
 
+    /// Returns the size of the file, and the size at which the recording ends, in bytes.
+    pub fn bytes(&self) -> (u64, u64) {
+        (self.bytes, self.limit_bytes)
+    }
+
     /// Adds a frame. Returns false if the frame exceeds a limit: then the recording is full, the frame is not written, and the
     /// caller must finish the recording.
     ///

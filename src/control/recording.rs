@@ -43,4 +43,9 @@ pub struct RecordingStatus {
     pub secs: f64,
     /// Its longest duration.
     pub limit_secs: f64,
+    /// Size of its file.
+    pub bytes: u64,
+    /// Largest size of its file. The recording ends there: all recordings together have a limit, and a part of the disk stays
+    /// free.
+    pub limit_bytes: u64,
 }

@@ -131,8 +131,17 @@ pub struct RecordingFile {
     pub time: String,
 }
 
-/// Returns the recordings, the newest first, or why they cannot be read.
-pub type ListRecordings = Box<dyn Fn() -> Result<Vec<RecordingFile>, String> + Send + Sync>;
+/// The finished recordings, and the space for another one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct RecordingList {
+    /// The recordings, the newest first.
+    pub recordings: Vec<RecordingFile>,
+    /// Largest size that another recording can have; 0 if there is no room for one.
+    pub left_bytes: u64,
+}
+
+/// Returns the recordings, or why they cannot be read.
+pub type ListRecordings = Box<dyn Fn() -> Result<RecordingList, String> + Send + Sync>;
 /// Opens a recording; `None` if there is none with this name.
 pub type OpenRecording = Box<dyn Fn(&str) -> Option<File> + Send + Sync>;
 /// Deletes a recording, or returns why not.

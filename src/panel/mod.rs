@@ -35,8 +35,8 @@ pub use archive::{NOTEBOOK_NAME, SiteFileContent, is_archive_name};
 pub use links::{
     AddModel, AddNote, Devices, FileVersion, ListDevices, ListRecordings, LiveViews, Notebook,
     NotebookEntry, OpenRecording, PanelLinks, RawPicture, ReadFiles, ReadNotebook, ReadVersions,
-    RecordingFile, Recordings, RemoveRecording, RestoreFiles, SetupNotice, ShowSetup, SiteFiles,
-    VisitorCounts, VisitorOutline, VisitorOutlines,
+    RecordingFile, RecordingList, Recordings, RemoveRecording, RestoreFiles, SetupNotice,
+    ShowSetup, SiteFiles, VisitorCounts, VisitorOutline, VisitorOutlines,
 };
 pub use live_slot::LiveSlot;
 pub use log_ring::{LogLevel, LogLine, LogRing};

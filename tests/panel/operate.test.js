@@ -250,10 +250,21 @@ test("the camera is recorded, and the recording is downloaded, replayed instead 
   await page.goto(`${pool.url}/#/system`);
   await page.locator("#tab-recordings").click();
   await page.getByText("There are no recordings.").waitFor();
-  await page.getByRole("button", { name: "Record 60 seconds" }).click();
-  await until(async () => (await api(page, "/status")).recording?.secs > 2, "two seconds");
+  await page.getByText(/^Room for [\d.]+ [MG]B$/).waitFor();
+  await takePictures("recordings-none");
+  await page.getByLabel("Length").selectOption("10");
+  await page.getByRole("button", { name: "Record", exact: true }).click();
+  const made = await until(async () => {
+    const { recording } = await api(page, "/status");
+    return recording?.secs > 2 && recording;
+  }, "two seconds");
+  assert.equal(made.limit_secs, 10);
+  // At least a second of frames of 320 x 240 pixels is written, and less than the whole recording can have.
+  assert.ok(made.bytes > 10 * 320 * 240 && made.bytes < made.limit_bytes, JSON.stringify(made));
+  await page.getByText(/^\d of 10 s$/).waitFor();
+  await page.getByText(/^[\d.]+ [kM]B, [\d.]+ GB left$/).waitFor();
   await takePictures("recordings-running");
-  await page.getByRole("button", { name: "Stop", exact: true }).click();
+  // It ends by itself, and its file is listed.
   const replay = page.getByRole("button", { name: /^Replay .*\.y4m$/ });
   await replay.waitFor();
   const [{ name, bytes }] = (await api(page, "/recordings")).recordings;
@@ -304,7 +315,7 @@ test("the notebook keeps who did what", async () => {
   assert.match(backup, /Lamp of the left projector replaced\./);
 });
 
-test("the mask is shown beside the picture of the camera", async () => {
+test("the picture of the camera shows outlines and ids of visitors, and the mask beside it", async () => {
   // A disc in the middle of the floor is something that the detection finds.
   writeFileSync(disc, "0 0");
   await page.goto(`${pool.url}/#/live`);
@@ -326,6 +337,16 @@ test("the mask is shown beside the picture of the camera", async () => {
   }, "the disc in the mask");
   assert.deepEqual([found.width, found.height], [320, 240]);
   assert.ok(found.share < 0.05, `${found.share} of the mask is white`);
+  // The visitor's outline is around the disc in the picture, and its number is that of the track.
+  const outline = page.locator(".visitor-outline");
+  await outline.waitFor();
+  const [corners, label] = await outline.evaluate((group) => [
+    group.querySelector("polygon").getAttribute("points").split(" ").map((point) => point.split(",").map(Number)),
+    group.querySelector("text").textContent,
+  ]);
+  const distances = corners.map(([x, y]) => Math.hypot(x - 160, y - 120));
+  assert.ok(Math.min(...distances) > 5 && Math.max(...distances) < 15, `${corners}`);
+  assert.equal(label, String((await api(page, "/status")).tracks[0].id));
   await takePictures("live-camera");
   writeFileSync(disc, "");
 });

@@ -8,9 +8,9 @@ use std::time::Instant;
 use glam::DVec2;
 
 use crate::camera::{Frame, Luma};
+use crate::geometry::FloorFromCamera;
 use crate::panel::{LiveSlot, LiveViews, RawPicture, VisitorOutline, VisitorOutlines};
 use crate::render::ThumbnailPixels;
-use crate::geometry::FloorFromCamera;
 use crate::simulation::Simulation;
 use crate::vision::{Track, Vision};
 use crate::world::Snapshot;

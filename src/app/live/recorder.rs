@@ -2,6 +2,7 @@
 //! the disk cannot write in time are dropped and counted.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::time::{Duration, Instant};
 
@@ -36,6 +37,8 @@ pub(crate) struct RecorderInput {
 /// The receiving end of the recorder, which runs on the recorder thread.
 pub(crate) struct Recorder {
     recording: Option<Recording>,
+    /// Size of the file, in bytes.
+    bytes: Arc<AtomicU64>,
     failed: Arc<Mutex<FaultReporter>>,
     channels: Option<(Receiver<Frame>, SyncSender<Frame>)>,
 }
@@ -55,6 +58,7 @@ pub(crate) fn recorder(recording: Recording, journal: &Journal) -> (RecorderInpu
     };
     let recorder = Recorder {
         recording: Some(recording),
+        bytes: Arc::default(),
         failed,
         channels: Some((to_write, give_back)),
     };
@@ -81,6 +85,11 @@ impl RecorderInput {
 }
 
 impl Recorder {
+    /// Returns the size of the file in bytes, which grows while [`Self::run`] writes.
+    pub(crate) fn bytes(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.bytes)
+    }
+
     /// Writes frames until the recording has its full length, the disk is full, or the program ends. Then finishes the file.
     pub(crate) fn run(&mut self, heartbeat: &Heartbeat) {
         let (Some(mut recording), Some((frames, give_back))) =
@@ -105,7 +114,7 @@ impl Recorder {
                 Ok(is_written)
             });
             match written {
-                Ok(true) => {}
+                Ok(true) => self.bytes.store(recording.bytes().0, Ordering::Relaxed),
                 Ok(false) => break,
                 Err(error) => {
                     let detail = format!("{error}; the recording ends here");
@@ -157,7 +166,6 @@ mod tests {
     use super::super::supervisor::{HangPolicy, StopFlag, Supervisor};
     use super::*;
     use crate::control::Board;
-    use std::sync::atomic::Ordering;
 
     /// A fixed bug: a recording that failed was only a line in the log.
     #[test]

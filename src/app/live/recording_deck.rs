@@ -3,8 +3,8 @@
 //! In: frames from the camera source, starts and stops from the desk. Out: files in the folder of the recordings. Must not: delay
 //! a frame, replace a file.
 
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
@@ -43,6 +43,8 @@ struct Current {
     name: String,
     begun: Instant,
     secs: f64,
+    bytes: Arc<AtomicU64>,
+    bytes_max: u64,
 }
 
 impl RecordingDeck {
@@ -94,12 +96,16 @@ impl RecordingDeck {
         }
         let (path, bytes_max) = self.folder()?.new_recording()?;
         let recording = Recording::create(&path, secs, fps).map_err(|error| error.to_string())?;
-        let (input, recorder) = recorder(recording.with_bytes_max(bytes_max), &self.journal);
+        let recording = recording.with_bytes_max(bytes_max);
+        let (_, bytes_max) = recording.bytes();
+        let (input, recorder) = recorder(recording, &self.journal);
         let name = path.file_name().unwrap_or_default();
         running.current = Some(Current {
             name: name.to_string_lossy().into_owned(),
             begun: Instant::now(),
             secs,
+            bytes: recorder.bytes(),
+            bytes_max,
         });
         (running.input, running.recorder) = (Some(input), Some(recorder));
         self.is_on.store(true, Ordering::Relaxed);
@@ -124,6 +130,8 @@ impl RecordingDeck {
             name: current.name.clone(),
             secs: since.as_secs_f64().min(current.secs),
             limit_secs: current.secs,
+            bytes: current.bytes.load(Ordering::Relaxed),
+            limit_bytes: current.bytes_max,
         };
         if since > Duration::from_secs_f64(current.secs) + EXTRA_TIME {
             running.input = None;
@@ -161,8 +169,6 @@ impl RecordingDeck {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::super::supervisor::{HangPolicy, StopFlag, Supervisor};
     use super::*;
     use crate::camera::Luma;
@@ -210,6 +216,15 @@ mod tests {
         deck.start(60.0, 30.0).unwrap();
         send(0.0);
         send(1.0);
+        while deck.status().is_some_and(|status| status.bytes < 40) {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        let status = deck.status().unwrap();
+        assert!(status.bytes < status.limit_bytes, "{status:?}");
+        assert_eq!(
+            (status.limit_secs, status.limit_bytes > 1 << 20),
+            (60.0, true)
+        );
         deck.stop().unwrap();
         wait_for_end();
         deck.start(60.0, 30.0).unwrap();

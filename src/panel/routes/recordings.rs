@@ -13,12 +13,11 @@ use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use http_body::{Frame, SizeHint};
 use serde::Deserialize;
-use serde_json::{Value, json};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use super::super::error::ApiError;
-use super::super::links::Recordings;
+use super::super::links::{RecordingList, Recordings};
 use super::super::state::{Panel, read_json};
 
 /// Bytes that are read from the disk at once.
@@ -33,10 +32,10 @@ fn recordings(panel: &Panel) -> Result<&Recordings, ApiError> {
 }
 
 /// `GET /api/v1/recordings`.
-pub(super) async fn list(State(panel): State<Arc<Panel>>) -> Result<Json<Value>, ApiError> {
+pub(super) async fn list(State(panel): State<Arc<Panel>>) -> Result<Json<RecordingList>, ApiError> {
     let listed = tokio::task::spawn_blocking(move || {
-        let files = (recordings(&panel)?.list)().map_err(ApiError::unavailable)?;
-        Ok(Json(json!({"recordings": files})))
+        let listed = (recordings(&panel)?.list)().map_err(ApiError::unavailable)?;
+        Ok(Json(listed))
     });
     listed
         .await
@@ -55,7 +54,7 @@ pub(super) async fn change(
     State(panel): State<Arc<Panel>>,
     headers: HeaderMap,
     body: Body,
-) -> Result<Json<Value>, ApiError> {
+) -> Result<Json<RecordingList>, ApiError> {
     let Change { remove } = read_json(body, &headers).await?;
     let removing = Arc::clone(&panel);
     let removed = tokio::task::spawn_blocking(move || {

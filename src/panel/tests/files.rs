@@ -7,7 +7,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use serde_json::json;
 
-use super::super::{Notebook, NotebookEntry, RecordingFile, Recordings};
+use super::super::{Notebook, NotebookEntry, RecordingFile, RecordingList, Recordings};
 use super::TestServer;
 
 /// Size of the recording: several chunks and a part of one.
@@ -28,10 +28,12 @@ pub(super) fn recordings(folder: &Path) -> Recordings {
                 time: "2026-01-01T00:00:00Z".to_owned(),
             };
             let metadata = std::fs::metadata(&listed).ok();
-            Ok(metadata
-                .map(|found| file(found.len()))
-                .into_iter()
-                .collect())
+            Ok(RecordingList {
+                recordings: (metadata.map(|found| file(found.len())))
+                    .into_iter()
+                    .collect(),
+                left_bytes: 5,
+            })
         }),
         open: Box::new(move |name| File::open(path_of(&opened, name)?).ok()),
         remove: Box::new(move |name| match path_of(&path, name) {
@@ -67,6 +69,7 @@ fn recordings_are_listed_downloaded_and_deleted() {
     let mut admin = server.admin();
     let listed = admin.get("/api/v1/recordings");
     assert_eq!(listed.json["recordings"][0]["bytes"], BYTES);
+    assert_eq!(listed.json["left_bytes"], 5);
     for name in ["b.y4m", "..%2Faccounts.json", "%00"] {
         let answer = admin.get(&format!("/api/v1/recordings/{name}"));
         assert!(matches!(answer.status, 400 | 404), "{name}: {answer:?}");

@@ -2,20 +2,26 @@
 
 import { ApiError, downloadUrl, get, post } from "../core/api.js";
 import { h, View } from "../core/dom.js";
-import { bytes, number, t, when } from "../core/i18n.js";
+import { bytes, duration, number, t, when } from "../core/i18n.js";
 import { complain, send, status } from "../core/store.js";
 import { on } from "../core/topics.js";
 import { confirmed } from "./dialog.js";
 import { icon } from "./icons.js";
 import { notify } from "./notices.js";
 
+/** Lengths that are offered, in seconds. */
+const LENGTHS = [10, 30, 60, 120, 300];
+
 /** @typedef {{ name: string, bytes: number, time: string }} Recording */
 
 class Recordings extends View {
   /** @type {Recording[] | null} */
   #list = null;
+  /** Space for another recording. */
+  #leftBytes = 0;
   /** Name of the recording that is being made. */
   #running = "";
+  #secs = 60;
 
   start() {
     this.until(on("language", this.update), on("status", () => {
@@ -32,9 +38,10 @@ class Recordings extends View {
     get("/recordings").then((answer) => this.#take(answer)).catch(complain);
   }
 
-  /** @param {{ recordings: Recording[] }} answer */
+  /** @param {{ recordings: Recording[], left_bytes: number }} answer */
   #take(answer) {
     this.#list = answer.recordings;
+    this.#leftBytes = answer.left_bytes;
     this.update();
   }
 
@@ -48,12 +55,17 @@ class Recordings extends View {
       h("h2", null, t("recordings.record_title")),
       h("p", { class: "muted" }, t("recordings.help")),
       running
-        ? h("div", { class: "row", key: "running" },
-          h("progress", { class: "grow", max: running.limit_secs, value: String(running.secs), "aria-label": t("recordings.running") }),
-          h("span", { class: "number" }, t("recordings.secs", { n: Math.floor(running.secs), of: number(running.limit_secs) })),
-          h("button", { type: "button", onclick: () => this.#step({ do: "stop" }, "stop") }, t("recordings.stop")))
+        ? h("div", { class: "stack", key: "running" },
+          h("progress", { max: running.limit_secs, value: String(running.secs), "aria-label": t("recordings.running") }),
+          h("div", { class: "row" }, h("span", { class: "number" }, t("recordings.secs", { n: Math.floor(running.secs), of: number(running.limit_secs) })),
+            h("span", { class: "small muted grow" }, t("recordings.size", { size: bytes(running.bytes), left: bytes(running.limit_bytes - running.bytes) })),
+            h("button", { type: "button", onclick: () => this.#step({ do: "stop" }, "stop") }, t("recordings.stop"))))
         : h("div", { class: "row", key: "idle" },
-          h("button", { type: "button", class: "primary", disabled: typeof status.rehearsal === "string", onclick: () => this.#step({ do: "record", secs: 60 }, "record") }, icon("camera"), t("recordings.record"))));
+          h("label", { for: "recording-length" }, t("recordings.length")),
+          h("select", { id: "recording-length", class: "narrow", value: String(this.#secs), onchange: (/** @type {any} */ e) => { this.#secs = Number(e.target.value); } },
+            LENGTHS.map((secs) => h("option", { key: secs, value: String(secs) }, duration(secs)))),
+          h("button", { type: "button", class: "primary", disabled: typeof status.rehearsal === "string" || this.#leftBytes === 0, onclick: () => this.#step({ do: "record", secs: this.#secs }, "record") }, icon("camera"), t("recordings.record")),
+          this.#list && h("span", { class: "small muted" }, this.#leftBytes > 0 ? t("recordings.free", { size: bytes(this.#leftBytes) }) : t("recordings.full"))));
   }
 
   #files() {
