@@ -22,6 +22,13 @@ struct BodyInstance {
     tone: f32,
     // Static body: its material. Fish: its color variety, 0 for the colors of the model. One of the constants below.
     substance: u32,
+    // Fish: color (square roots) of its marks, and the share of places at which one grows, in four bytes.
+    mark_color: u32,
+    // Fish: places for marks along the body as a share of 64, size as a share of the largest, stretch as a share of 8, and reach down
+    // the sides, in four bytes.
+    mark_shape: u32,
+    // Fish: strength of cloudy patches, 0..1.
+    mottling: f32,
 }
 
 // Values of `BodyInstance::substance`; same numbers as in `Substance` in `src/render/static_bodies.rs`.
@@ -61,6 +68,9 @@ override INFLUENCES: i32 = 4;
 // Whether a species has color varieties. A software adapter executes every branch for every pixel of a fish, so the patterns of koi
 // are compiled only where they are drawn.
 override HAS_VARIETIES: bool = false;
+
+// Whether a species has markings, which are compiled only where they are drawn.
+override HAS_MARKINGS: bool = false;
 
 // Returns the sunlight at a world point, as a multiple of the sunlight without caustics.
 fn sunlight(world: vec3<f32>) -> f32 {
@@ -106,8 +116,9 @@ struct FishPixel {
     @location(2) paint: vec4<f32>,
     // Cosine and sine of the hue rotation, brightness, shine minus glow (one of the two is 0).
     @location(3) @interpolate(flat) finish: vec4<f32>,
-    // Layer of the skin, or -1; color variety; seed of the pattern.
-    @location(4) @interpolate(flat) coat: vec3<f32>,
+    // Layer of the skin plus 1, color variety in bits 16 to 23, and mottling in bits 24 to 31; seed of the pattern as the bits of a
+    // float; color and amount of marks; shape of marks.
+    @location(4) @interpolate(flat) coat: vec4<u32>,
 }
 
 // A vertex moved by its joints.
@@ -155,7 +166,8 @@ fn fish_vertex(vertex: ModelVertex, @builtin(instance_index) index: u32) -> Fish
     pixel.position = clip_from_world(pose.world);
     pixel.world = vec4<f32>(pose.world, vertex.normal.y);
     pixel.normal = vec4<f32>(pose.normal, vertex.position.x);
-    pixel.coat = vec3<f32>(f32(instance.skin_layer), f32(instance.substance), instance.tone);
+    let layer = u32(instance.skin_layer + 1) | (instance.substance << 16u) | (u32(255.0 * instance.mottling) << 24u);
+    pixel.coat = vec4<u32>(layer, bitcast<u32>(instance.tone), instance.mark_color, instance.mark_shape);
     let brightness = dot(vertex.color.rgb, vec3<f32>(0.3333));
     pixel.paint = select(vertex.color, vec4<f32>(vertex.uv, brightness, vertex.color.a), instance.skin_layer >= 0);
     pixel.finish = vec4<f32>(instance.hue_cos, instance.hue_sin, instance.brightness, instance.shine - instance.glow);
@@ -286,7 +298,7 @@ fn patch_distance(place: vec2<f32>, center: vec2<f32>, radius: f32, stretch: f32
 const KOI_SCALES = vec2<f32>(46.0, 13.0);
 
 // Returns the color of a koi as a factor on its white skin; alpha is the strength of the metallic sheen. `skin` is the position
-// on the skin, `across` the distance from the plane of symmetry, `px` the size of a pixel on the skin.
+// on the skin, `across` the distance from the plane of symmetry, `px` the size of a pixel on the unrolled skin.
 fn koi_coat(variety: u32, seed: f32, skin: vec2<f32>, across: f32, px: f32) -> vec4<f32> {
     let white = vec3<f32>(1.0);
     let salt = i32(seed * 60000.0);
@@ -381,6 +393,31 @@ fn koi_coat(variety: u32, seed: f32, skin: vec2<f32>, across: f32, px: f32) -> v
     return vec4<f32>(color, 0.0);
 }
 
+// Returns which share of a point of the skin marks cover. The skin is divided into cells, and a share of the cells (`amount`) holds one
+// mark at a random place, so that a point needs only its own cell. `flat` is the position on the unrolled skin, `down` the way from
+// back to belly, `px` the size of a pixel on the unrolled skin.
+fn marks_cover(packed_shape: u32, amount: f32, seed: f32, flat: vec2<f32>, down: f32, px: f32) -> f32 {
+    let shape = unpack4x8unorm(packed_shape);
+    let places = 64.0 * shape.x;
+    let height = 8.0 * shape.z / places;
+    let grid = vec2<f32>(flat.x * places, flat.y / height + 0.5);
+    let row = floor(grid.y);
+    let column = grid.x + 0.5 * (row - 2.0 * floor(0.5 * row)) + seed;
+    let salt = i32(seed * 60000.0);
+    let cell = vec2<i32>(i32(floor(column)), i32(row) + salt);
+    let chance = hash2(cell);
+    let more = hash2(cell + vec2<i32>(4001, 977));
+    let radius = 0.5 * shape.y * (0.45 + 0.55 * more.y);
+    let center = 0.5 + (2.0 * chance - 1.0) * (0.5 - radius);
+    var from_center = (vec2<f32>(fract(column), fract(grid.y)) - center) / radius;
+    // Marks are no circles.
+    from_center += 0.24 * sin(2.6 * from_center.yx + 6.28318 * chance);
+    let rarer = 1.0 - smoothstep(0.3 * shape.w, shape.w, abs(row + center.y - 0.5) * height / 0.19);
+    let soft = max(px * places / radius, 0.22);
+    let inside = 1.0 - smoothstep(-soft, soft, length(from_center) - 1.0);
+    return select(0.0, inside * (1.0 - smoothstep(shape.w, shape.w + 0.12, down)), more.x < amount * rarer);
+}
+
 // Relief of the skin of a koi: the normal, and the light that reaches the bottom of its grooves (1: all).
 struct Relief {
     normal: vec3<f32>,
@@ -460,18 +497,35 @@ fn fish_light(pixel: FishPixel) -> Drawn {
     var normal = facing_normal(pixel.normal.xyz, view);
     let towards_eye = dot(normal, view);
     // The negative bias selects a sharper mip level, because the eyes and spots on the skin are small.
-    let painted = textureSampleBias(skins, smooth_sampler, pixel.paint.xy, i32(max(pixel.coat.x + 0.5, 0.0)), -0.75);
+    let painted = textureSampleBias(skins, smooth_sampler, pixel.paint.xy, max(i32(pixel.coat.x & 0xFFFFu) - 1, 0), -0.75);
     // Skins store the square roots of colors.
     let skin = vec4<f32>(painted.rgb * painted.rgb, painted.a);
-    let has_skin = step(-0.5, pixel.coat.x);
-    // Width of a pixel on the skin, for edges of patterns without steps.
-    let skin_px = length(fwidth(pixel.paint.xy));
+    let has_skin = select(0.0, 1.0, (pixel.coat.x & 0xFFFFu) != 0u);
+    let is_body = has_skin * step(pixel.paint.y, 0.765);
+    let seed = bitcast<f32>(pixel.coat.y);
+    // Width of a pixel on the skin, and in body lengths on the unrolled skin, for edges of patterns without steps.
+    let skin_step = fwidth(pixel.paint.xy);
+    let skin_px = length(skin_step);
+    let edge_px = 0.7 * length(skin_step * vec2<f32>(1.0, 0.19 / 0.75));
     let base = mix(pixel.paint, skin * pixel.paint.zzzw, has_skin);
     var color = rotated_hue(base.rgb, pixel.finish.x, pixel.finish.y) * pixel.finish.z;
-    let variety = u32(pixel.coat.y + 0.5);
+    let variety = (pixel.coat.x >> 16u) & 0xFFu;
+    if HAS_MARKINGS {
+        let down = min(pixel.paint.y / 0.75, 1.0);
+        let flat = vec2<f32>(pixel.paint.x, sign(pixel.normal.w) * down * 0.19);
+        if FINE_WATER {
+            let drift = vec2<f32>(97.0, 61.0) * seed;
+            let cloud = 0.6 * noise(flat * vec2<f32>(13.0, 19.0) + drift) + 0.4 * noise(flat * vec2<f32>(41.0, 47.0) + drift) - 0.5;
+            let mottling = f32(pixel.coat.x >> 24u) / 255.0;
+            color *= 1.0 + is_body * mottling * 2.2 * cloud * (1.0 - down * down);
+        }
+        let mark = unpack4x8unorm(pixel.coat.z);
+        let cover = is_body * marks_cover(pixel.coat.w, mark.a, seed, flat, down, edge_px);
+        color = mix(color, mark.rgb * mark.rgb, 0.9 * cover);
+    }
     var metal = 0.0;
     if HAS_VARIETIES && variety != 0u {
-        let coat = koi_coat(variety, pixel.coat.z, pixel.paint.xy, pixel.normal.w, skin_px);
+        let coat = koi_coat(variety, seed, pixel.paint.xy, pixel.normal.w, edge_px);
         color *= coat.rgb;
         metal = coat.a;
     }
@@ -542,7 +596,12 @@ fn fish_light(pixel: FishPixel) -> Drawn {
     out = mix(out, mirror * mix(vec3<f32>(1.0), normalize(color + 0.15) * 1.5, 0.5), clamp(silver * 0.45, 0.0, 0.75));
     // A narrow highlight along the back.
     out += sun * through * sharp * (wet + 0.55 * silver);
-    let opacity = mix(1.0, base.a, has_skin);
+    var opacity = mix(1.0, base.a, has_skin);
+    if FINE_WATER {
+        // The rim of a body is soft, and softer the deeper it is in the water.
+        let rim = mix(0.24, 0.60, clamp(way / max(scene.ground_depth_m, 0.01), 0.0, 1.0));
+        opacity *= mix(1.0, smoothstep(0.0, rim, towards_eye), is_body);
+    }
     return drawn(encode_light(out, opacity), world);
 }
 

@@ -31,6 +31,8 @@ pub(super) struct Fin {
     pub paired: bool,
     /// Height of the bulge in the middle of the sheet, in body lengths.
     pub bulge: f32,
+    /// Half the thickness in the middle of the root, in body lengths; 0 for a membrane, which seen along its plane is invisible.
+    pub thickness: f32,
 }
 
 /// A barbel: a thin tapered tube beside the mouth. The fish has the mirrored barbel on the other side.
@@ -145,7 +147,7 @@ pub(super) const TINY: Detail = Detail {
     fin_columns: 4,
     eye: [0, 0],
     has_barbels: false,
-    fins: 1,
+    fins: 2,
 };
 
 /// Builds the mesh of a species. `joints` is its skeleton.
@@ -170,18 +172,25 @@ pub(super) fn build(shape: &Shape, joints: &[Joint], detail: Detail) -> Mesh {
             }
         }
     }
-    let first_fin = mesh.indices.len();
-    for fin in shape.fins.iter().rev().take(detail.fins) {
-        let sides: &[f32] = if fin.paired { &[1.0, -1.0] } else { &[0.0] };
-        for &side in sides {
-            let joint = joints
-                .iter()
-                .position(|joint| joint.part == Part::Fin(fin.hinge, side));
-            sheet_fin(&mut mesh, fin, side, joint, detail);
+    let fins = |mesh: &mut Mesh, is_thick: bool| {
+        for fin in shape.fins.iter().rev().take(detail.fins) {
+            let sides: &[f32] = if fin.paired { &[1.0, -1.0] } else { &[0.0] };
+            for &side in sides.iter().filter(|_| (fin.thickness > 0.0) == is_thick) {
+                let joint = joints
+                    .iter()
+                    .position(|joint| joint.part == Part::Fin(fin.hinge, side));
+                sheet_fin(mesh, fin, (side, 1.0), joint, detail);
+                if is_thick {
+                    sheet_fin(mesh, fin, (side, -1.0), joint, detail);
+                }
+            }
         }
-    }
+    };
+    fins(&mut mesh, true);
+    let first_membrane = mesh.indices.len();
+    fins(&mut mesh, false);
     mesh.smooth_normals();
-    mesh.both_sides(first_fin);
+    mesh.both_sides(first_membrane);
     mesh
 }
 
@@ -218,7 +227,7 @@ pub(super) fn eye_spot(shape: &Shape) -> EyeSpot {
     let half_girth = std::f32::consts::PI * 0.5 * (width + top);
     EyeSpot {
         middle: Vec2::new(middle.z, angle / std::f32::consts::PI),
-        radii: 1.6 * radius * Vec2::new(1.0, 1.0 / half_girth),
+        radii: 1.5 * radius * Vec2::new(1.0, 1.0 / half_girth),
     }
 }
 
@@ -307,19 +316,33 @@ fn tube(mesh: &mut Mesh, barbel: &Barbel, side: f32) {
     });
 }
 
-/// Adds a fin on one side (`side` is 1 for left, −1 for right, 0 for the plane of symmetry).
-fn sheet_fin(mesh: &mut Mesh, fin: &Fin, side: f32, joint: Option<usize>, detail: Detail) {
+/// Adds one face of a fin. `side` is 1 for left, −1 for right, 0 for the plane of symmetry. A thick fin has two faces (`face` is 1
+/// or −1), which meet at the edge of the fin and face away from each other.
+fn sheet_fin(
+    mesh: &mut Mesh,
+    fin: &Fin,
+    (side, face): (f32, f32),
+    joint: Option<usize>,
+    detail: Detail,
+) {
     let (rows, columns) = (detail.fin_rows, detail.fin_columns);
     let mirror = if side < 0.0 { -1.0 } else { 1.0 };
+    let to_model = |p: Vec3| Vec3::new(p.x * mirror, p.y, -p.z);
     mesh.sheet(rows, columns, |row, column| {
         let along = column as f32 / (columns - 1) as f32;
+        // The triangles of a sheet face the other way if its columns are reversed.
+        let along = if face < 0.0 { 1.0 - along } else { along };
         let out = row as f32 / (rows - 1) as f32;
         let root = fin.root[0].lerp(fin.root[1], along);
         let edge = curve_point(&fin.edge, along);
         let across = (fin.root[1] - fin.root[0]).cross(edge - root);
         let bulge = across.normalize_or(Vec3::ZERO) * (fin.bulge * 4.0 * out * (1.0 - out));
         let p = root.lerp(edge, out) + bulge;
-        let position = Vec3::new(p.x * mirror, p.y, 0.5 - p.z);
+        let outward = to_model(fin.root[1] - fin.root[0])
+            .cross(to_model(edge - root))
+            .normalize_or(Vec3::ZERO);
+        let thick = fin.thickness * (1.0 - (2.0 * along - 1.0).powi(4)) * (1.0 - out * out);
+        let position = Vec3::new(p.x * mirror, p.y, 0.5 - p.z) + outward * (face * thick);
         let uv = Vec2::new(0.02 + 0.82 * along, 0.78 + 0.2 * out);
         let mut vertex = spine_vertex(position, uv, p.z);
         if let Some(joint) = joint {

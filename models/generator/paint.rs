@@ -23,31 +23,25 @@ pub(super) struct Skin {
     pub fin: Vec3,
     /// Opacity of the fins at the root and at the edge, 0..1.
     pub fin_opacity: [f32; 2],
+    /// Share of light that is missing at the edge of the fins, 0..1.
+    pub fin_tip: f32,
     /// Number of rays of a fin; 0 for a smooth fin.
     pub rays: u32,
     /// Strength of the pattern of scales, 0..1.
     pub scales: f32,
     /// Strength of irregular differences in brightness.
     pub mottling: f32,
-    pub spots: Option<Spots>,
     /// A bright or colored band along the side: color and strength.
     pub band: Option<(Vec3, f32)>,
     /// Station of the edge of the gill cover, or stations of the gill slits.
     pub gills: &'static [f32],
+    /// Strength of these lines, 0..1.
+    pub gill_depth: f32,
+    /// Station of the corner of the mouth.
+    pub mouth: f32,
+    /// Share of light that is missing on top of the head, 0..1.
+    pub head: f32,
     pub iris: Vec3,
-}
-
-/// Dark round spots.
-pub(super) struct Spots {
-    pub color: Vec3,
-    /// Number of grid cells per body length. Each cell contains at most one spot.
-    pub per_length: f32,
-    /// Mean radius, in body lengths.
-    pub radius: f32,
-    /// Lower limit of the part of the body with spots, as a value of `down`.
-    pub reach_down: f32,
-    /// Share of spots below the back that are rust red with a pale ring.
-    pub red: f32,
 }
 
 /// An eye that is painted on the skin of the body: center and radii, as (station, `down`).
@@ -116,60 +110,23 @@ fn body(skin: &Skin, s: f32, down: f32) -> Vec3 {
     let cell = (scale.x + 0.5 * (row - 2.0 * (row / 2.0).floor())).fract() - 0.5;
     let rim = smoothstep(0.25, 0.55, Vec2::new(cell, scale.y.fract() - 0.5).length());
     color *= 1.0 - skin.scales * rim * smoothstep(0.2, 0.28, s) * (1.0 - 0.6 * down);
-    // These two lines make the back dark along its middle, and the head slightly darker than the body.
+    // These two lines make the back dark along its middle, and the head darker than the body.
     color *= 1.0 - 0.22 * (-down * down * 180.0).exp();
-    color *= 1.0 - 0.16 * smoothstep(0.24, 0.04, s) * smoothstep(0.65, 0.1, down);
-    if let Some(spots) = &skin.spots {
-        color = spotted(color, spots, s, down);
-    }
+    color *= 1.0 - skin.head * smoothstep(0.24, 0.10, s) * smoothstep(0.65, 0.2, down);
     for &gill in skin.gills {
         let bow = gill + 0.035 * (1.0 - ((down - 0.52) / 0.3).powi(2));
-        let line = (-((s - bow) / 0.005).powi(2)).exp()
-            * smoothstep(0.26, 0.36, down)
+        let line = (-((s - bow) / 0.006).powi(2)).exp()
+            * smoothstep(0.20, 0.36, down)
             * smoothstep(0.86, 0.74, down);
-        color *= 1.0 - 0.5 * line;
+        color *= 1.0 - skin.gill_depth * line;
     }
     // The nostrils.
     let nostril = Vec2::new((s - 0.036) / 0.005, (down - 0.30) / 0.05).length();
     color *= 1.0 - 0.6 * smoothstep(1.0, 0.5, nostril);
     // The line of the mouth.
-    let mouth = (-((down - 0.60 - 0.5 * s) / 0.02).powi(2)).exp() * smoothstep(0.085, 0.06, s);
-    color * (1.0 - 0.55 * mouth)
-}
-
-/// Returns a color of the body with the spots painted over it.
-fn spotted(mut color: Vec3, spots: &Spots, s: f32, down: f32) -> Vec3 {
-    // A grid with at most one spot per cell, at a random position in the cell. The flank has a height of about 0.3 body
-    // lengths.
-    let grid = Vec2::new(spots.per_length, spots.per_length * 0.3);
-    let place = Vec2::new(s, down) * grid;
-    for dy in -1..=1 {
-        for dx in -1..=1 {
-            let cell = place.floor() + Vec2::new(dx as f32, dy as f32);
-            let chance = |k: f32| noise_at(Vec3::new(cell.x, cell.y, k));
-            let middle = (cell + Vec2::new(chance(1.0), chance(2.0))) / grid;
-            if middle.y > spots.reach_down || chance(3.0) < 0.35 {
-                continue;
-            }
-            let offset = (Vec2::new(s, down) - middle) * Vec2::new(1.0, 0.3);
-            let radius = spots.radius * (0.5 + chance(4.0));
-            let distance = offset.length() / radius;
-            let red = chance(5.0) < spots.red && middle.y > 0.3;
-            if red {
-                color = color.lerp(
-                    Vec3::new(222.0, 205.0, 160.0),
-                    0.6 * smoothstep(1.9, 1.3, distance),
-                );
-            }
-            let ink = if red {
-                Vec3::new(172.0, 62.0, 38.0)
-            } else {
-                spots.color
-            };
-            color = color.lerp(ink, 0.85 * smoothstep(1.15, 0.75, distance));
-        }
-    }
-    color
+    let mouth = (-((down - 0.60 - 0.5 * s) / 0.024).powi(2)).exp()
+        * smoothstep(skin.mouth + 0.012, skin.mouth - 0.012, s);
+    color * (1.0 - 0.65 * mouth)
 }
 
 /// Returns the color and opacity of a fin at a point. `along` is 0..1 from front to back, `out` is 0..1 from root to edge.
@@ -187,7 +144,7 @@ fn fin(skin: &Skin, along: f32, out: f32) -> (Vec3, f32) {
     .min(1.0);
     let opacity = skin.fin_opacity[0] + (skin.fin_opacity[1] - skin.fin_opacity[0]) * out;
     let grain = 0.85 + 0.3 * fbm(Vec3::new(along * 12.0, out * 6.0, 40.0));
-    let color = skin.fin * (0.82 + 0.22 * ray) * grain * (1.0 - 0.08 * out);
+    let color = skin.fin * (0.82 + 0.22 * ray) * grain * (1.0 - skin.fin_tip * out * out);
     // A translucent fin is more translucent between its rays than on its rays.
     (
         color,

@@ -6,14 +6,19 @@
 use bytemuck::{Pod, Zeroable};
 use glam::Affine3A;
 
+use super::color::Tint;
 use super::ground_shadow::{GroundShadowVertex, strip};
+use super::look::Markings;
 use super::model::LEVELS;
 use super::pose::{AffineRows, Animator, Body, Individual, visible_share};
 use super::scenery::Scenery;
 use crate::world::{AgentPose, Snapshot};
 
-/// Lengths in the picture below which a body is drawn with its medium mesh, and with its low-detail mesh.
+/// Lengths in the picture below which a body is drawn with its medium mesh, and with its low-detail mesh, on a machine without a
+/// graphics card.
 const COARSER_BELOW_PX: [f32; LEVELS - 1] = [260.0, 150.0];
+/// The same lengths on a graphics card: a fish of 30 pixels still has a head, eyes and a forked tail.
+const COARSER_BELOW_PX_FINE: [f32; LEVELS - 1] = [140.0, 30.0];
 
 /// One drawn body; same layout as `BodyInstance` in `shaders/bodies.wgsl`, which documents the fields.
 #[repr(C)]
@@ -29,6 +34,9 @@ pub(super) struct BodyInstance {
     pub(super) glow: f32,
     pub(super) tone: f32,
     pub(super) substance: u32,
+    pub(super) mark_color: u32,
+    pub(super) mark_shape: u32,
+    pub(super) mottling: f32,
 }
 
 /// Consecutive instances that are drawn with one mesh.
@@ -53,6 +61,8 @@ pub struct DrawList {
     pub(super) ground_shadows: Vec<GroundShadowVertex>,
     /// The finest level of detail at which bodies are drawn. A body without such a mesh is drawn with its next finer mesh.
     pub(super) finest_level: usize,
+    /// Whether a graphics card draws the bodies, so that small bodies have more detail.
+    pub(super) has_fine_bodies: bool,
     agents: Vec<AgentPose>,
     /// Batch, height (world y, in meters) and index in `agents` of every agent, in drawing order.
     order: Vec<(u32, f32, u32)>,
@@ -84,6 +94,11 @@ impl DrawList {
         self.joints.clear();
         self.batches.clear();
         self.ground_shadows.clear();
+        let coarser_below_px = if self.has_fine_bodies {
+            COARSER_BELOW_PX_FINE
+        } else {
+            COARSER_BELOW_PX
+        };
         // The lowest bodies are drawn first, so that they are visible through the translucent fins of bodies above them. Bodies
         // of equal height keep the order of the agents.
         self.order.clear();
@@ -97,7 +112,7 @@ impl DrawList {
             let length_m = Individual::new(agent.id, &body.look).length_m;
             let seen_px = length_m * scenery.pixels_per_m;
             let is_coarser = |&&limit_px: &&f32| seen_px < limit_px;
-            let wanted = COARSER_BELOW_PX.iter().filter(is_coarser).count();
+            let wanted = coarser_below_px.iter().filter(is_coarser).count();
             let level = body.model.drawn_level(wanted.max(self.finest_level));
             let batch = LEVELS * usize::from(agent.species) + level;
             self.order
@@ -156,6 +171,7 @@ fn instance(agent: &AgentPose, body: &Body, species: usize, first_joint: usize) 
     let individual = Individual::new(agent.id, &body.look);
     let glows = body.look.glow > 0.0;
     let (hue_sin, hue_cos) = individual.hue_rad.sin_cos();
+    let [mark_color, mark_shape] = packed_marks(&body.look.markings, individual.marks);
     BodyInstance {
         first_joint: first_joint as u32,
         skin_layer: if body.model.skin.is_some() {
@@ -164,14 +180,37 @@ fn instance(agent: &AgentPose, body: &Body, species: usize, first_joint: usize) 
             -1
         },
         size_m: individual.length_m * visible_share(agent),
-        hue_cos: hue_cos * body.look.saturation,
-        hue_sin: hue_sin * body.look.saturation,
+        hue_cos: hue_cos * individual.saturation,
+        hue_sin: hue_sin * individual.saturation,
         brightness: individual.brightness,
         shine: if glows { 0.0 } else { body.look.shine },
         glow: if glows { body.look.glow } else { 0.0 },
         tone: individual.pattern_seed,
         substance: individual.variety.map_or(0, |variety| variety as u32),
+        mark_color,
+        mark_shape,
+        mottling: body.look.markings.mottling,
     }
+}
+
+/// Returns color and amount, and shape of an individual's marks, each as four bytes that the shader unpacks. `factors` are those on
+/// the amount and the size.
+fn packed_marks(markings: &Markings, factors: [f32; 2]) -> [u32; 2] {
+    let pack = |shares: [f32; 4]| {
+        u32::from_le_bytes(shares.map(|share| (share.clamp(0.0, 1.0) * 255.0).round() as u8))
+    };
+    let Tint { red, green, blue } = &markings.color;
+    let color = [red, green, blue].map(|share| share.max(0.0).sqrt());
+    let [red, green, blue] = color;
+    [
+        pack([red, green, blue, markings.amount * factors[0]]),
+        pack([
+            markings.per_length / 64.0,
+            (markings.size * factors[1]).min(0.5) / 0.5,
+            markings.stretch / 8.0,
+            markings.reach,
+        ]),
+    ]
 }
 
 /// Writes the agents at `alpha` (0..1) between two snapshots to `out`. Agents that were teleported, or that are only in `next`,
@@ -219,6 +258,7 @@ pub(super) fn interpolate(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::render::look::SpeciesLook;
     use glam::Vec3;
 
     fn agent(id: u32, x: f32) -> AgentPose {
@@ -272,6 +312,42 @@ mod tests {
         let pose = out[0];
         assert!(pose.forward.is_normalized() && pose.up.is_normalized());
         assert!(pose.forward.dot(pose.up).abs() < 1e-5);
+    }
+
+    /// All fish of a species had the same spots.
+    #[test]
+    fn every_individual_has_marks_of_its_own() {
+        let look = SpeciesLook {
+            markings: Markings {
+                amount: 0.6,
+                ..Markings::default()
+            },
+            ..SpeciesLook::default()
+        };
+        let seen: Vec<_> = (0..20)
+            .map(|id| {
+                let individual = Individual::new(id, &look);
+                let [color, shape] = packed_marks(&look.markings, individual.marks);
+                (individual.pattern_seed.to_bits(), color, shape)
+            })
+            .collect();
+        for (i, a) in seen.iter().enumerate() {
+            assert!(seen[..i].iter().all(|b| a.0 != b.0), "{a:?} is drawn twice");
+        }
+        let distinct = |of: fn(&(u32, u32, u32)) -> u32| {
+            seen.iter()
+                .map(of)
+                .collect::<std::collections::BTreeSet<_>>()
+                .len()
+        };
+        assert!(distinct(|s| s.1) > 10, "all have the same number of marks");
+        assert!(distinct(|s| s.2) > 10, "all marks have the same size");
+    }
+
+    #[test]
+    fn a_species_without_markings_has_none() {
+        let [color, _] = packed_marks(&Markings::default(), [1.33, 1.0]);
+        assert_eq!(color >> 24, 0);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //!
 //! All numbers are tuned by eye.
 
+use glam::Vec3;
 use image::RgbaImage;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -173,15 +174,17 @@ fn apply_to_skin(skin: &mut RgbaImage, share: f32) {
     }
 }
 
-/// Mixes a color with the red of a spawning salmon. The red is about 0.7 times as bright as the color.
+/// Mixes a color with the colors of a spawning salmon: bright skin turns crimson, dark skin (back and head) olive.
 fn run_color(color: [u8; 3], share: f32) -> [u8; 3] {
     let [red, green, blue] = color.map(f32::from);
     let brightness = 0.3 * red + 0.55 * green + 0.15 * blue;
-    // The back keeps most of its dark green; bright flanks and bellies change fully.
-    let take = share * (0.25 + 0.75 * ((brightness - 60.0) / 70.0).clamp(0.0, 1.0));
-    let to = [1.22, 0.50, 0.46].map(|factor| factor * brightness);
-    let mix = |from: f32, to: f32| (from + (to - from) * take).round().clamp(0.0, 255.0) as u8;
-    [mix(red, to[0]), mix(green, to[1]), mix(blue, to[2])]
+    let light = ((brightness - 70.0) / 70.0).clamp(0.0, 1.0);
+    let (olive, crimson) = (Vec3::new(0.98, 0.96, 0.52), Vec3::new(1.06, 0.30, 0.25));
+    let to = olive.lerp(crimson, light) * brightness;
+    let mixed = Vec3::new(red, green, blue).lerp(to, share);
+    mixed
+        .to_array()
+        .map(|channel| channel.round().clamp(0.0, 255.0) as u8)
 }
 
 #[cfg(test)]

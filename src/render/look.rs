@@ -188,21 +188,74 @@ pub enum Variety {
     Asagi = 5,
 }
 
+/// Table `[look.markings]` of a species: marks that each individual grows at places of its own, on a model with the skin layout of
+/// the built-in fish.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Markings {
+    /// Share of the possible places at which a mark grows; 0 disables the marks. Each individual has up to a third more or less.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub amount: f32,
+    /// Color of the marks.
+    pub color: Tint,
+    /// Number of possible places along the body. Higher values give more and smaller marks.
+    #[schemars(range(min = 1.0, max = 60.0))]
+    pub per_length: f32,
+    /// Radius of the largest mark, relative to the distance between two places.
+    #[schemars(range(min = 0.05, max = 0.5))]
+    pub size: f32,
+    /// Height of a mark relative to its length: 1 for round spots, 3 and more for bars across the body.
+    #[schemars(range(min = 0.5, max = 8.0))]
+    pub stretch: f32,
+    /// Lowest part of the sides with marks: 0 is the back, 1 is the belly. Towards it, marks become rare.
+    #[schemars(range(min = 0.05, max = 1.0))]
+    pub reach: f32,
+    /// Strength of cloudy lighter and darker patches on back and flanks, in the quality `high` only.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub mottling: f32,
+}
+
+impl Default for Markings {
+    fn default() -> Self {
+        Self {
+            amount: 0.0,
+            color: Tint::new(0.015, 0.017, 0.014),
+            per_length: 24.0,
+            size: 0.32,
+            stretch: 1.0,
+            reach: 0.6,
+            mottling: 0.0,
+        }
+    }
+}
+
+impl Markings {
+    /// Whether individuals differ in their marks.
+    pub(super) fn is_set(&self) -> bool {
+        self.amount > 0.0 || self.mottling > 0.0
+    }
+}
+
 /// Table `[look]` of a species: its model and how individuals differ.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SpeciesLook {
-    /// The model: the name of a built-in one (`shark`, `salmon`, `trout`, `herring`, `pike`, `koi`, `butterfly_koi`, `copepod`, `molecule`) or the path of a `.glb` file, relative to the site file.
+    /// The model: the name of a built-in one (`shark`, `salmon`, `trout`, `herring`, `pike`, `koi`, `butterfly_koi`, `fry`, `copepod`, `molecule`) or the path of a `.glb` file, relative to the site file.
     pub model: String,
     /// Color varieties of koi. Each individual draws one of them at random and grows its own pattern; a variety that is listed twice is twice as frequent. Empty: all individuals have the colors of the model.
     #[schemars(length(max = 16))]
     pub varieties: Vec<Variety>,
+    /// Marks that each individual grows at places of its own.
+    pub markings: Markings,
     /// Length of a typical individual from nose to tail.
     #[schemars(range(min = 0.01, max = 20.0))]
     pub length_m: f32,
     /// Largest deviation of an individual's length from `length_m`, as a share of `length_m`.
     #[schemars(range(min = 0.0, max = 0.5))]
     pub length_variation: f32,
+    /// Largest deviation of an individual's width and height from those of the model, as a share.
+    #[schemars(range(min = 0.0, max = 0.3))]
+    pub girth_variation: f32,
     /// Rotation of the model's colors on the color wheel.
     #[schemars(range(min = -180.0, max = 180.0))]
     pub hue_shift_deg: f32,
@@ -215,7 +268,10 @@ pub struct SpeciesLook {
     /// Factor on the brightness of the model's colors.
     #[schemars(range(min = 0.1, max = 4.0))]
     pub brightness: f32,
-    /// Strength of the reflections on the flanks: high for a herring, low for a shark.
+    /// Largest deviation of an individual's brightness and saturation, as a share.
+    #[schemars(range(min = 0.0, max = 0.5))]
+    pub tone_variation: f32,
+    /// Strength of the reflections on the flanks: high for a herring, low for a shark. A fish with high values rolls briefly now and then, so that its flank flashes.
     #[schemars(range(min = 0.0, max = 2.0))]
     pub shine: f32,
     /// Light that the animal emits in its own color, like glowing plankton. A species with `glow` above 0 has no reflections (`shine`).
@@ -240,12 +296,15 @@ impl Default for SpeciesLook {
         Self {
             model: "salmon".to_owned(),
             varieties: Vec::new(),
+            markings: Markings::default(),
             length_m: 0.45,
             length_variation: 0.12,
+            girth_variation: 0.06,
             hue_shift_deg: 0.0,
             hue_variation_deg: 6.0,
             saturation: 1.0,
             brightness: 1.0,
+            tone_variation: 0.12,
             shine: 0.5,
             glow: 0.0,
             run_pink: 0.0,

@@ -58,7 +58,7 @@ pub use gpu::{
     WindowTargets,
 };
 pub use light::{Light, Season};
-pub use look::{SceneLook, SpeciesLook};
+pub use look::{Markings, SceneLook, SpeciesLook};
 pub use model::{
     Model, ModelError, ModelProblem, ModelVertex, SHIPPED_MODELS, shipped_static_models,
 };

@@ -21,6 +21,14 @@ const BEND_SECS: f32 = 0.09;
 /// look like a crescent. Tuned by eye.
 const MAX_BEND_RAD: f32 = 0.5;
 
+/// Largest roll of a fish that shows its flank to the light. Tuned by eye.
+const MAX_FLASH_RAD: f32 = 0.8;
+/// Time between two such rolls, in periods of the individual's rhythm.
+const FLASH_RHYTHMS: f32 = 1.5;
+/// Duration of a roll, as a share of the time between two. The flank faces the light during about half of it, so that one fish in ten
+/// flashes at any moment, as in a school of herring.
+const FLASH_SHARE: f32 = 0.2;
+
 /// The state of the animation of one individual.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct SwimState {
@@ -39,6 +47,8 @@ struct SwimState {
     leap: f32,
     /// Weight of eating, 0..1.
     eat: f32,
+    /// Weight of resting: 1 for a fish that stays at its place.
+    rest: f32,
     /// Time since the individual appeared, plus a random offset. It determines the rhythm of bursts and glides.
     age_secs: f32,
 }
@@ -153,12 +163,22 @@ pub struct Individual {
     pub length_m: f32,
     /// Rotation of the hue.
     pub hue_rad: f32,
+    /// Factors on the width and the height of the model.
+    pub girth: [f32; 2],
     /// Factor on the brightness.
     pub brightness: f32,
+    /// Factor on the saturation.
+    pub saturation: f32,
     /// Initial phase of the tail beat, 0..1.
     pub phase: f32,
     /// Period of the rhythm of bursts and glides.
     pub rhythm_secs: f32,
+    /// Factor on the frequency of the tail beat.
+    pub tempo: f32,
+    /// Which way the individual holds itself at rest, −1..1: nose down or up.
+    pub posture: f32,
+    /// Factor on the amount of marks, and on their size.
+    pub marks: [f32; 2],
     /// Color variety; `None` for the colors of the model.
     pub variety: Option<Variety>,
     /// Random number 0..1 from which the pattern of the variety grows.
@@ -180,9 +200,14 @@ impl Individual {
         Self {
             length_m: look.length_m * (1.0 + look.length_variation * vary(1)),
             hue_rad: (look.hue_shift_deg + look.hue_variation_deg * vary(2)).to_radians(),
-            brightness: look.brightness * (1.0 + 0.12 * vary(3)),
+            girth: [9, 10].map(|purpose| 1.0 + look.girth_variation * vary(purpose)),
+            brightness: look.brightness * (1.0 + look.tone_variation * vary(3)),
+            saturation: look.saturation * (1.0 + look.tone_variation * vary(11)),
             phase: unit_hash(id, 4),
             rhythm_secs: 1.6 + 2.4 * unit_hash(id, 5),
+            tempo: 1.0 + 0.12 * vary(12),
+            posture: vary(13),
+            marks: [1.0 + 0.33 * vary(14), 1.0 + 0.25 * vary(15)],
             variety: look
                 .varieties
                 .get((unit_hash(id, 7) * look.varieties.len() as f32) as usize)
@@ -253,8 +278,13 @@ impl Animator {
         let scale = length_m / body.model.size.z.max(1e-6);
         let left = agent.up.cross(agent.forward).normalize_or(Vec3::X);
         let up = agent.forward.cross(left);
+        let swimmer = self.swimmers.get(index).copied().unwrap_or_default();
+        let [wide, high] = individual.girth.map(|share| share * scale);
+        let sway = glam::Mat3::from_quat(swimmer.sway(&individual, &body.look));
         let world = Affine3A::from_mat3_translation(
-            glam::Mat3::from_cols(left * scale, up * scale, agent.forward * scale),
+            glam::Mat3::from_cols(left, up, agent.forward)
+                * sway
+                * glam::Mat3::from_diagonal(Vec3::new(wide, high, scale)),
             agent.position_m,
         );
         let joints = &body.model.joints;
@@ -262,7 +292,6 @@ impl Animator {
             matrices.push(world);
             return;
         }
-        let swimmer = self.swimmers.get(index).copied().unwrap_or_default();
         self.blend(&swimmer, body);
         for &(joint, share) in &body.spine {
             if let Some(local) = self.locals.get_mut(joint) {
@@ -375,13 +404,36 @@ fn add(clip: &Clip, phase: f32, weight: f32, locals: &mut [(Quat, Vec3)]) {
 }
 
 impl SwimState {
+    /// Returns the rotation of the whole body in its own axes (left, up, forward): the slow sway of a fish that stays at its place,
+    /// and the short roll that makes shiny flanks flash.
+    fn sway(&self, individual: &Individual, look: &SpeciesLook) -> Quat {
+        let turns =
+            |period: f32| std::f32::consts::TAU * self.age_secs / (period * individual.rhythm_secs);
+        let rest = self.rest;
+        let yaw = rest * 0.045 * turns(1.9).sin();
+        let pitch = rest * (0.060 * individual.posture + 0.025 * turns(1.3).sin());
+        let flash_phase =
+            (self.age_secs / (FLASH_RHYTHMS * individual.rhythm_secs)).fract() / FLASH_SHARE;
+        let flash = if flash_phase < 1.0 {
+            (std::f32::consts::PI * flash_phase).sin().powi(2)
+        } else {
+            0.0
+        };
+        let flash_rad =
+            MAX_FLASH_RAD * smoothstep(0.3, 0.9, look.shine) * individual.posture.signum();
+        let roll = rest * 0.05 * turns(1.7).cos() + flash_rad * flash;
+        // The nose points along z, so a positive pitch turns around −x.
+        Quat::from_rotation_y(yaw) * Quat::from_rotation_x(-pitch) * Quat::from_rotation_z(roll)
+    }
+
     /// Returns the state after `dt_secs`.
     fn after(mut self, dt_secs: f32, agent: &AgentPose, look: &SpeciesLook) -> Self {
         let individual = Individual::new(agent.id, look);
         let length = individual.length_m.max(1e-3);
         let speed = agent.velocity_mps.length();
         // A fish swims a fixed share of its length per tail beat, so the frequency follows from its speed.
-        let beat_hz = (speed / (length * look.stride_lengths.max(0.05))).min(look.max_beat_hz);
+        let beat_hz = (individual.tempo * speed / (length * look.stride_lengths.max(0.05)))
+            .min(look.max_beat_hz);
         let push = (agent.acceleration_mps2 / (6.0 * length)).clamp(-1.0, 1.0);
         let effort =
             (beat_hz / look.max_beat_hz.max(0.1) + 0.5 * push.max(0.0) + 0.35 * agent.boost)
@@ -398,6 +450,10 @@ impl SwimState {
         };
         let follow = |secs: f32| 1.0 - (-dt_secs / secs).exp();
         self.effort += (effort - self.effort) * follow(EFFORT_SECS);
+        // A fish that stays at its place hardly bends its body: it sculls with its fins, as in a glide.
+        let rest = 1.0 - smoothstep(0.1, 0.5, speed / length);
+        self.rest += (rest - self.rest) * follow(EFFORT_SECS);
+        let glide = glide.max(0.75 * rest);
         self.glide += (glide - self.glide) * follow(EFFORT_SECS);
         // On an arc with the radius v/ω, the bend of the body is its length divided by the radius.
         let curve = agent.turn_rate_rps * length / speed.max(0.6 * length);
@@ -415,7 +471,7 @@ impl SwimState {
         } else {
             self.eat *= 1.0 - follow(EFFORT_SECS);
         }
-        let floor_hz = 0.25 * look.max_beat_hz.min(2.0);
+        let floor_hz = 0.25 * individual.tempo * look.max_beat_hz.min(2.0);
         self.phase = (self.phase + dt_secs * beat_hz.max(floor_hz)).rem_euclid(1.0);
         if !(self.phase.is_finite() && self.bend_rad.is_finite() && self.effort.is_finite()) {
             return Self {

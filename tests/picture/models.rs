@@ -11,8 +11,9 @@ use crate::generator;
 use proptest::prelude::*;
 use shoal::render::{Model, ModelProblem};
 
-const FISH: [&str; 7] = [
+const FISH: [&str; 8] = [
     "butterfly_koi",
+    "fry",
     "herring",
     "koi",
     "pike",

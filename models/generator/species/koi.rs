@@ -175,12 +175,15 @@ fn species(name: &'static str, lengths: &Fins) -> Species {
         softness: 0.16,
         fin: Vec3::new(232.0, 226.0, 220.0),
         fin_opacity: [0.90, 0.30],
+        fin_tip: 0.08,
         rays: 13,
         scales: 0.05,
         mottling: 0.05,
-        spots: None,
         band: None,
         gills: &[0.205],
+        gill_depth: 0.5,
+        mouth: 0.072,
+        head: 0.16,
         iris: Vec3::new(70.0, 62.0, 52.0),
     };
     Species {

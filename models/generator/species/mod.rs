@@ -2,6 +2,7 @@
 //!
 //! Proportions are measured from photographs of the animals from above and from the side.
 
+mod fry;
 mod herring;
 mod koi;
 mod pike;
@@ -39,6 +40,7 @@ pub(crate) fn all() -> Vec<(&'static str, Vec<u8>)> {
         salmon::salmon(),
         trout::trout(),
         herring::herring(),
+        fry::fry(),
         pike::pike(),
         koi::koi(),
         koi::butterfly(),
@@ -106,7 +108,51 @@ fn fin(hinge: Hinge, root: [[f32; 3]; 2], edge: &[[f32; 3]]) -> Fin {
         hinge,
         paired: false,
         bulge: 0.0,
+        thickness: 0.0,
     }
+}
+
+/// Returns a stiff fin: a solid blade instead of a membrane.
+fn solid(thickness: f32, fin: Fin) -> Fin {
+    Fin { thickness, ..fin }
+}
+
+/// The shape of a paired fin that spreads from its root like a fan.
+struct Fan {
+    /// Front end of the root line, as (x, y, s).
+    root: [f32; 3],
+    /// Length of the root line along the body.
+    chord: f32,
+    /// Length of the longest ray.
+    length: f32,
+    /// Angles of the first and the last ray, from straight out to the side (0) to straight back (90).
+    swept_deg: [f32; 2],
+    /// Angle by which the fin points down.
+    droop_deg: f32,
+}
+
+/// Returns a paired fin with seven rays. The second and third ray are the longest, as in fins of fast fish.
+fn fan(hinge: Hinge, fan: &Fan) -> Fin {
+    let [x, y, s] = fan.root;
+    let lengths = [0.74, 0.96, 1.0, 0.93, 0.80, 0.64, 0.46];
+    let droop = fan.droop_deg.to_radians();
+    let edge: Vec<[f32; 3]> = lengths
+        .iter()
+        .enumerate()
+        .map(|(i, share)| {
+            let at = i as f32 / (lengths.len() - 1) as f32;
+            let [first, last] = fan.swept_deg;
+            let swept = (first + (last - first) * at).to_radians();
+            let long = share * fan.length;
+            let out = long * swept.cos();
+            [
+                x + out * droop.cos(),
+                y - out * droop.sin(),
+                s + fan.chord * at + long * swept.sin(),
+            ]
+        })
+        .collect();
+    pair(hinge, [fan.root, [x, y - 0.004, s + fan.chord]], &edge)
 }
 
 /// Returns a fin that exists on both sides of the fish.

@@ -6,9 +6,9 @@ use glam::Vec3;
 
 use super::super::clips::Swim;
 use super::super::fish::{self, Shape};
-use super::super::paint::{Skin, Spots};
+use super::super::paint::Skin;
 use super::super::skeleton::Hinge;
-use super::{Species, fin, pair, sections};
+use super::{Fan, Species, fan, fin, sections};
 
 pub(super) fn pike() -> Species {
     let shape = Shape {
@@ -27,16 +27,15 @@ pub(super) fn pike() -> Species {
             [0.87, 0.011, 0.032, 0.032],
         ]),
         fins: vec![
-            pair(
+            fan(
                 Hinge::Pectoral,
-                [[0.048, -0.040, 0.24], [0.050, -0.044, 0.265]],
-                &[
-                    [0.078, -0.052, 0.232],
-                    [0.112, -0.064, 0.238],
-                    [0.136, -0.072, 0.258],
-                    [0.130, -0.072, 0.282],
-                    [0.088, -0.058, 0.286],
-                ],
+                &Fan {
+                    root: [0.048, -0.040, 0.240],
+                    chord: 0.024,
+                    length: 0.100,
+                    swept_deg: [30.0, 80.0],
+                    droop_deg: 22.0,
+                },
             ),
             fin(
                 Hinge::Dorsal,
@@ -58,15 +57,15 @@ pub(super) fn pike() -> Species {
                     [0.0, -0.070, 0.815],
                 ],
             ),
-            pair(
+            fan(
                 Hinge::Pelvic,
-                [[0.034, -0.058, 0.50], [0.033, -0.058, 0.53]],
-                &[
-                    [0.064, -0.068, 0.502],
-                    [0.094, -0.078, 0.522],
-                    [0.094, -0.080, 0.548],
-                    [0.060, -0.070, 0.560],
-                ],
+                &Fan {
+                    root: [0.034, -0.058, 0.50],
+                    chord: 0.024,
+                    length: 0.080,
+                    swept_deg: [40.0, 84.0],
+                    droop_deg: 18.0,
+                },
             ),
             fin(
                 Hinge::TailUpper,
@@ -97,25 +96,22 @@ pub(super) fn pike() -> Species {
         barbels: Vec::new(),
     };
     let skin = Skin {
-        back: Vec3::new(86.0, 98.0, 52.0),
-        flank: Vec3::new(146.0, 150.0, 82.0),
-        belly: Vec3::new(230.0, 224.0, 186.0),
-        borders: [0.30, 0.72],
-        softness: 0.14,
-        fin: Vec3::new(178.0, 120.0, 58.0),
-        fin_opacity: [0.94, 0.6],
+        back: Vec3::new(62.0, 66.0, 38.0),
+        flank: Vec3::new(134.0, 130.0, 76.0),
+        belly: Vec3::new(226.0, 220.0, 186.0),
+        borders: [0.34, 0.72],
+        softness: 0.18,
+        fin: Vec3::new(150.0, 104.0, 58.0),
+        fin_opacity: [0.84, 0.36],
+        fin_tip: 0.20,
         rays: 14,
-        scales: 0.10,
+        scales: 0.14,
         mottling: 0.25,
-        spots: Some(Spots {
-            color: Vec3::new(214.0, 208.0, 140.0),
-            per_length: 17.0,
-            radius: 0.0130,
-            reach_down: 0.66,
-            red: 0.0,
-        }),
         band: None,
         gills: &[0.215],
+        gill_depth: 0.36,
+        mouth: 0.100,
+        head: 0.20,
         iris: Vec3::new(210.0, 170.0, 60.0),
     };
     Species {
@@ -125,7 +121,7 @@ pub(super) fn pike() -> Species {
         swim: Swim {
             reach: 0.085,
             wave: 0.85,
-            fold_rad: 0.70,
+            fold_rad: 0.30,
             twist_rad: 0.4,
         },
         smallest: fish::LIGHT,

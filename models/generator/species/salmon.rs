@@ -1,4 +1,4 @@
-//! The salmon: a long silver body with dark spots on the back.
+//! The salmon: a long body with a dark back and silver flanks.
 
 #![allow(clippy::too_many_lines, reason = "the shape of a species is one table")]
 
@@ -6,9 +6,9 @@ use glam::Vec3;
 
 use super::super::clips::Swim;
 use super::super::fish::{self, Shape};
-use super::super::paint::{Skin, Spots};
+use super::super::paint::Skin;
 use super::super::skeleton::Hinge;
-use super::{Species, fin, pair, sections};
+use super::{Fan, Species, fan, fin, sections};
 
 pub(super) fn salmon() -> Species {
     let shape = Shape {
@@ -27,17 +27,15 @@ pub(super) fn salmon() -> Species {
             [0.87, 0.010, 0.034, 0.034],
         ]),
         fins: vec![
-            pair(
+            fan(
                 Hinge::Pectoral,
-                [[0.060, -0.055, 0.225], [0.062, -0.060, 0.255]],
-                &[
-                    [0.095, -0.070, 0.218],
-                    [0.140, -0.088, 0.224],
-                    [0.176, -0.102, 0.246],
-                    [0.178, -0.104, 0.272],
-                    [0.148, -0.094, 0.284],
-                    [0.100, -0.076, 0.276],
-                ],
+                &Fan {
+                    root: [0.058, -0.055, 0.225],
+                    chord: 0.026,
+                    length: 0.145,
+                    swept_deg: [34.0, 76.0],
+                    droop_deg: 26.0,
+                },
             ),
             fin(
                 Hinge::Dorsal,
@@ -69,15 +67,15 @@ pub(super) fn salmon() -> Species {
                     [0.0, -0.055, 0.785],
                 ],
             ),
-            pair(
+            fan(
                 Hinge::Pelvic,
-                [[0.030, -0.084, 0.50], [0.028, -0.080, 0.53]],
-                &[
-                    [0.060, -0.096, 0.505],
-                    [0.094, -0.108, 0.525],
-                    [0.096, -0.110, 0.550],
-                    [0.062, -0.100, 0.562],
-                ],
+                &Fan {
+                    root: [0.030, -0.084, 0.50],
+                    chord: 0.024,
+                    length: 0.085,
+                    swept_deg: [44.0, 82.0],
+                    droop_deg: 20.0,
+                },
             ),
             fin(
                 Hinge::TailUpper,
@@ -104,30 +102,27 @@ pub(super) fn salmon() -> Species {
                 ],
             ),
         ],
-        eye: (Vec3::new(0.040, 0.014, 0.068), 0.0105),
+        eye: (Vec3::new(0.0400, 0.022, 0.070), 0.0120),
         barbels: Vec::new(),
     };
     let skin = Skin {
-        back: Vec3::new(104.0, 122.0, 118.0),
-        flank: Vec3::new(184.0, 200.0, 206.0),
+        back: Vec3::new(58.0, 74.0, 76.0),
+        flank: Vec3::new(182.0, 194.0, 198.0),
         belly: Vec3::new(232.0, 234.0, 230.0),
-        borders: [0.30, 0.62],
-        softness: 0.13,
-        fin: Vec3::new(124.0, 138.0, 136.0),
-        fin_opacity: [0.92, 0.45],
+        borders: [0.40, 0.66],
+        softness: 0.17,
+        fin: Vec3::new(88.0, 98.0, 94.0),
+        fin_opacity: [0.80, 0.26],
+        fin_tip: 0.25,
         rays: 13,
-        scales: 0.12,
+        scales: 0.20,
         mottling: 0.16,
-        spots: Some(Spots {
-            color: Vec3::new(30.0, 42.0, 48.0),
-            per_length: 21.0,
-            radius: 0.0115,
-            reach_down: 0.44,
-            red: 0.0,
-        }),
         band: None,
         gills: &[0.175],
-        iris: Vec3::new(196.0, 190.0, 150.0),
+        gill_depth: 0.36,
+        mouth: 0.072,
+        head: 0.30,
+        iris: Vec3::new(92.0, 88.0, 66.0),
     };
     Species {
         name: "salmon",
@@ -136,7 +131,7 @@ pub(super) fn salmon() -> Species {
         swim: Swim {
             reach: 0.095,
             wave: 1.0,
-            fold_rad: 0.75,
+            fold_rad: 0.30,
             twist_rad: 0.45,
         },
         smallest: fish::LIGHT,

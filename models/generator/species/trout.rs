@@ -1,4 +1,4 @@
-//! The trout: a stout spotted body, broad fins and a straight tail.
+//! The trout: a stout body, broad fins and a straight tail.
 
 #![allow(clippy::too_many_lines, reason = "the shape of a species is one table")]
 
@@ -6,9 +6,9 @@ use glam::Vec3;
 
 use super::super::clips::Swim;
 use super::super::fish::{self, Shape};
-use super::super::paint::{Skin, Spots};
+use super::super::paint::Skin;
 use super::super::skeleton::Hinge;
-use super::{Species, fin, pair, sections};
+use super::{Fan, Species, fan, fin, sections};
 
 pub(super) fn trout() -> Species {
     let shape = Shape {
@@ -27,17 +27,15 @@ pub(super) fn trout() -> Species {
             [0.87, 0.012, 0.044, 0.044],
         ]),
         fins: vec![
-            pair(
+            fan(
                 Hinge::Pectoral,
-                [[0.068, -0.058, 0.22], [0.070, -0.064, 0.258]],
-                &[
-                    [0.105, -0.072, 0.210],
-                    [0.152, -0.090, 0.214],
-                    [0.188, -0.104, 0.236],
-                    [0.192, -0.106, 0.268],
-                    [0.160, -0.096, 0.288],
-                    [0.110, -0.080, 0.282],
-                ],
+                &Fan {
+                    root: [0.066, -0.058, 0.220],
+                    chord: 0.032,
+                    length: 0.150,
+                    swept_deg: [28.0, 78.0],
+                    droop_deg: 28.0,
+                },
             ),
             fin(
                 Hinge::Dorsal,
@@ -69,15 +67,15 @@ pub(super) fn trout() -> Species {
                     [0.0, -0.060, 0.785],
                 ],
             ),
-            pair(
+            fan(
                 Hinge::Pelvic,
-                [[0.036, -0.090, 0.49], [0.034, -0.086, 0.53]],
-                &[
-                    [0.070, -0.102, 0.494],
-                    [0.108, -0.114, 0.514],
-                    [0.112, -0.116, 0.546],
-                    [0.070, -0.106, 0.566],
-                ],
+                &Fan {
+                    root: [0.036, -0.090, 0.49],
+                    chord: 0.028,
+                    length: 0.095,
+                    swept_deg: [40.0, 84.0],
+                    droop_deg: 22.0,
+                },
             ),
             fin(
                 Hinge::TailUpper,
@@ -104,30 +102,27 @@ pub(super) fn trout() -> Species {
                 ],
             ),
         ],
-        eye: (Vec3::new(0.050, 0.016, 0.066), 0.0115),
+        eye: (Vec3::new(0.0490, 0.026, 0.068), 0.0130),
         barbels: Vec::new(),
     };
     let skin = Skin {
-        back: Vec3::new(128.0, 116.0, 62.0),
-        flank: Vec3::new(184.0, 156.0, 84.0),
-        belly: Vec3::new(232.0, 214.0, 168.0),
-        borders: [0.28, 0.66],
-        softness: 0.15,
-        fin: Vec3::new(190.0, 140.0, 66.0),
-        fin_opacity: [0.92, 0.5],
+        back: Vec3::new(82.0, 72.0, 38.0),
+        flank: Vec3::new(186.0, 154.0, 82.0),
+        belly: Vec3::new(234.0, 218.0, 176.0),
+        borders: [0.30, 0.66],
+        softness: 0.19,
+        fin: Vec3::new(176.0, 128.0, 66.0),
+        fin_opacity: [0.82, 0.30],
+        fin_tip: 0.10,
         rays: 13,
-        scales: 0.10,
-        mottling: 0.22,
-        spots: Some(Spots {
-            color: Vec3::new(36.0, 32.0, 20.0),
-            per_length: 20.0,
-            radius: 0.0125,
-            reach_down: 0.62,
-            red: 0.35,
-        }),
+        scales: 0.16,
+        mottling: 0.18,
         band: Some((Vec3::new(214.0, 168.0, 136.0), 0.45)),
         gills: &[0.18],
-        iris: Vec3::new(200.0, 160.0, 70.0),
+        gill_depth: 0.36,
+        mouth: 0.072,
+        head: 0.28,
+        iris: Vec3::new(112.0, 90.0, 44.0),
     };
     Species {
         name: "trout",
@@ -136,7 +131,7 @@ pub(super) fn trout() -> Species {
         swim: Swim {
             reach: 0.095,
             wave: 0.9,
-            fold_rad: 0.60,
+            fold_rad: 0.26,
             twist_rad: 0.5,
         },
         smallest: fish::LIGHT,

@@ -233,6 +233,8 @@ pub(super) struct PipelineKind {
     pub(super) has_fine_water: bool,
     /// Whether a species has color varieties.
     pub(super) has_varieties: bool,
+    /// Whether a species has markings.
+    pub(super) has_markings: bool,
 }
 
 /// Returns the number of a flag for a constant of a shader.
@@ -259,6 +261,7 @@ impl Pipelines {
             influences,
             has_fine_water,
             has_varieties,
+            has_markings,
         } = kind;
         let fine = [(FINE_WATER, flag(has_fine_water))];
         let make = |description: &PipelineDescription<'_>| pipeline(device, layouts, description);
@@ -293,6 +296,7 @@ impl Pipelines {
             (FINE_WATER, flag(has_fine_water)),
             ("INFLUENCES", influences as f64),
             ("HAS_VARIETIES", flag(has_varieties)),
+            ("HAS_MARKINGS", flag(has_markings)),
         ];
         let over = Some(wgpu::BlendState::PREMULTIPLIED_ALPHA_BLENDING);
         let body = |vertex, fragment, blend| {

@@ -143,6 +143,7 @@ impl Renderer {
             influences,
             has_fine_water,
             has_varieties: bodies.iter().any(|body| !body.look.varieties.is_empty()),
+            has_markings: bodies.iter().any(|body| body.look.markings.is_set()),
         };
         let pipelines = match like {
             Some(like) if like.compiled_for == compiled_for => like.pipelines.clone(),
@@ -304,6 +305,7 @@ impl Renderer {
         } else {
             finest_level(self.edges)
         };
+        self.draw_list.has_fine_bodies = !quality.is_reduced && finest_level(self.edges) == 0;
         self.uniforms.target_scale = quality.scale;
     }
 

@@ -170,6 +170,9 @@ fn lists_have_the_same_layout_in_rust_and_in_the_shaders() {
             glow,
             tone,
             substance,
+            mark_color,
+            mark_shape,
+            mottling,
         }
     );
     assert_same_layout!("bodies", AffineRows { x, y, z });

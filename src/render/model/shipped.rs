@@ -14,6 +14,7 @@ pub const SHIPPED_MODELS: &[(&str, &[u8])] = &[
         include_bytes!("../../../models/butterfly_koi.glb"),
     ),
     ("copepod", include_bytes!("../../../models/copepod.glb")),
+    ("fry", include_bytes!("../../../models/fry.glb")),
     ("herring", include_bytes!("../../../models/herring.glb")),
     ("koi", include_bytes!("../../../models/koi.glb")),
     ("molecule", include_bytes!("../../../models/molecule.glb")),

@@ -150,6 +150,69 @@ fn individuals_differ_and_are_deterministic() {
     assert_eq!(Individual::new(7, &look), Individual::new(7, &look));
 }
 
+/// Returns the share of 500 individuals that show a flank at a moment.
+fn flashing(look: &SpeciesLook, age_secs: f32) -> f32 {
+    let shows_flank = |id: &u32| {
+        let swimmer = SwimState {
+            age_secs: age_secs + 10.0 * unit_hash(*id, 6),
+            ..SwimState::default()
+        };
+        let up = swimmer.sway(&Individual::new(*id, look), look) * Vec3::Y;
+        up.y < (0.5 * MAX_FLASH_RAD).cos()
+    };
+    (0..500).filter(shows_flank).count() as f32 / 500.0
+}
+
+#[test]
+fn one_shiny_fish_in_ten_flashes_at_any_moment_and_a_dull_one_never() {
+    let look = |shine: f32| SpeciesLook {
+        shine,
+        ..SpeciesLook::default()
+    };
+    for moment in [0.0, 7.3, 41.0] {
+        let share = flashing(&look(0.95), moment);
+        assert!((0.06..0.14).contains(&share), "{share} at {moment} s");
+        assert_eq!(flashing(&look(0.1), moment), 0.0);
+    }
+}
+
+/// Fish that stay at their place were all drawn in one pose.
+#[test]
+fn fish_at_rest_hold_themselves_differently() {
+    let body = body("trout");
+    let mut animator = Animator::default();
+    let agents: Vec<AgentPose> = (1..7)
+        .map(|id| AgentPose {
+            id,
+            ..agent(0.0, 0.0)
+        })
+        .collect();
+    for _ in 0..60 {
+        animator.advance(1.0 / 30.0, &agents, std::slice::from_ref(&body));
+    }
+    let tips: Vec<Vec3> = (0..agents.len())
+        .map(|index| {
+            let mut matrices = Vec::new();
+            animator.pose(index, &agents[index], &body, &mut matrices);
+            matrices[6].transform_point3(Vec3::Z * -0.5)
+        })
+        .collect();
+    let span = |of: fn(&Vec3) -> f32| {
+        let (low, high) = tips
+            .iter()
+            .map(of)
+            .fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), v| {
+                (low.min(v), high.max(v))
+            });
+        high - low
+    };
+    let (sideways, upright) = (span(|tip| tip.z), span(|tip| tip.y));
+    assert!(
+        sideways > 0.03 && upright > 0.01,
+        "the tails of {tips:?} are at {sideways} sideways and {upright} up"
+    );
+}
+
 #[test]
 fn states_follow_their_agents_when_others_appear_and_disappear() {
     let body = body("herring");

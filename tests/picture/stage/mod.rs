@@ -11,8 +11,8 @@
 use glam::{Vec2, Vec3};
 use shoal::geometry::{Solid, Surface, SurfaceKind};
 use shoal::render::{
-    EdgeSmoothing, Gpu, Model, OutputParams, PictureQuality, RenderError, RenderSetup, SceneLook,
-    SpeciesLook, StaticShape,
+    EdgeSmoothing, Gpu, Markings, Model, OutputParams, PictureQuality, RenderError, RenderSetup,
+    SceneLook, SpeciesLook, StaticShape,
 };
 use shoal::world::{AgentPose, Shadow, Snapshot};
 
@@ -53,6 +53,26 @@ pub(crate) fn model(name: &str) -> Model {
     Model::from_glb(name, &std::fs::read(format!("models/{name}.glb")).unwrap()).unwrap()
 }
 
+/// Spots on salmon, bars on trout, none on the others.
+fn markings(name: &str) -> Markings {
+    let amount = match name {
+        "salmon" | "trout" => 0.7,
+        _ => 0.0,
+    };
+    let (per_length, stretch) = if name == "trout" {
+        (8.0, 3.0)
+    } else {
+        (22.0, 1.0)
+    };
+    Markings {
+        amount,
+        per_length,
+        stretch,
+        mottling: amount / 2.0,
+        ..Markings::default()
+    }
+}
+
 pub(crate) fn setup(size: [u32; 2], edges: EdgeSmoothing) -> RenderSetup {
     let species = SPECIES.map(|(name, length_m, shine)| {
         let max_beat_hz = if name == "shark" {
@@ -66,6 +86,7 @@ pub(crate) fn setup(size: [u32; 2], edges: EdgeSmoothing) -> RenderSetup {
                 length_m,
                 shine,
                 max_beat_hz,
+                markings: markings(name),
                 ..SpeciesLook::default()
             },
             model(name),
