@@ -20,7 +20,7 @@ pub struct SceneLook {
     /// Overall brightness before the tone curve; 1 gives a mean luminance of about a third. If the value is too high, bright areas wash out; if it is too low, dark areas disappear in the projector's black level. Default: by `light` (day 1, morning 1, noon 0.9, dusk 1.05, night 1.35).
     #[schemars(range(min = 0.1, max = 4.0))]
     pub exposure: Option<f32>,
-    /// Angle between the sun and the vertical. A larger angle moves the shadows farther away from the fish, which makes their depth visible. Default: by `light` (day 35, morning 48, noon 14, dusk 58, night 25).
+    /// Angle between the sun and the vertical. A larger angle moves the shadows farther away from the fish, which makes their depth visible. Default: by `light` (day 26, morning 48, noon 14, dusk 58, night 25).
     #[schemars(range(min = 0.0, max = 60.0))]
     pub sun_tilt_deg: Option<f32>,
     /// Direction in the picture that the sunlight comes from, clockwise from the upper edge; 315 is the upper left. Default: by `light` (day 315, morning 290, noon 315, dusk 285, night 315).
