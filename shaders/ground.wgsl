@@ -294,7 +294,8 @@ fn gravel_at(place: vec2<f32>) -> PackedStone {
     }
     let large = packed_stone(place - 2.7, 0.19, 0.05 + 0.50 * smoothstep(0.55, 0.75, drift), 71);
     if large.height > 0.0 {
-        top = PackedStone(large.height + 0.022, large.chance);
+        // A large black stone would look like a hole in the ground.
+        top = PackedStone(large.height + 0.022, vec2<f32>(large.chance.x, 0.42 + 0.5 * large.chance.y));
     }
     return top;
 }

@@ -140,6 +140,31 @@ fn stations_of_a_piece(length_m: f32, scenery: &Scenery) -> usize {
     }
 }
 
+/// Appends the shadow of a leaf that floats at `at`; `half_length_m` points from its middle to its tip.
+pub(super) fn leaf_shadow(
+    at: Vec3,
+    half_length_m: Vec2,
+    scenery: &Scenery,
+    out: &mut Vec<GroundShadowVertex>,
+) {
+    let (height_m, thrown) = scenery.shadow_of(at);
+    let half_m = half_length_m.length();
+    // The mask of a disc is four half lengths long, which are `ALONG` lengths of a body.
+    let length_m = 4.0 * half_m / shadow_mask::ALONG;
+    let level = blur_level(height_m, length_m);
+    let style = ShadowStyle::new(0, level, 0.8);
+    disc(thrown, half_length_m, 0.7 * half_m, style, out);
+}
+
+/// Returns the level of blur of the shadow of a body at a height. Waves blur a shadow, and the blur grows with the height of the body
+/// above the ground. The edge of a measured shadow was 1 % of the length of the fish (a carp close to the ground).
+fn blur_level(height_m: f32, length_m: f32) -> f32 {
+    let blur_m = 0.004 + 0.011 * height_m;
+    (blur_m / length_m / shadow_mask::BLUR_OF_LEVEL_0)
+        .max(1.0)
+        .log2()
+}
+
 /// Appends the shadow of a bent body: the body's mask, bent along the shadow of the spine. `mask` is the species number plus 1.
 pub(super) fn strip(
     line: &[Vec3; SPINE_STATIONS],
@@ -155,12 +180,8 @@ pub(super) fn strip(
         mean_height_m += height_m / SPINE_STATIONS as f32;
         *place = thrown;
     }
-    // Waves blur a shadow and make it paler. Both effects grow with the height of the body above the ground. The edge of a
-    // measured shadow was 1 % of the length of the fish (a carp close to the ground).
-    let blur_m = 0.004 + 0.011 * mean_height_m;
-    let level = (blur_m / length_m / shadow_mask::BLUR_OF_LEVEL_0)
-        .max(1.0)
-        .log2();
+    let level = blur_level(mean_height_m, length_m);
+    // Waves make a shadow paler, the more the higher the body is above the ground.
     let strength = 0.95 - 0.10 * smoothstep(0.05, 0.9, mean_height_m);
     let style = ShadowStyle::new(mask, level, strength);
     let half = length_m * shadow_mask::HALF_WIDTH;

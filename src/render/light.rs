@@ -50,6 +50,15 @@ impl Season {
         }
     }
 
+    /// Share of maple leaves among the leaves that float on the water; the others are petals.
+    pub(super) fn floating_leaves(self) -> f32 {
+        match self {
+            Self::Summer => 0.15,
+            Self::Autumn => 0.95,
+            Self::Run => 0.8,
+        }
+    }
+
     /// Share of rust-colored plants, 0..1.
     pub fn rust(self) -> f32 {
         match self {

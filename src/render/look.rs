@@ -81,6 +81,9 @@ pub struct SceneLook {
     /// Amount of water lilies near the edge of the picture, on floors only; 1 is the maximum. Fish swim under them.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub lilies: f32,
+    /// Amount of petals and leaves that float on the water, on floors only; 1 is the maximum. Visitors swirl them, and fish near the surface push them. `season` sets the share of leaves (summer 0.15, autumn 0.95, run 0.8).
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub petals: f32,
     /// Color of the sand.
     pub sand: Tint,
     /// Strength of bars, ripples and patches in the sand; 0 is an even ground.
@@ -133,6 +136,7 @@ impl Default for SceneLook {
             corals: 0.0,
             rim: 0.0,
             lilies: 0.0,
+            petals: 0.0,
             sand: Tint::default(),
             relief: 1.0,
             pebbles: 0.35,

@@ -15,6 +15,7 @@ mod dust;
 mod error;
 mod fine_water;
 mod flash;
+mod floating;
 mod glyphs;
 mod governor;
 mod gpu;

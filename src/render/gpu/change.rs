@@ -34,6 +34,7 @@ impl Renderer {
         next.water
             .continue_from(on, &self.water, &self.scenery, &next.scenery);
         next.dust.continue_from(&self.dust);
+        next.floating.continue_from(&self.floating);
         let states: Vec<_> = self.flash_states().cloned().collect();
         if self.outputs.len() == next.outputs.len() {
             next.resume_flash_states(&states);

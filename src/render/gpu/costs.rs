@@ -111,7 +111,8 @@ impl Renderer {
             name: "bodies",
             pixels: pixels(&targets.bodies),
             triangles: fixed.chain(moving).map(triangles).sum::<u64>()
-                + self.dust.specks.len() as u64,
+                + self.dust.specks.len() as u64
+                + 2 * self.floating.leaves.len() as u64,
             read_bytes: lists as u64
                 + bytes(self.water.views()[1])
                 + all_bytes([&self.fixed.skins, &self.fixed.weathering]),

@@ -153,6 +153,12 @@ impl Renderer {
         self.gpu
             .queue
             .write_buffer(&self.speck_buffer.buffer, 0, specks);
+        let leaves = bytemuck::cast_slice(&self.floating.leaves);
+        self.leaf_buffer
+            .fit(&self.gpu.device, std::mem::size_of_val(leaves) as u64);
+        self.gpu
+            .queue
+            .write_buffer(&self.leaf_buffer.buffer, 0, leaves);
     }
 
     /// Advances the water to the time of this picture.
@@ -202,7 +208,7 @@ impl Renderer {
         pass.set_viewport(0.0, 0.0, width, height, 0.0, 1.0);
     }
 
-    /// Draws static bodies, fish, waterfalls and specks over a transparent background.
+    /// Draws static bodies, fish, waterfalls, floating leaves and specks over a transparent background.
     fn draw_bodies(&self, encoder: &mut wgpu::CommandEncoder) {
         let targets = &self.targets;
         let light = match &targets.body_samples {
@@ -261,6 +267,11 @@ impl Renderer {
         if let Some((_, (mesh, batch))) = drawn().nth(LEVELS * WATERFALL) {
             pass.set_pipeline(&self.pipelines.waterfall);
             draw_batch(&mut pass, mesh, batch.first, batch.count);
+        }
+        if !self.floating.leaves.is_empty() {
+            pass.set_pipeline(&self.pipelines.floating);
+            pass.set_vertex_buffer(0, self.leaf_buffer.buffer.slice(..));
+            pass.draw(0..6, 0..self.floating.leaves.len() as u32);
         }
         if !self.quality.is_reduced && !self.dust.specks.is_empty() {
             pass.set_pipeline(&self.pipelines.dust);

@@ -26,7 +26,7 @@ pub(super) const GROUND_LIGHT: TextureFormat = TextureFormat::Rgba8Unorm;
 
 /// Name and full source of every shader. The source is the shared definitions (`scene.wgsl`, or `water.wgsl` for the water of the
 /// quality `high`) followed by the shader's own file.
-pub(super) const SHADERS: [(&str, &str); 10] = [
+pub(super) const SHADERS: [(&str, &str); 11] = [
     (
         "water_field",
         concat!(
@@ -77,6 +77,13 @@ pub(super) const SHADERS: [(&str, &str); 10] = [
         ),
     ),
     (
+        "floating",
+        concat!(
+            include_str!("../../../shaders/scene.wgsl"),
+            include_str!("../../../shaders/floating.wgsl")
+        ),
+    ),
+    (
         "output",
         concat!(
             include_str!("../../../shaders/scene.wgsl"),
@@ -122,6 +129,7 @@ pub(super) struct Pipelines {
     pub(super) stone: wgpu::RenderPipeline,
     pub(super) plant: wgpu::RenderPipeline,
     pub(super) waterfall: wgpu::RenderPipeline,
+    pub(super) floating: wgpu::RenderPipeline,
     pub(super) dust: wgpu::RenderPipeline,
     pub(super) overlay: wgpu::RenderPipeline,
     pub(super) cell_means: wgpu::RenderPipeline,
@@ -331,6 +339,16 @@ impl Pipelines {
             stone: body("body_vertex", "stone_light", None),
             plant: body("plant_vertex", "plant_light", over),
             waterfall: body("body_vertex", "waterfall_light", over),
+            floating: make(&PipelineDescription {
+                shader: "floating",
+                bind_groups: &[],
+                vertex: ("leaf_vertex", Some(vertex_layouts::LEAF.per_instance())),
+                fragment: ("leaf_light", BODIES, over),
+                draws_body_depth: has_fine_water,
+                has_depth: true,
+                samples,
+                constants: &constants[..1],
+            }),
             dust: make(&PipelineDescription {
                 shader: "dust",
                 bind_groups: &[],

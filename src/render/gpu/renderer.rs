@@ -19,6 +19,7 @@ use crate::render::draw_list::DrawList;
 use crate::render::dust::Dust;
 use crate::render::error::RenderError;
 use crate::render::flash::FlashState;
+use crate::render::floating::Floating;
 use crate::render::governor::Quality;
 use crate::render::light::{Season, apply_run_color};
 use crate::render::look::{SceneLook, SpeciesLook};
@@ -57,6 +58,7 @@ pub struct Renderer {
     pub(super) instance_buffer: GrowingBuffer,
     pub(super) joint_buffer: GrowingBuffer,
     pub(super) speck_buffer: GrowingBuffer,
+    pub(super) leaf_buffer: GrowingBuffer,
     pub(super) bind_groups: BindGroups,
     /// The meshes of every model, [`LEVELS`] each: static models first, then the models of species.
     pub(super) meshes: Vec<MeshRange>,
@@ -75,6 +77,7 @@ pub struct Renderer {
     waterfalls: Vec<StaticShape>,
     pub(super) static_bodies: StaticBodies,
     pub(super) dust: Dust,
+    pub(super) floating: Floating,
     pub(super) quality: Quality,
     edges: EdgeSmoothing,
     /// Options for drawings over the picture, apart from the overlay items of the snapshots.
@@ -204,6 +207,8 @@ impl Renderer {
             waterfalls,
             dust: Dust::new(&look, &surface, depth_m),
             speck_buffer: grow("specks", BufferUsages::VERTEX, 4096),
+            floating: Floating::new(&look, &surface, &shapes),
+            leaf_buffer: grow("floating leaves", BufferUsages::VERTEX, 4096),
             draw_list: DrawList::default(),
             overlay: Overlay::default(),
             quality: Quality::FULL,
@@ -275,6 +280,14 @@ impl Renderer {
         let steps = self.pressure.advance(since_secs, &next.shadows);
         self.dust.advance(since_secs, time_secs, &next.shadows);
         self.dust.burst(&next.catches);
+        self.floating.advance(
+            since_secs,
+            time_secs,
+            &next.shadows,
+            self.draw_list.agents(),
+        );
+        self.floating
+            .cast_shadows(&self.scenery, &mut self.draw_list.ground_shadows);
         self.build_overlay(next);
         self.uniforms.set_time(time_secs);
         self.update_water(steps, since_secs, time_secs);

@@ -210,7 +210,7 @@ fn components(format: VertexFormat) -> (u32, bool) {
 
 #[test]
 fn vertices_have_the_same_fields_in_rust_and_in_the_shaders() {
-    let layouts: [(&str, &str, VertexLayout); 5] = [
+    let layouts: [(&str, &str, VertexLayout); 6] = [
         ("bodies", "ModelVertex", vertex_layouts::MODEL),
         (
             "ground_light",
@@ -218,6 +218,7 @@ fn vertices_have_the_same_fields_in_rust_and_in_the_shaders() {
             vertex_layouts::GROUND_SHADOW,
         ),
         ("dust", "Speck", vertex_layouts::SPECK),
+        ("floating", "Leaf", vertex_layouts::LEAF),
         ("overlay", "OverlayVertex", vertex_layouts::OVERLAY),
         ("output", "WarpVertex", vertex_layouts::WARP),
     ];

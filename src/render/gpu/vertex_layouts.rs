@@ -6,6 +6,7 @@ use std::mem::offset_of;
 use wgpu::{VertexAttribute, VertexBufferLayout, VertexFormat, VertexStepMode};
 
 use crate::render::dust::Speck;
+use crate::render::floating::Leaf;
 use crate::render::ground_shadow::GroundShadowVertex;
 use crate::render::model::ModelVertex;
 use crate::render::overlay::OverlayVertex;
@@ -79,6 +80,13 @@ pub(super) const GROUND_SHADOW: VertexLayout = vertex_layout!(GroundShadowVertex
 pub(super) const SPECK: VertexLayout = vertex_layout!(Speck {
     0 position_m: Float32x3,
     1 radius_m: Float32,
+});
+/// Layout of floating leaves; one leaf per instance.
+pub(super) const LEAF: VertexLayout = vertex_layout!(Leaf {
+    0 position_m: Float32x2,
+    1 half_length_m: Float32x2,
+    2 kind: Float32,
+    3 tone: Float32,
 });
 /// Layout of the vertices of the overlay.
 pub(super) const OVERLAY: VertexLayout = vertex_layout!(OverlayVertex {
