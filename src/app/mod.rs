@@ -4,6 +4,7 @@
 //! module can make. This module converts tracks to observations, passes parameters to the other modules, and opens files.
 
 mod agents_line;
+mod announcement;
 mod calibrate;
 mod cli;
 mod command_input;

@@ -8,6 +8,7 @@ use std::time::Duration;
 use qrcode::{Color, EcLevel, QrCode};
 use serde_json::{Value, json};
 
+use super::announcement::Announcement;
 use super::live::{HangPolicy, LivePool, ask_for_monitors};
 use super::notebook::NotebookFile;
 use super::print_message;
@@ -105,6 +106,7 @@ pub(super) fn start_panel(
     }
     live.supervisor
         .start("panel", HangPolicy::WaitAtEnd, move |heartbeat| {
+            let _announcement = server.service().map(Announcement::start);
             let served = server.run(|| heartbeat.keep_running());
             served.map_err(anyhow::Error::msg)
         })

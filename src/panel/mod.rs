@@ -40,5 +40,6 @@ pub use links::{
 };
 pub use live_slot::LiveSlot;
 pub use log_ring::{LogLevel, LogLine, LogRing};
+pub use network::AnnouncedService;
 pub use params::{DEFAULT_PORT, Listen, PanelParams};
 pub use server::{PanelOptions, PanelServer};

@@ -1,6 +1,33 @@
-//! The name and the address of this machine.
+//! The name and the address of this machine, and the service that the network may know.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
+
+/// Longest name of a service in DNS-SD, in bytes.
+const SERVICE_NAME_BYTES_MAX: usize = 63;
+
+/// The panel as a service that is announced in the local network.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AnnouncedService {
+    /// Name, for people.
+    pub name: String,
+    /// Type of the service.
+    pub kind: &'static str,
+    /// Port.
+    pub port: u16,
+}
+
+impl AnnouncedService {
+    pub(super) fn new(machine: Option<&str>, is_tls: bool, port: u16) -> Self {
+        let machine = machine.and_then(|name| name.split('.').next());
+        let name = machine.map_or_else(|| "Shoal".into(), |machine| format!("Shoal on {machine}"));
+        Self {
+            // The name of a machine is ASCII.
+            name: name.chars().take(SERVICE_NAME_BYTES_MAX).collect(),
+            kind: if is_tls { "_https._tcp" } else { "_http._tcp" },
+            port,
+        }
+    }
+}
 
 /// Returns the name of this machine; `None` if it has none that could be part of an address.
 pub(super) fn machine_name() -> Option<String> {
@@ -50,6 +77,20 @@ fn local_address(table: &str) -> Option<IpAddr> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_service_has_the_name_of_the_machine_and_fits() {
+        let service = AnnouncedService::new(Some("hall.museum.example"), true, 8017);
+        assert_eq!(service.name, "Shoal on hall");
+        assert_eq!((service.kind, service.port), ("_https._tcp", 8017));
+        let service = AnnouncedService::new(None, false, 80);
+        assert_eq!(
+            (service.name.as_str(), service.kind),
+            ("Shoal", "_http._tcp")
+        );
+        let long = AnnouncedService::new(Some(&"x".repeat(63)), true, 1);
+        assert_eq!(long.name.len(), SERVICE_NAME_BYTES_MAX);
+    }
 
     #[test]
     fn the_own_address_is_found_in_the_routing_table() {

@@ -26,6 +26,9 @@ pub struct PanelParams {
     /// Further names under which browsers reach this machine, for example `pool.museum.org`. IP addresses, the name of the
     /// machine and `localhost` are always accepted.
     pub names: Vec<String>,
+    /// Whether the panel is announced in the local network (DNS-SD), so that devices list it and reach it as `NAME.local`. Avahi
+    /// does this (`avahi-daemon`, `avahi-utils`). A panel that only this machine can reach is never announced.
+    pub announce: bool,
 }
 
 impl Default for PanelParams {
@@ -36,6 +39,7 @@ impl Default for PanelParams {
             certificate: None,
             key: None,
             names: Vec::new(),
+            announce: true,
         }
     }
 }

@@ -16,7 +16,7 @@ use super::connection::{LimitedAcceptor, Places};
 use super::guard::HostNames;
 use super::hub::fill_channels;
 use super::links::PanelLinks;
-use super::network::{machine_name, network_address};
+use super::network::{AnnouncedService, machine_name, network_address};
 use super::params::{Listen, PanelParams};
 use super::routes::router;
 use super::state::{Panel, PanelParts};
@@ -63,6 +63,7 @@ pub struct PanelServer {
     encryption: Option<RustlsConfig>,
     panel: Arc<Panel>,
     session_file: SessionFile,
+    service: Option<AnnouncedService>,
     warnings: Vec<String>,
 }
 
@@ -114,6 +115,8 @@ impl PanelServer {
             ip => ip,
         };
         let scheme = if is_tls { "https" } else { "http" };
+        let service = (params.announce && listen.is_remote())
+            .then(|| AnnouncedService::new(machine.as_deref(), is_tls, address.port()));
         let panel = Panel::new(PanelParts {
             access: Access::new(accounts, sessions),
             store,
@@ -128,6 +131,7 @@ impl PanelServer {
             encryption,
             panel: Arc::new(panel),
             session_file,
+            service,
             warnings,
         }))
     }
@@ -140,6 +144,11 @@ impl PanelServer {
     /// Returns what the operator should know, one sentence each.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
+    }
+
+    /// Returns how to announce the panel; `None` if it is not announced.
+    pub fn service(&self) -> Option<&AnnouncedService> {
+        self.service.as_ref()
     }
 
     /// Serves until `keep_running` returns false.

@@ -1,5 +1,6 @@
 //! The operator's panel of the real program.
 
+use std::ffi::OsStr;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
@@ -27,12 +28,19 @@ impl Drop for Running {
 
 impl Running {
     fn start(folder: tempfile::TempDir) -> Self {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        Self::start_at(folder, "127.0.0.1:0", &path)
+    }
+
+    /// Starts the program with this address of the panel, and these folders of programs.
+    fn start_at(folder: tempfile::TempDir, listen: &str, path: &OsStr) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_shoal"))
             .arg("run")
             .arg(folder.path().join("site.toml"))
-            .args(["--headless", "--panel", "127.0.0.1:0", "--control-socket"])
+            .args(["--headless", "--panel", listen, "--control-socket"])
             .arg(folder.path().join("pool.sock"))
             .env_remove("STATE_DIRECTORY")
+            .env("PATH", path)
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
@@ -190,4 +198,59 @@ fn a_scene_is_edited_saved_and_kept_through_the_panel() {
         "{session}"
     );
     drop(running);
+}
+
+/// A site in a new folder.
+fn small_site() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let site = "[camera]\nsource = \"synthetic:1\"\n";
+    std::fs::write(folder.path().join("site.toml"), site).unwrap();
+    folder
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_panel_for_the_network_is_announced_until_the_program_ends() {
+    use std::os::unix::fs::PermissionsExt;
+    let programs = tempfile::tempdir().unwrap();
+    let program = programs.path().join("avahi-publish");
+    let script = "#!/bin/sh\necho \"$$ $*\" >\"$(dirname \"$0\")/started\"\n\
+                  echo \"Established under name 'Shoal on hall'\" >&2\nexec sleep 600\n";
+    std::fs::write(&program, script).unwrap();
+    std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
+    let inherited = std::env::var_os("PATH").unwrap_or_default();
+    let mut path = programs.path().as_os_str().to_owned();
+    path.push(":");
+    path.push(&inherited);
+    let mut running = Running::start_at(small_site(), "0.0.0.0:0", &path);
+    let url = running.line("panel: ");
+    let name = running.line("panel: announced in the network as ");
+    assert_eq!(name, "\"Shoal on hall\"");
+    let started = std::fs::read_to_string(programs.path().join("started")).unwrap();
+    let (process, words) = started.trim().split_once(' ').unwrap();
+    let port = url.rsplit(':').next().unwrap();
+    assert!(
+        words.starts_with("--no-fail --service Shoal on "),
+        "{words}"
+    );
+    assert!(
+        words.ends_with(&format!(" _https._tcp {port} path=/")),
+        "{words} {url}"
+    );
+    // Even if the program is killed, the service ends with it.
+    drop(running.end());
+    let begun = Instant::now();
+    while Path::new("/proc").join(process).exists() {
+        assert!(begun.elapsed() < PATIENCE, "the service is still announced");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+
+    let empty = tempfile::tempdir().unwrap();
+    let mut running = Running::start_at(small_site(), "0.0.0.0:0", empty.path().as_os_str());
+    let problem = running.line("panel: not announced in the network: ");
+    assert!(
+        problem.contains("'avahi-publish' cannot be started"),
+        "{problem}"
+    );
+    assert!(problem.contains("install avahi-daemon"), "{problem}");
 }

@@ -1,5 +1,5 @@
-//! `shoal child-guard`: runs the program of a `command:` source and ends it together with Shoal. Started by
-//! [`crate::camera::Feed`], not by users.
+//! `shoal child-guard`: runs the program of a `command:` source, or the one that announces the panel, and ends it together with Shoal.
+//! Started by Shoal itself, not by users.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
