@@ -74,7 +74,6 @@ impl Desk {
                 Ok(applied)
             }
             Err(problems) => {
-                tracing::warn!(tick, "a command was rejected: {problems}");
                 self.rejection = Some(rejection(tick, &problems));
                 Err(problems)
             }

@@ -24,6 +24,7 @@ use crate::site::Site;
 
 use super::super::last_good::LastGood;
 use super::alert_stage::AlertBoard;
+use super::command_log::CommandLog;
 use super::fault_reporter::FaultReporter;
 use super::journal::Journal;
 use super::latest_slot::LatestSlot;
@@ -113,6 +114,7 @@ pub(crate) struct DeskStage {
     /// An accepted calibration that could not be saved, and the time of the next attempt.
     unsaved_calibration: Option<(Box<Calibration>, Instant)>,
     calibration_fault: FaultReporter,
+    command_log: CommandLog,
 }
 
 impl DeskStage {
@@ -135,6 +137,7 @@ impl DeskStage {
             living: Living::default(),
             removed: Vec::new(),
             last_edit: None,
+            command_log: CommandLog::default(),
             last_good: site.map(LastGood::of_site),
             restart_needed: Vec::new(),
             calibration,
@@ -274,9 +277,12 @@ impl DeskStage {
             }
         };
         let (name, summary) = (command.name().to_owned(), command.summary());
+        let is_logged = self.command_log.admits(Instant::now());
         let event = match &outcome {
             Outcome::Applied { .. } => {
-                tracing::info!(%source, revision = self.revision, "applied: {name} {summary}");
+                if is_logged {
+                    tracing::info!(%source, revision = self.revision, "applied: {name} {summary}");
+                }
                 EventKind::CommandApplied {
                     revision: self.revision,
                     source: source.clone(),
@@ -285,7 +291,7 @@ impl DeskStage {
                 }
             }
             Outcome::Rejected { problems } => {
-                for problem in problems {
+                for problem in problems.iter().filter(|_| is_logged) {
                     tracing::warn!(%source, "rejected: {name} {summary}: {problem}");
                 }
                 EventKind::CommandRejected {

@@ -13,6 +13,7 @@
 mod alert_stage;
 mod camera_link;
 mod clock_trust;
+mod command_log;
 mod counting_stage;
 mod desk_stage;
 mod display;
