@@ -73,6 +73,32 @@ fn rings_specks_and_phases_survive_a_change_of_the_scene() {
 }
 
 #[test]
+fn changes_of_the_scene_leave_nothing_on_the_graphics_device() {
+    let Some(gpu) = stage::gpu() else { return };
+    let mut renderer = Renderer::new(gpu.clone(), setup()).unwrap();
+    // Other edges need other pipelines and textures.
+    let other = || stage::setup(SIZE, EdgeSmoothing::Multisampled);
+    let mut used = Vec::new();
+    for round in 0..4 {
+        renderer.change_scene(other()).unwrap();
+        play(&mut renderer, round..round + 1);
+        renderer.change_scene(setup()).unwrap();
+        play(&mut renderer, round..round + 1);
+        used.extend(gpu.allocated_bytes());
+    }
+    println!("bytes on the device: {used:?}");
+    let (Some(first), Some(last)) = (used.get(1), used.last()) else {
+        eprintln!("SKIPPED: the backend does not count the memory of the device");
+        return;
+    };
+    // A texture of one scene that stays would be more than 1 %; sizes of small buffers differ by some bytes.
+    assert!(
+        *first > 100_000 && last - first.min(last) < first / 100,
+        "{used:?}"
+    );
+}
+
+#[test]
 fn a_dragged_corner_changes_only_the_output() {
     let Some(gpu) = stage::gpu() else { return };
     let mut renderer = Renderer::new(gpu, setup()).unwrap();

@@ -131,6 +131,12 @@ impl Gpu {
         self.can_compute_water
     }
 
+    /// Returns the memory of all textures and buffers on the device, in bytes; `None` if the backend does not count it.
+    pub fn allocated_bytes(&self) -> Option<u64> {
+        let report = self.device.generate_allocator_report()?;
+        Some(report.total_allocated_bytes)
+    }
+
     /// Returns the names of adapter, driver and backend in one line.
     pub fn name(&self) -> String {
         let wgpu::AdapterInfo {

@@ -7,7 +7,7 @@ use super::costs::{self, PassCost};
 use super::device::{self, Gpu};
 use super::flash_readback::FlashReadback;
 use super::passes::begin;
-use super::pipelines::{self, BindGroupLayouts, OutputFeatures, Pipelines};
+use super::pipelines::{self, BindGroupLayouts, OutputPipelines, Pipelines};
 use super::targets::{self, FinishedTexture, GrowingBuffer, buffer};
 use crate::geometry::{Surface, polygon_triangles};
 use crate::render::error::RenderError;
@@ -71,14 +71,10 @@ impl OutputParts {
 /// One output on the GPU.
 pub(super) struct OutputPass {
     pub(super) view: View,
-    /// Features for which the pipelines are compiled.
-    features: [bool; 2],
     pub(super) finished: FinishedTexture,
     /// Buffer through which the finished picture is read back.
     readback: wgpu::Buffer,
-    pipeline: wgpu::RenderPipeline,
-    /// The same pipeline, but it replaces the last picture only partly. Used while flashing is limited.
-    limited_pipeline: wgpu::RenderPipeline,
+    pub(super) pipelines: OutputPipelines,
     flash_readback: FlashReadback,
     /// Weight of the next picture in the blend with the last picture, 0..1; below 1 while flashing is limited.
     replaced_share: f64,
@@ -99,7 +95,7 @@ impl OutputPass {
         sampler: &wgpu::Sampler,
         surface: &Surface,
         output: &OutputParams,
-        features: OutputFeatures,
+        pipelines: OutputPipelines,
     ) -> Result<Self, RenderError> {
         let size = [output.width_px, output.height_px];
         gpu.check_size(size)?;
@@ -107,7 +103,6 @@ impl OutputPass {
         let device = &gpu.device;
         let finished = FinishedTexture::new(device, size);
         Ok(Self {
-            features: pipelines::output_features(output),
             flash_readback: FlashReadback::new(gpu, layouts, sampler, &finished.view),
             replaced_share: 1.0,
             finished,
@@ -117,14 +112,7 @@ impl OutputPass {
                 BufferUsages::MAP_READ | BufferUsages::COPY_DST,
                 u64::from(device::padded_row(size[0])) * u64::from(size[1]),
             ),
-            pipeline: pipelines::output(device, layouts, surface.kind, output, (false, features)),
-            limited_pipeline: pipelines::output(
-                device,
-                layouts,
-                surface.kind,
-                output,
-                (true, features),
-            ),
+            pipelines,
             uniforms: parts.uniforms,
             warp_vertices: parts.warp_vertices,
             warp_vertex_count: parts.warp_vertex_count,
@@ -144,7 +132,7 @@ impl OutputPass {
         output: &OutputParams,
     ) -> Result<Option<OutputParts>, RenderError> {
         let is_same_pass = self.view.size_px == [output.width_px, output.height_px]
-            && self.features == pipelines::output_features(output);
+            && self.pipelines.compiled_for.own == pipelines::output_features(output);
         if !is_same_pass {
             return Ok(None);
         }
@@ -200,7 +188,7 @@ impl OutputPass {
         pass.set_bind_group(1, &groups.output, &[]);
         pass.set_bind_group(2, &self.uniforms, &[]);
         if is_limited {
-            pass.set_pipeline(&self.limited_pipeline);
+            pass.set_pipeline(&self.pipelines.limited);
             pass.set_blend_constant(wgpu::Color {
                 r: self.replaced_share,
                 g: self.replaced_share,
@@ -208,7 +196,7 @@ impl OutputPass {
                 a: self.replaced_share,
             });
         } else {
-            pass.set_pipeline(&self.pipeline);
+            pass.set_pipeline(&self.pipelines.full);
         }
         pass.set_vertex_buffer(0, self.warp_vertices.slice(..));
         pass.draw(0..self.warp_vertex_count, 0..1);

@@ -1,5 +1,7 @@
 //! The shaders, bind group layouts and pipelines. The types in this file own no textures or buffers.
 
+use std::panic::resume_unwind;
+
 use wgpu::{BindGroupLayout, BindingType, Device, PrimitiveTopology, ShaderStages, TextureFormat};
 
 use super::vertex_layouts::{self, VertexLayout};
@@ -274,20 +276,25 @@ impl Pipelines {
         let fine = [(FINE_WATER, flag(has_fine_water))];
         let make = |description: &PipelineDescription<'_>| pipeline(device, layouts, description);
         // Makes a pipeline that draws to the whole target, without vertices from a buffer.
-        let full_target = |shader, fragment, format, bind_groups| {
-            make(&PipelineDescription {
-                shader,
-                bind_groups,
-                vertex: ("full_target", None),
-                fragment: (fragment, format, None),
-                draws_body_depth: false,
-                has_depth: false,
-                samples: 1,
-                constants: &fine,
-            })
-        };
+        let full_target =
+            |shader: &str, fragment: &str, format, bind_groups: &[&BindGroupLayout]| {
+                make(&PipelineDescription {
+                    shader,
+                    bind_groups,
+                    vertex: ("full_target", None),
+                    fragment: (fragment, format, None),
+                    draws_body_depth: false,
+                    has_depth: false,
+                    samples: 1,
+                    constants: &fine,
+                })
+            };
         // Makes a pipeline that draws triangles from a vertex buffer.
-        let flat = |shader, vertex, layout: VertexLayout, fragment, bind_groups| {
+        let flat = |shader: &str,
+                    vertex: &str,
+                    layout: VertexLayout,
+                    fragment: (&str, TextureFormat, Option<wgpu::BlendState>),
+                    bind_groups: &[&BindGroupLayout]| {
             make(&PipelineDescription {
                 shader,
                 bind_groups,
@@ -307,7 +314,7 @@ impl Pipelines {
             ("HAS_MARKINGS", flag(has_markings)),
         ];
         let over = Some(wgpu::BlendState::PREMULTIPLIED_ALPHA_BLENDING);
-        let body = |vertex, fragment, blend| {
+        let body = |vertex: &str, fragment: &str, blend| {
             make(&PipelineDescription {
                 shader: "bodies",
                 bind_groups: &[&layouts.bodies],
@@ -319,59 +326,105 @@ impl Pipelines {
                 constants: &constants,
             })
         };
+        let [
+            ground_paint,
+            caustics,
+            ground_shadow,
+            cell_means,
+            fish,
+            stone,
+            plant,
+            waterfall,
+            floating,
+            dust,
+            overlay,
+        ] = at_once([
+            &|| full_target("ground", "ground_color", GROUND, &[&layouts.ground]),
+            &|| {
+                let groups = [&layouts.ground_light];
+                full_target("ground_light", "caustics_light", GROUND_LIGHT, &groups)
+            },
+            &|| {
+                flat(
+                    "ground_light",
+                    "shadow_vertex",
+                    vertex_layouts::GROUND_SHADOW,
+                    ("shadow_light", GROUND_LIGHT, Some(multiply())),
+                    &[&layouts.ground_light],
+                )
+            },
+            &|| full_target("cell_means", "cell_mean", FINISHED, &[&layouts.overlay]),
+            &|| body("fish_vertex", "fish_light", over),
+            &|| body("body_vertex", "stone_light", None),
+            &|| body("plant_vertex", "plant_light", over),
+            &|| body("body_vertex", "waterfall_light", over),
+            &|| {
+                make(&PipelineDescription {
+                    shader: "floating",
+                    bind_groups: &[],
+                    vertex: ("leaf_vertex", Some(vertex_layouts::LEAF.per_instance())),
+                    fragment: ("leaf_light", BODIES, over),
+                    draws_body_depth: has_fine_water,
+                    has_depth: true,
+                    samples,
+                    constants: &constants[..1],
+                })
+            },
+            &|| {
+                make(&PipelineDescription {
+                    shader: "dust",
+                    bind_groups: &[],
+                    vertex: ("speck_vertex", Some(vertex_layouts::SPECK.per_instance())),
+                    fragment: ("speck_light", BODIES, over),
+                    draws_body_depth: has_fine_water,
+                    has_depth: true,
+                    samples,
+                    constants: &constants[..1],
+                })
+            },
+            &|| {
+                let blend = Some(wgpu::BlendState::ALPHA_BLENDING);
+                flat(
+                    "overlay",
+                    "overlay_vertex",
+                    vertex_layouts::OVERLAY,
+                    ("overlay_color", FINISHED, blend),
+                    &[&layouts.overlay],
+                )
+            },
+        ]);
         Self {
-            ground_paint: full_target("ground", "ground_color", GROUND, &[&layouts.ground]),
-            caustics: full_target(
-                "ground_light",
-                "caustics_light",
-                GROUND_LIGHT,
-                &[&layouts.ground_light],
-            ),
-            ground_shadow: flat(
-                "ground_light",
-                "shadow_vertex",
-                vertex_layouts::GROUND_SHADOW,
-                ("shadow_light", GROUND_LIGHT, Some(multiply())),
-                &[&layouts.ground_light],
-            ),
-            cell_means: full_target("cell_means", "cell_mean", FINISHED, &[&layouts.overlay]),
-            fish: body("fish_vertex", "fish_light", over),
-            stone: body("body_vertex", "stone_light", None),
-            plant: body("plant_vertex", "plant_light", over),
-            waterfall: body("body_vertex", "waterfall_light", over),
-            floating: make(&PipelineDescription {
-                shader: "floating",
-                bind_groups: &[],
-                vertex: ("leaf_vertex", Some(vertex_layouts::LEAF.per_instance())),
-                fragment: ("leaf_light", BODIES, over),
-                draws_body_depth: has_fine_water,
-                has_depth: true,
-                samples,
-                constants: &constants[..1],
-            }),
-            dust: make(&PipelineDescription {
-                shader: "dust",
-                bind_groups: &[],
-                vertex: ("speck_vertex", Some(vertex_layouts::SPECK.per_instance())),
-                fragment: ("speck_light", BODIES, over),
-                draws_body_depth: has_fine_water,
-                has_depth: true,
-                samples,
-                constants: &constants[..1],
-            }),
-            overlay: flat(
-                "overlay",
-                "overlay_vertex",
-                vertex_layouts::OVERLAY,
-                (
-                    "overlay_color",
-                    FINISHED,
-                    Some(wgpu::BlendState::ALPHA_BLENDING),
-                ),
-                &[&layouts.overlay],
-            ),
+            ground_paint,
+            caustics,
+            ground_shadow,
+            fish,
+            stone,
+            plant,
+            waterfall,
+            floating,
+            dust,
+            overlay,
+            cell_means,
         }
     }
+}
+
+/// Compiles pipelines at the same time, each in a thread of its own. A driver needs most of a start for them: Mesa's software driver
+/// needs about 0.2 s for each.
+fn at_once<const N: usize>(
+    jobs: [&(dyn Fn() -> wgpu::RenderPipeline + Sync); N],
+) -> [wgpu::RenderPipeline; N] {
+    std::thread::scope(|scope| {
+        let started = jobs.map(|job| {
+            let thread = std::thread::Builder::new().name("pipeline".to_owned());
+            (job, thread.spawn_scoped(scope, job))
+        });
+        started.map(|(job, thread)| match thread {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
+            // The system has no thread left.
+            Err(_) => job(),
+        })
+    })
 }
 
 /// Features of all outputs of a scene.
@@ -383,32 +436,59 @@ pub(super) struct OutputFeatures {
     pub(super) has_fine_water: bool,
 }
 
-/// Creates the pipeline of an output. If `is_limited`, the new picture is blended over the previous picture; the blend constant
-/// is the weight of the new picture.
-pub(super) fn output(
+/// The properties of an output for which its pipelines are compiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct OutputKind {
+    pub(super) surface: SurfaceKind,
+    /// Soft edges, and a gamma value (see [`output_features`]).
+    pub(super) own: [bool; 2],
+    pub(super) common: OutputFeatures,
+}
+
+/// Pipelines of an output.
+#[derive(Clone)]
+pub(super) struct OutputPipelines {
+    pub(super) compiled_for: OutputKind,
+    /// Replaces the last picture.
+    pub(super) full: wgpu::RenderPipeline,
+    /// Blends the new picture over the last picture; the blend constant is the weight of the new picture. Used while flashing is
+    /// limited.
+    pub(super) limited: wgpu::RenderPipeline,
+}
+
+impl OutputPipelines {
+    /// Creates the pipelines.
+    pub(super) fn new(device: &Device, layouts: &BindGroupLayouts, kind: OutputKind) -> Self {
+        let [full, limited] = at_once([&|| output(device, layouts, kind, None), &|| {
+            output(device, layouts, kind, Some(replace_constant_share()))
+        }]);
+        Self {
+            compiled_for: kind,
+            full,
+            limited,
+        }
+    }
+}
+
+fn output(
     device: &Device,
     layouts: &BindGroupLayouts,
-    kind: SurfaceKind,
-    output: &OutputParams,
-    (is_limited, features): (bool, OutputFeatures),
+    kind: OutputKind,
+    blend: Option<wgpu::BlendState>,
 ) -> wgpu::RenderPipeline {
-    let [has_blend, has_gamma] = output_features(output);
+    let [has_blend, has_gamma] = kind.own;
     let constants = [
-        (SURFACE_KIND, f64::from(kind_number(kind))),
+        (SURFACE_KIND, f64::from(kind_number(kind.surface))),
         ("HAS_BLEND", flag(has_blend)),
         ("HAS_GAMMA", flag(has_gamma)),
-        ("FILTERS_EDGES", flag(features.filters_edges)),
-        (FINE_WATER, flag(features.has_fine_water)),
+        ("FILTERS_EDGES", flag(kind.common.filters_edges)),
+        (FINE_WATER, flag(kind.common.has_fine_water)),
     ];
     let description = PipelineDescription {
         shader: "output",
         bind_groups: &[&layouts.output, &layouts.output_uniforms],
         vertex: ("warp_vertex", Some(vertex_layouts::WARP.per_vertex())),
-        fragment: (
-            "output_color",
-            FINISHED,
-            is_limited.then(replace_constant_share),
-        ),
+        fragment: ("output_color", FINISHED, blend),
         draws_body_depth: false,
         has_depth: false,
         samples: 1,

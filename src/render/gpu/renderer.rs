@@ -10,7 +10,10 @@ use super::fine_water::FineWaterPipelines;
 use super::meshes::{MeshRange, upload};
 use super::output::OutputPass;
 use super::passes::PASSES;
-use super::pipelines::{BindGroupLayouts, OutputFeatures, PipelineKind, Pipelines};
+use super::pipelines::{
+    BindGroupLayouts, OutputFeatures, OutputKind, OutputPipelines, PipelineKind, Pipelines,
+    output_features,
+};
 use super::targets::{FixedTextures, GrowingBuffer, Targets, buffer};
 use super::water::Water;
 use crate::geometry::Surface;
@@ -148,24 +151,37 @@ impl Renderer {
             has_varieties: bodies.iter().any(|body| !body.look.varieties.is_empty()),
             has_markings: bodies.iter().any(|body| body.look.markings.is_set()),
         };
-        let pipelines = match like {
-            Some(like) if like.compiled_for == compiled_for => like.pipelines.clone(),
-            _ => Pipelines::new(device, &layouts, compiled_for),
-        };
         let samplers = like.map_or_else(|| Samplers::new(device), |l| l.samplers.clone());
         let features = OutputFeatures {
             filters_edges: edges == EdgeSmoothing::Filtered,
             has_fine_water,
         };
-        let flat = &samplers.flat;
-        let outputs: Vec<_> = (outputs.iter())
-            .map(|output| OutputPass::new(&gpu, &layouts, flat, &surface, output, features))
-            .collect::<Result<_, _>>()?;
+        let pipelines = match like {
+            Some(like) if like.compiled_for == compiled_for => like.pipelines.clone(),
+            _ => Pipelines::new(device, &layouts, compiled_for),
+        };
+        let mut passes: Vec<OutputPass> = Vec::with_capacity(outputs.len());
+        for output in &outputs {
+            let kind = OutputKind {
+                surface: surface.kind,
+                own: output_features(output),
+                common: features,
+            };
+            let known = like.into_iter().flat_map(|like| &like.outputs);
+            let mut known = known.chain(&passes).map(|pass| &pass.pipelines);
+            let compiled = known.find(|known| known.compiled_for == kind).cloned();
+            let compiled = compiled.unwrap_or_else(|| OutputPipelines::new(device, &layouts, kind));
+            let flat = &samplers.flat;
+            passes.push(OutputPass::new(
+                &gpu, &layouts, flat, &surface, output, compiled,
+            )?);
+        }
+        let outputs = passes;
         let size = picture_px(&gpu, outputs.iter().map(|output| &output.view));
         let scenery =
             Scenery::new(&look, &surface, size, depth_m).with_terraces(&terraces, &surface);
         let targets = Targets::new(device, size, compiled_for);
-        let fixed = FixedTextures::new(device, &gpu.queue, models());
+        let fixed = FixedTextures::new(&gpu, models(), like.map(|like| &like.fixed));
         let drawn = static_models.get(..STATIC_MODEL_COUNT).unwrap_or_default();
         let (meshes, vertex_buffer, index_buffer) = upload(&gpu, drawn.iter().chain(models()));
         let bytes = size_of::<SceneUniforms>() as u64;

@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use wgpu::{BufferUsages, Device, Queue, TextureFormat, TextureUsages, TextureView};
 
+use super::device::Gpu;
 use super::pipelines::{BODIES, BODY_DEPTH, DEPTH, FINISHED, GROUND, GROUND_LIGHT, PipelineKind};
 use crate::render::color::linear_from_srgb;
 use crate::render::glyphs;
@@ -118,11 +119,13 @@ pub(super) struct FixedTextures {
 }
 
 impl FixedTextures {
+    /// Uses the textures of `like`, on the same device, that are the same for all scenes.
     pub(super) fn new<'a>(
-        device: &Device,
-        queue: &Queue,
+        gpu: &Gpu,
         models: impl Iterator<Item = &'a Model> + Clone,
+        like: Option<&Self>,
     ) -> Self {
+        let (device, queue) = (&gpu.device, &gpu.queue);
         let outlines: Vec<_> = std::iter::once(shadow_mask::disc())
             .chain(models.clone().map(shadow_mask::of))
             .flatten()
@@ -130,9 +133,9 @@ impl FixedTextures {
         Self {
             skins: skins(device, queue, models),
             shadow_masks: shadow_masks(device, queue, &outlines),
-            glyphs: glyphs(device, queue),
-            noise: ripple_noise(device, queue),
-            weathering: weathering(device, queue),
+            glyphs: like.map_or_else(|| glyphs(device, queue), |l| l.glyphs.clone()),
+            noise: like.map_or_else(|| ripple_noise(device, queue), |l| l.noise.clone()),
+            weathering: like.map_or_else(|| weathering(device, queue), |l| l.weathering.clone()),
         }
     }
 }
