@@ -84,7 +84,7 @@ pub(super) fn herring() -> Species {
         barbels: Vec::new(),
     };
     let skin = Skin {
-        back: Vec3::new(64.0, 88.0, 92.0),
+        back: Vec3::new(84.0, 96.0, 90.0),
         flank: Vec3::new(206.0, 220.0, 226.0),
         belly: Vec3::new(238.0, 242.0, 242.0),
         borders: [0.30, 0.62],

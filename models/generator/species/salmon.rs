@@ -106,10 +106,10 @@ pub(super) fn salmon() -> Species {
         barbels: Vec::new(),
     };
     let skin = Skin {
-        back: Vec3::new(58.0, 74.0, 76.0),
-        flank: Vec3::new(182.0, 194.0, 198.0),
+        back: Vec3::new(74.0, 80.0, 70.0),
+        flank: Vec3::new(196.0, 198.0, 188.0),
         belly: Vec3::new(232.0, 234.0, 230.0),
-        borders: [0.40, 0.66],
+        borders: [0.37, 0.66],
         softness: 0.17,
         fin: Vec3::new(88.0, 98.0, 94.0),
         fin_opacity: [0.80, 0.26],
