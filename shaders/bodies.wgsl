@@ -415,7 +415,9 @@ fn marks_cover(packed_shape: u32, amount: f32, seed: f32, flat: vec2<f32>, down:
     let rarer = 1.0 - smoothstep(0.3 * shape.w, shape.w, abs(row + center.y - 0.5) * height / 0.19);
     let soft = max(px * places / radius, 0.22);
     let inside = 1.0 - smoothstep(-soft, soft, length(from_center) - 1.0);
-    return select(0.0, inside * (1.0 - smoothstep(shape.w, shape.w + 0.12, down)), more.x < amount * rarer);
+    // Bars leave the head free, so that the eyes stand out.
+    let behind_head = select(smoothstep(0.13, 0.18, flat.x), 1.0, shape.z < 0.2);
+    return select(0.0, inside * behind_head * (1.0 - smoothstep(shape.w, shape.w + 0.12, down)), more.x < amount * rarer);
 }
 
 // Relief of the skin of a koi: the normal, and the light that reaches the bottom of its grooves (1: all).

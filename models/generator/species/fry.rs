@@ -80,7 +80,7 @@ pub(super) fn fry() -> Species {
                 ],
             ),
         ],
-        eye: (Vec3::new(0.066, 0.028, 0.078), 0.0235),
+        eye: (Vec3::new(0.0580, 0.0430, 0.078), 0.0210),
         barbels: Vec::new(),
     };
     let skin = Skin {
@@ -100,7 +100,7 @@ pub(super) fn fry() -> Species {
         gill_depth: 0.35,
         mouth: 0.072,
         head: 0.12,
-        iris: Vec3::new(70.0, 68.0, 48.0),
+        iris: Vec3::new(24.0, 24.0, 20.0),
     };
     Species {
         name: "fry",

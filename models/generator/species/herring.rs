@@ -80,7 +80,7 @@ pub(super) fn herring() -> Species {
                 ],
             ),
         ],
-        eye: (Vec3::new(0.051, 0.024, 0.062), 0.0175),
+        eye: (Vec3::new(0.0405, 0.0350, 0.062), 0.0165),
         barbels: Vec::new(),
     };
     let skin = Skin {
@@ -100,7 +100,7 @@ pub(super) fn herring() -> Species {
         gill_depth: 0.45,
         mouth: 0.072,
         head: 0.10,
-        iris: Vec3::new(86.0, 92.0, 88.0),
+        iris: Vec3::new(30.0, 33.0, 33.0),
     };
     Species {
         name: "herring",
