@@ -188,7 +188,7 @@ fn run_color(color: [u8; 3], share: f32) -> [u8; 3] {
     let [red, green, blue] = color.map(f32::from);
     let brightness = 0.3 * red + 0.55 * green + 0.15 * blue;
     let light = ((brightness - 70.0) / 70.0).clamp(0.0, 1.0);
-    let (olive, crimson) = (Vec3::new(0.98, 0.96, 0.52), Vec3::new(1.06, 0.30, 0.25));
+    let (olive, crimson) = (Vec3::new(0.70, 0.68, 0.50), Vec3::new(0.95, 0.28, 0.24));
     let to = olive.lerp(crimson, light) * brightness;
     let mixed = Vec3::new(red, green, blue).lerp(to, share);
     mixed
