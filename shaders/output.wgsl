@@ -134,27 +134,26 @@ fn ground_sunlight(ground: vec2<f32>) -> vec3<f32> {
     return vec3<f32>(focused_sunlight(red, depth), focused_sunlight(middle.r, depth), focused_sunlight(blue, depth));
 }
 
-// Share of depth above which a body lies on the water.
+// Share of depth below which a body lies on the water.
 const ON_WATER = 0.02;
 
 // Returns the position on the surface at which a body is seen from `place`: the deeper the body, the farther a slope of the water
-// shifts it. What lies on the water is not shifted and hides what is below.
+// shifts it. What lies on the water is not shifted and hides what is below. All shares are continuous across the edge of a body, so
+// that its outline has no steps.
 fn seen_body(place: vec2<f32>, shift: vec2<f32>) -> vec2<f32> {
     let here = (place * scene.body_uv_per_m + 0.5) * scene.target_scale;
     let cover_here = textureSampleLevel(bodies, smooth_sampler, here, 0.0).a;
-    if cover_here > 0.02 && textureSampleLevel(body_depth, smooth_sampler, here, 0.0).r < ON_WATER * cover_here {
-        return place;
-    }
+    let depth_here = textureSampleLevel(body_depth, smooth_sampler, here, 0.0).r;
+    let floats = cover_here * (1.0 - smoothstep(ON_WATER, 3.0 * ON_WATER, depth_here / max(cover_here, 1e-3)));
+    // Where no body is found, a medium depth is tried.
     var seen = place - 0.4 * shift;
     for (var i = 0; i < 2; i++) {
         let at = (seen * scene.body_uv_per_m + 0.5) * scene.target_scale;
         let cover = textureSampleLevel(bodies, smooth_sampler, at, 0.0).a;
-        if cover > 0.02 {
-            let depth = textureSampleLevel(body_depth, smooth_sampler, at, 0.0).r / cover;
-            seen = place - shift * depth;
-        }
+        let depth = textureSampleLevel(body_depth, smooth_sampler, at, 0.0).r;
+        seen = place - shift * (depth + 0.4 * (1.0 - cover));
     }
-    return seen;
+    return mix(seen, place, floats);
 }
 
 // Returns the openness of the sky between crowns and branches of trees, 0..1. Waves tear the borders of its reflection: a slope
