@@ -4,7 +4,8 @@ use shoal::geometry::SurfaceKind;
 use shoal::render::{
     Corner, Corners, EdgeSmoothing, Mask, Pattern, PictureQuality, RenderSetup, Renderer,
 };
-use shoal::world::{OverlayItem, OverlayLayer, OverlayShape, Snapshot};
+use shoal::simulation::Simulation;
+use shoal::world::{Observation, OverlayItem, OverlayLayer, OverlayShape, Snapshot};
 
 use crate::stage;
 
@@ -135,6 +136,40 @@ fn overlays_match_their_references() {
     for (name, pattern) in patterns {
         golden(name, |setup| setup.overlay_options.pattern = Some(pattern));
     }
+}
+
+/// Every shipped scene at its beginning, in both qualities. A scene is listed here by its file, so that no scene is forgotten.
+#[test]
+fn every_scene_matches_its_references() {
+    let mut count = 0;
+    for file in std::fs::read_dir("config/scenes").unwrap() {
+        let path = file.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        for (quality, suffix) in [(PictureQuality::Low, ""), (PictureQuality::High, "_high")] {
+            let Some(gpu) = stage::gpu() else { return };
+            let mut site = shoal::site::load(None, Some(name)).unwrap();
+            let mut size = (192, 144);
+            if name == "aquarium" {
+                (site.file.surface.kind, site.file.surface.height_m) = (SurfaceKind::Wall, 2.25);
+                size.1 = 108;
+            }
+            let mut pool = Simulation::new(&site.description(), &site.file.simulation).unwrap();
+            let mut setup = shoal::app::first_output_setup(site, size);
+            (setup.quality, setup.edges) = (quality, Some(EdgeSmoothing::Off));
+            let mut renderer = Renderer::new(gpu, setup).unwrap();
+            let mut snapshot = Snapshot::default();
+            for _ in 0..4 {
+                pool.run_tick(&Observation::default());
+                pool.snapshot(&mut snapshot);
+                renderer.draw(&snapshot, &snapshot, 1.0).unwrap();
+            }
+            let mut rgba = Vec::new();
+            renderer.read(0, &mut rgba).unwrap();
+            compare(&format!("scenes/{name}{suffix}"), size, rgba);
+            count += 1;
+        }
+    }
+    assert_eq!(count, 20, "two pictures of each scene");
 }
 
 /// Sets a crop, a keystone and a curved control mesh for the first output.
