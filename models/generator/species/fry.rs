@@ -83,7 +83,22 @@ pub(super) fn fry() -> Species {
         eye: (Vec3::new(0.0580, 0.0430, 0.078), 0.0210),
         barbels: Vec::new(),
     };
-    let skin = Skin {
+    Species {
+        name: "fry",
+        shape,
+        skin: skin(),
+        swim: Swim {
+            reach: 0.100,
+            wave: 0.95,
+            fold_rad: 0.35,
+            twist_rad: 0.75,
+        },
+        smallest: fish::TINY,
+    }
+}
+
+fn skin() -> Skin {
+    Skin {
         back: Vec3::new(96.0, 100.0, 66.0),
         flank: Vec3::new(190.0, 188.0, 152.0),
         belly: Vec3::new(236.0, 234.0, 220.0),
@@ -101,17 +116,5 @@ pub(super) fn fry() -> Species {
         mouth: 0.072,
         head: 0.12,
         iris: Vec3::new(24.0, 24.0, 20.0),
-    };
-    Species {
-        name: "fry",
-        shape,
-        skin,
-        swim: Swim {
-            reach: 0.100,
-            wave: 0.95,
-            fold_rad: 0.35,
-            twist_rad: 0.75,
-        },
-        smallest: fish::TINY,
     }
 }

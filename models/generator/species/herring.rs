@@ -83,7 +83,22 @@ pub(super) fn herring() -> Species {
         eye: (Vec3::new(0.0405, 0.0350, 0.062), 0.0165),
         barbels: Vec::new(),
     };
-    let skin = Skin {
+    Species {
+        name: "herring",
+        shape,
+        skin: skin(),
+        swim: Swim {
+            reach: 0.100,
+            wave: 0.95,
+            fold_rad: 0.35,
+            twist_rad: 0.75,
+        },
+        smallest: fish::TINY,
+    }
+}
+
+fn skin() -> Skin {
+    Skin {
         back: Vec3::new(84.0, 96.0, 90.0),
         flank: Vec3::new(206.0, 220.0, 226.0),
         belly: Vec3::new(238.0, 242.0, 242.0),
@@ -101,17 +116,5 @@ pub(super) fn herring() -> Species {
         mouth: 0.072,
         head: 0.10,
         iris: Vec3::new(30.0, 33.0, 33.0),
-    };
-    Species {
-        name: "herring",
-        shape,
-        skin,
-        swim: Swim {
-            reach: 0.100,
-            wave: 0.95,
-            fold_rad: 0.35,
-            twist_rad: 0.75,
-        },
-        smallest: fish::TINY,
     }
 }

@@ -262,69 +262,119 @@ pub(super) fn kind_number(kind: SurfaceKind) -> u8 {
     }
 }
 
+/// Makes the pipelines of one scene.
+struct Maker<'a> {
+    device: &'a Device,
+    layouts: &'a BindGroupLayouts,
+    samples: u32,
+    has_fine_water: bool,
+    /// Values of the shaders' overridable constants: the kind of the surface, whether the GPU computes the water, and those that only
+    /// the bodies have.
+    constants: [(&'static str, f64); 5],
+}
+
+/// Bodies are drawn over what is behind them.
+const OVER: Option<wgpu::BlendState> = Some(wgpu::BlendState::PREMULTIPLIED_ALPHA_BLENDING);
+
+impl Maker<'_> {
+    fn make(&self, description: &PipelineDescription<'_>) -> wgpu::RenderPipeline {
+        pipeline(self.device, self.layouts, description)
+    }
+
+    /// Makes a pipeline that draws to the whole target, without vertices from a buffer.
+    fn full_target(
+        &self,
+        shader: &str,
+        fragment: &str,
+        format: TextureFormat,
+        bind_group: &BindGroupLayout,
+    ) -> wgpu::RenderPipeline {
+        self.make(&PipelineDescription {
+            shader,
+            bind_groups: &[bind_group],
+            vertex: ("full_target", None),
+            fragment: (fragment, format, None),
+            draws_body_depth: false,
+            has_depth: false,
+            samples: 1,
+            constants: &self.constants[1..2],
+        })
+    }
+
+    /// Makes a pipeline that draws triangles from a vertex buffer.
+    fn flat(
+        &self,
+        shader: &str,
+        (vertex, layout): (&str, VertexLayout),
+        fragment: (&str, TextureFormat, Option<wgpu::BlendState>),
+        bind_group: &BindGroupLayout,
+    ) -> wgpu::RenderPipeline {
+        self.make(&PipelineDescription {
+            shader,
+            bind_groups: &[bind_group],
+            vertex: (vertex, Some(layout.per_vertex())),
+            fragment,
+            draws_body_depth: false,
+            has_depth: false,
+            samples: 1,
+            constants: &[],
+        })
+    }
+
+    /// Makes a pipeline that draws models.
+    fn body(
+        &self,
+        vertex: &str,
+        fragment: &str,
+        blend: Option<wgpu::BlendState>,
+    ) -> wgpu::RenderPipeline {
+        self.make(&PipelineDescription {
+            shader: "bodies",
+            bind_groups: &[&self.layouts.bodies],
+            vertex: (vertex, Some(vertex_layouts::MODEL.per_vertex())),
+            fragment: (fragment, BODIES, blend),
+            draws_body_depth: self.has_fine_water,
+            has_depth: true,
+            samples: self.samples,
+            constants: &self.constants,
+        })
+    }
+
+    /// Makes a pipeline that draws small things among the bodies, one per instance.
+    fn small(
+        &self,
+        shader: &str,
+        (vertex, layout): (&str, VertexLayout),
+        fragment: &str,
+    ) -> wgpu::RenderPipeline {
+        self.make(&PipelineDescription {
+            shader,
+            bind_groups: &[],
+            vertex: (vertex, Some(layout.per_instance())),
+            fragment: (fragment, BODIES, OVER),
+            draws_body_depth: self.has_fine_water,
+            has_depth: true,
+            samples: self.samples,
+            constants: &self.constants[..1],
+        })
+    }
+}
+
 impl Pipelines {
     /// Creates all pipelines.
     pub(super) fn new(device: &Device, layouts: &BindGroupLayouts, kind: PipelineKind) -> Self {
-        let PipelineKind {
-            surface,
-            samples,
-            influences,
-            has_fine_water,
-            has_varieties,
-            has_markings,
-        } = kind;
-        let fine = [(FINE_WATER, flag(has_fine_water))];
-        let make = |description: &PipelineDescription<'_>| pipeline(device, layouts, description);
-        // Makes a pipeline that draws to the whole target, without vertices from a buffer.
-        let full_target =
-            |shader: &str, fragment: &str, format, bind_groups: &[&BindGroupLayout]| {
-                make(&PipelineDescription {
-                    shader,
-                    bind_groups,
-                    vertex: ("full_target", None),
-                    fragment: (fragment, format, None),
-                    draws_body_depth: false,
-                    has_depth: false,
-                    samples: 1,
-                    constants: &fine,
-                })
-            };
-        // Makes a pipeline that draws triangles from a vertex buffer.
-        let flat = |shader: &str,
-                    vertex: &str,
-                    layout: VertexLayout,
-                    fragment: (&str, TextureFormat, Option<wgpu::BlendState>),
-                    bind_groups: &[&BindGroupLayout]| {
-            make(&PipelineDescription {
-                shader,
-                bind_groups,
-                vertex: (vertex, Some(layout.per_vertex())),
-                fragment,
-                draws_body_depth: false,
-                has_depth: false,
-                samples: 1,
-                constants: &[],
-            })
-        };
-        let constants = [
-            (SURFACE_KIND, f64::from(kind_number(surface))),
-            (FINE_WATER, flag(has_fine_water)),
-            ("INFLUENCES", influences as f64),
-            ("HAS_VARIETIES", flag(has_varieties)),
-            ("HAS_MARKINGS", flag(has_markings)),
-        ];
-        let over = Some(wgpu::BlendState::PREMULTIPLIED_ALPHA_BLENDING);
-        let body = |vertex: &str, fragment: &str, blend| {
-            make(&PipelineDescription {
-                shader: "bodies",
-                bind_groups: &[&layouts.bodies],
-                vertex: (vertex, Some(vertex_layouts::MODEL.per_vertex())),
-                fragment: (fragment, BODIES, blend),
-                draws_body_depth: has_fine_water,
-                has_depth: true,
-                samples,
-                constants: &constants,
-            })
+        let to = Maker {
+            device,
+            layouts,
+            samples: kind.samples,
+            has_fine_water: kind.has_fine_water,
+            constants: [
+                (SURFACE_KIND, f64::from(kind_number(kind.surface))),
+                (FINE_WATER, flag(kind.has_fine_water)),
+                ("INFLUENCES", kind.influences as f64),
+                ("HAS_VARIETIES", flag(kind.has_varieties)),
+                ("HAS_MARKINGS", flag(kind.has_markings)),
+            ],
         };
         let [
             ground_paint,
@@ -339,58 +389,40 @@ impl Pipelines {
             dust,
             overlay,
         ] = at_once([
-            &|| full_target("ground", "ground_color", GROUND, &[&layouts.ground]),
+            &|| to.full_target("ground", "ground_color", GROUND, &layouts.ground),
             &|| {
-                let groups = [&layouts.ground_light];
-                full_target("ground_light", "caustics_light", GROUND_LIGHT, &groups)
+                let lights = &layouts.ground_light;
+                to.full_target("ground_light", "caustics_light", GROUND_LIGHT, lights)
             },
             &|| {
-                flat(
-                    "ground_light",
-                    "shadow_vertex",
-                    vertex_layouts::GROUND_SHADOW,
-                    ("shadow_light", GROUND_LIGHT, Some(multiply())),
-                    &[&layouts.ground_light],
+                let vertex = ("shadow_vertex", vertex_layouts::GROUND_SHADOW);
+                let fragment = ("shadow_light", GROUND_LIGHT, Some(multiply()));
+                to.flat("ground_light", vertex, fragment, &layouts.ground_light)
+            },
+            &|| to.full_target("cell_means", "cell_mean", FINISHED, &layouts.overlay),
+            &|| to.body("fish_vertex", "fish_light", OVER),
+            &|| to.body("body_vertex", "stone_light", None),
+            &|| to.body("plant_vertex", "plant_light", OVER),
+            &|| to.body("body_vertex", "waterfall_light", OVER),
+            &|| {
+                to.small(
+                    "floating",
+                    ("leaf_vertex", vertex_layouts::LEAF),
+                    "leaf_light",
                 )
             },
-            &|| full_target("cell_means", "cell_mean", FINISHED, &[&layouts.overlay]),
-            &|| body("fish_vertex", "fish_light", over),
-            &|| body("body_vertex", "stone_light", None),
-            &|| body("plant_vertex", "plant_light", over),
-            &|| body("body_vertex", "waterfall_light", over),
             &|| {
-                make(&PipelineDescription {
-                    shader: "floating",
-                    bind_groups: &[],
-                    vertex: ("leaf_vertex", Some(vertex_layouts::LEAF.per_instance())),
-                    fragment: ("leaf_light", BODIES, over),
-                    draws_body_depth: has_fine_water,
-                    has_depth: true,
-                    samples,
-                    constants: &constants[..1],
-                })
+                to.small(
+                    "dust",
+                    ("speck_vertex", vertex_layouts::SPECK),
+                    "speck_light",
+                )
             },
             &|| {
-                make(&PipelineDescription {
-                    shader: "dust",
-                    bind_groups: &[],
-                    vertex: ("speck_vertex", Some(vertex_layouts::SPECK.per_instance())),
-                    fragment: ("speck_light", BODIES, over),
-                    draws_body_depth: has_fine_water,
-                    has_depth: true,
-                    samples,
-                    constants: &constants[..1],
-                })
-            },
-            &|| {
+                let vertex = ("overlay_vertex", vertex_layouts::OVERLAY);
                 let blend = Some(wgpu::BlendState::ALPHA_BLENDING);
-                flat(
-                    "overlay",
-                    "overlay_vertex",
-                    vertex_layouts::OVERLAY,
-                    ("overlay_color", FINISHED, blend),
-                    &[&layouts.overlay],
-                )
+                let fragment = ("overlay_color", FINISHED, blend);
+                to.flat("overlay", vertex, fragment, &layouts.overlay)
             },
         ]);
         Self {
