@@ -12,11 +12,14 @@ fn shaft(at: vec2<f32>, distance: f32) -> f32 {
         // its own.
         let apart = along + 0.09 * at.x * at.y - 0.14 * at.y;
         let group = 0.5 + 0.5 * sin(apart * 1.7 + 0.12 * t + 1.3 * sin(apart * 0.53 - 0.08 * t));
-        let wide = textureSampleLevel(ripple_noise, tiling_sampler, vec2<f32>(apart * 0.42, 0.03 * at.y + 31.0 / DRIFT_PERIOD_SECS * t), 0.0).x;
-        let thin = textureSampleLevel(ripple_noise, tiling_sampler, vec2<f32>(apart * 1.3 + 0.5, 0.02 * at.y - 47.0 / DRIFT_PERIOD_SECS * t), 0.0).y;
+        let wide = textureSampleLevel(ripple_noise, tiling_sampler, vec2<f32>(apart * 0.20, 0.03 * at.y + 31.0 / DRIFT_PERIOD_SECS * t), 0.0).x;
+        let thin = textureSampleLevel(ripple_noise, tiling_sampler, vec2<f32>(apart * 0.75 + 0.5, 0.02 * at.y - 47.0 / DRIFT_PERIOD_SECS * t), 0.0).y;
         let end = noise(vec2<f32>(apart * 2.3, 7.0)) - 0.5;
         let lasts = smoothstep(-0.75, 0.75, end - at.y / scene.surface_half_m.y);
-        return 0.75 * group * group * lasts * smoothstep(-0.06, 0.36, (wide - 0.5) + 0.7 * (thin - 0.5));
+        // Threads are soft at their sides, and a few are much brighter than the others.
+        let bundle = smoothstep(-0.10, 0.30, wide - 0.5);
+        let thread = 0.45 + 1.1 * smoothstep(0.0, 0.34, thin - 0.5);
+        return 0.42 * group * group * lasts * bundle * thread;
     }
     let wide = sin(along * 3.1 + 0.21 * t + 1.3 * sin(along * 0.83 - 0.17 * t));
     let fine = sin(along * 7.7 - 0.35 * t + 2.1 * sin(along * 1.9 + 0.13 * t));
