@@ -155,6 +155,8 @@ test("a corner is dragged with a finger, and moved with the arrow keys", async (
   const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
   const touch = await page.context().newCDPSession(page);
   const depth = async () => (await api(page, "/status")).undo_depth;
+  // The status follows the commands of the test before this one a moment later.
+  await page.waitForTimeout(1200);
   const before = await depth();
   await touch.send("Input.dispatchTouchEvent", { type: "touchStart", touchPoints: [{ x, y }] });
   for (let i = 1; i <= 8; i++) await touch.send("Input.dispatchTouchEvent", { type: "touchMove", touchPoints: [{ x: x + i * 4, y: y + i * 3 }] });
@@ -346,7 +348,9 @@ test("the picture of the camera shows outlines and ids of visitors, and the mask
   ]);
   const distances = corners.map(([x, y]) => Math.hypot(x - 160, y - 120));
   assert.ok(Math.min(...distances) > 5 && Math.max(...distances) < 15, `${corners}`);
-  assert.equal(label, String((await api(page, "/status")).tracks[0].id));
+  // The status follows the stream a moment later.
+  const track = await until(async () => (await api(page, "/status")).tracks[0], "the visitor in the status");
+  assert.equal(label, String(track.id));
   await takePictures("live-camera");
   writeFileSync(disc, "");
 });
