@@ -138,7 +138,7 @@ fn ground_sunlight(ground: vec2<f32>) -> vec3<f32> {
 const ON_WATER = 0.02;
 
 // Returns the position on the surface at which a body is seen from `place`: the deeper the body, the farther a slope of the water
-// shifts it. What lies on the water is not shifted and hides what is below. All shares are continuous across the edge of a body, so
+// shifts it. A body on the water is not shifted, and it hides the bodies below. All shares are continuous across the edge of a body, so
 // that its outline has no steps.
 fn seen_body(place: vec2<f32>, shift: vec2<f32>) -> vec2<f32> {
     let here = (place * scene.body_uv_per_m + 0.5) * scene.target_scale;
