@@ -9,9 +9,10 @@
 
 use std::time::{Duration, Instant};
 
-use shoal::app::{DurationMeter, LiveConfig, LivePool, ScreenOpener, StopFlag, first_output_setup};
+use shoal::app::{LiveConfig, LivePool, ScreenOpener, first_output_setup};
 use shoal::camera::{AtEnd, SourceSpec};
 use shoal::render::{GpuPresenter, Presenter};
+use shoal::runtime::{DurationMeter, StopFlag};
 use shoal::world::OverlayLayers;
 
 /// Duration of the measurement, in seconds. Vision learns the background model during the first second.

@@ -21,6 +21,7 @@ pub mod life;
 pub mod navigation;
 pub mod panel;
 pub mod render;
+pub mod runtime;
 pub mod schedule;
 pub mod simulation;
 pub mod site;

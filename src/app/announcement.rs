@@ -10,8 +10,8 @@ use std::process::{Child, ChildStderr, ChildStdin, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::print_message;
 use crate::panel::AnnouncedService;
+use crate::runtime::print_message;
 
 /// The program that keeps the service.
 const PROGRAM: &str = "avahi-publish";

@@ -9,13 +9,13 @@ use std::process::ExitCode;
 use anyhow::{Context, anyhow};
 use glam::DVec3;
 
-use super::date::now_iso;
 use super::json_lines::is_standard_output;
 use crate::calibration::{
     Calibration, CalibrationParams, CalibrationReport, CalibrationSetup, calibrate as fit,
     read_points,
 };
 use crate::config::{OutputKind, check_output, read_text, write_atomically};
+use crate::runtime::now_iso;
 
 /// Options of [`calibrate`].
 #[derive(Clone, Debug)]

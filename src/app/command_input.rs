@@ -13,9 +13,8 @@ use serde::Deserialize;
 
 use super::followed_file::FollowedFile;
 use super::json_lines::{JsonLinesReader, LineError, is_standard_stream};
-use super::live::Heartbeat;
-use super::print_message;
 use crate::control::{Command, CommandSender, Undelivered};
+use crate::runtime::{Heartbeat, print_message};
 
 /// Longest line, in bytes. A line may contain a document or a table of points.
 const MAX_LINE_BYTES: u64 = 4 << 20;
@@ -182,8 +181,8 @@ fn parse(text: &[u8]) -> Result<Command, serde_json::Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::live::{HangPolicy, StopFlag, Supervisor};
     use crate::control::{Incoming, Source, SourceKind, desk_queue};
+    use crate::runtime::{HangPolicy, StopFlag, Supervisor};
     use std::io::Write as _;
 
     fn start(path: &Path) -> (Supervisor, std::sync::mpsc::Receiver<Incoming>) {

@@ -5,8 +5,8 @@ use std::path::Path;
 use anyhow::bail;
 
 use super::json_lines::JsonLinesReader;
-use super::live::StopFlag;
 use crate::control::CommandLine;
+use crate::runtime::StopFlag;
 
 /// Longest line, in bytes. A line may contain all documents of a site.
 const MAX_LINE_BYTES: u64 = 64 << 20;

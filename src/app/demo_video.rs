@@ -19,7 +19,7 @@ use crate::world::{Observation, Snapshot};
 use super::frame_tracker::{FrameTracker, TrackerConfig};
 use super::observation::observation_from_tracks;
 use super::offscreen::{PictureOutput, RenderOptions, render_offscreen};
-use super::print_message;
+use crate::runtime::print_message;
 
 /// Frames per second of the video.
 const FPS: f64 = 30.0;

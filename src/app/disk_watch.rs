@@ -7,10 +7,11 @@ use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
 
-use super::live::{FaultReporter, Heartbeat, Journal};
 use crate::control::{
-    Command, DeskClient, Outcome, Reply, Request, Source, SourceKind, Undelivered,
+    Command, DeskClient, FaultReporter, Journal, Outcome, Reply, Request, Source, SourceKind,
+    Undelivered,
 };
+use crate::runtime::Heartbeat;
 use crate::site::{FileWatcher, POLL_SECS};
 
 /// Polls a watcher of a site's files and sends changed documents to the desk. While the files cannot be read or are rejected, the
@@ -157,8 +158,8 @@ impl SiteFault {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::live::{HangPolicy, StopFlag, Supervisor};
     use crate::control::{Board, EventKind, Incoming, Reason, desk_queue};
+    use crate::runtime::{HangPolicy, StopFlag, Supervisor};
     use std::path::Path;
     use std::sync::Arc;
 

@@ -2,10 +2,10 @@
 
 use glam::DVec3;
 
-use super::print_message;
 use crate::calibration::Calibration;
 use crate::camera::Frame;
 use crate::geometry::{FloorFromCamera, Surface};
+use crate::runtime::print_message;
 use crate::vision::FloorView;
 
 /// Returns the mapping from frames of this size to the floor, according to the calibration. Without a calibration, the whole

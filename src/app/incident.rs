@@ -14,13 +14,12 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use parking_lot::Mutex;
 
-use super::date::now_iso;
-use super::live::{Heartbeat, Journal};
 use super::session::{
     LOG_FILE, START_FILE, SessionEntry, SessionLog, SessionStart, TickLog, WAITING_MAX,
 };
 use crate::config::save_file;
-use crate::control::{DeskClient, EventKind};
+use crate::control::{DeskClient, EventKind, Journal};
+use crate::runtime::{Heartbeat, now_iso};
 use crate::site::EditorState;
 use crate::world::Observation;
 

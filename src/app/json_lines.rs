@@ -9,9 +9,9 @@ use anyhow::Context;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::live::StopFlag;
 use super::stoppable_input::StoppableInput;
 use crate::config::create_stream;
+use crate::runtime::StopFlag;
 
 /// Byte order mark, which some editors write at the beginning of a text.
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";

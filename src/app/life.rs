@@ -7,10 +7,10 @@ use std::time::Instant;
 use anyhow::Context;
 use parking_lot::Mutex;
 
-use super::print_message;
 use crate::life::{
     LifeRecorder, LifeReport, RunName, StaffScript, Survey, VisitorProgram, VisitorScript,
 };
+use crate::runtime::print_message;
 use crate::simulation::{SceneDescription, Simulation, SimulationParams};
 
 /// Options of [`survey_life`].

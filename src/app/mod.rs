@@ -12,7 +12,6 @@ mod command_reader;
 mod commands;
 #[cfg(unix)]
 mod ctl;
-mod date;
 mod demo_video;
 mod desk;
 mod disk_watch;
@@ -28,8 +27,6 @@ mod notebook;
 mod observation;
 mod offscreen;
 mod panel_stage;
-mod parent_process;
-mod process;
 mod recordings_folder;
 mod replay;
 mod run_pool;
@@ -53,10 +50,9 @@ pub use disk_watch::watch_files;
 pub use frame_tracker::TrackerConfig;
 pub use life::{LifeOptions, survey_life};
 pub use live::{
-    CALIBRATION_COMMANDS_MAX, CalibrationCommand, DurationMeter, DurationSummary, HangPolicy,
-    Heartbeat, Journal, LiveCalibration, LiveConfig, LivePool, NoticeBoard, RecordConfig,
-    ScreenBoard, ScreenOpener, SessionConfig, SetupBuilder, SetupHandoff, StageBoard, StopFlag,
-    Supervisor,
+    CALIBRATION_COMMANDS_MAX, CalibrationCommand, LiveCalibration, LiveConfig, LivePool,
+    NoticeBoard, RecordConfig, ScreenBoard, ScreenOpener, SessionConfig, SetupBuilder,
+    SetupHandoff,
 };
 pub use observation::update_observation;
 pub use replay::{ReplayOptions, ReplaySummary, replay};
@@ -65,7 +61,7 @@ pub use simulate::{CommandScript, SimulateOptions, simulate};
 pub use site_setup::first_output_setup;
 pub use track::{TrackOptions, TrackSummary, track};
 
-use terminal::print_message;
+use crate::runtime::{EXIT_REPORTED, print_message};
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -93,11 +89,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Err(error) if terminal::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             print_message(&format!("error: {error:#}"));
-            ExitCode::from(if is_child {
-                parent_process::EXIT_REPORTED
-            } else {
-                1
-            })
+            ExitCode::from(if is_child { EXIT_REPORTED } else { 1 })
         }
     }
 }

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use parking_lot::Mutex;
 
-use super::date::now_iso;
 use crate::config::{read_file, write_atomically};
 use crate::panel::{NOTEBOOK_NAME, NotebookEntry};
+use crate::runtime::now_iso;
 
 /// Largest number of entries. The oldest ones are dropped.
 const ENTRIES_MAX: usize = 2000;

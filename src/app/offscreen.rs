@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use crate::render::{Gpu, PictureWriter, RenderSetup, Renderer};
 use crate::world::Snapshot;
 
-use super::print_message;
+use crate::runtime::print_message;
 
 /// Time between two progress messages.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(2);

@@ -9,9 +9,8 @@ use qrcode::{Color, EcLevel, QrCode};
 use serde_json::{Value, json};
 
 use super::announcement::Announcement;
-use super::live::{HangPolicy, LivePool, ask_for_monitors};
+use super::live::{LivePool, ask_for_monitors};
 use super::notebook::NotebookFile;
-use super::print_message;
 use super::recordings_folder::RecordingsFolder;
 use super::site_archive::{add_model, read_site_files, read_versions, restore_site_files};
 use super::state_folder::{counts_file, state_folder};
@@ -23,6 +22,7 @@ use crate::panel::{
     SetupNotice, SiteFiles, VisitorCounts,
 };
 use crate::render::{FloorNotice, QrModules};
+use crate::runtime::{HangPolicy, print_message};
 use crate::site::{self, Site};
 
 /// Returns the options of the panel of a site. `listen` comes from the command line and replaces the value of the site.

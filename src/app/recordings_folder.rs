@@ -5,9 +5,8 @@
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::date::iso_from_time;
-use super::live::free_bytes;
 use crate::panel::{RecordingFile, RecordingList};
+use crate::runtime::{free_bytes, iso_from_time};
 
 /// Folder in the state folder.
 const FOLDER: &str = "recordings";

@@ -12,11 +12,11 @@ use anyhow::{Context, anyhow, bail};
 use super::agents_line::{add_forces, agents_line};
 use super::desk::Desk;
 use super::json_lines::{JsonLinesReader, JsonLinesWriter};
-use super::print_message;
 use super::session::{
     LOG_FILE, SESSION_VERSION, START_FILE, SessionEntry, SessionStart, pool_hash,
 };
 use crate::control::Command;
+use crate::runtime::print_message;
 use crate::simulation::{Change, Simulation, SimulationParams};
 use crate::site::Editor;
 use crate::world::{Observation, Snapshot};

@@ -20,13 +20,12 @@ use super::command_input::CommandInput;
 use super::ctl::{CtlServer, new_socket_path};
 use super::disk_watch::watch_files;
 use super::live::{
-    Backoff, DurationMeter, HangPolicy, LiveConfig, LivePool, ScreenOpener, SessionConfig,
-    SetupBuilder, SetupHandoff, SharedWindows, StopFlag, Supervisor, WindowSettings,
-    calibration_step_for_key, check_reachable, is_x11, run_windows, watch_monitors,
+    LiveConfig, LivePool, ScreenOpener, SessionConfig, SetupBuilder, SetupHandoff, SharedWindows,
+    WindowSettings, calibration_step_for_key, check_reachable, is_x11, run_windows, watch_monitors,
 };
 use super::panel_stage::{start_panel, visitor_counts};
-use super::print_message;
 use super::session::SessionStart;
+use crate::runtime::{Backoff, DurationMeter, HangPolicy, StopFlag, Supervisor, print_message};
 
 /// Time between two checks of the other threads while there is no window.
 const CHECK_INTERVAL: Duration = Duration::from_millis(50);

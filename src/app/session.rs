@@ -15,10 +15,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
 
-use super::date::now_iso;
-use super::live::Heartbeat;
 use crate::config::save_file;
 use crate::control::Command;
+use crate::runtime::{Heartbeat, now_iso};
 use crate::simulation::SimulationParams;
 use crate::site::{Editor, EditorState};
 use crate::world::{Observation, Shadow, Snapshot, copy_shadow};

@@ -8,9 +8,9 @@ use crate::panel::{FileVersion, NOTEBOOK_NAME, SiteFileContent, is_archive_name}
 use crate::render::Model;
 use crate::site;
 
-use super::date::iso_from_time;
 use super::desk::reasons;
 use super::notebook::NotebookFile;
+use crate::runtime::iso_from_time;
 
 /// Name of the site file in a backup, whatever its name on the disk.
 const SITE_NAME: &str = "site.toml";

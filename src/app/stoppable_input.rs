@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 
-use super::live::StopFlag;
+use crate::runtime::StopFlag;
 
 /// Longest wait for data between two checks of the stop flag.
 const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(50);

@@ -1,23 +1,18 @@
 //! Standard error: messages for the user, and the log.
 
 use std::fmt::Write as _;
-use std::io::{IsTerminal, Write as _};
+use std::io::IsTerminal;
 
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::{Context, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 
-use super::date::now_iso;
 use crate::panel::{LogLevel, LogRing};
+use crate::runtime::now_iso;
 
 /// The newest lines of the log, for the operator's panel.
 pub(super) static LOG: LogRing = LogRing::new();
-
-/// Prints a message to standard error. Does not fail if the terminal is closed.
-pub(super) fn print_message(text: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "{text}");
-}
 
 /// Sets up the log on standard error. Log entries of libraries are written only at level debug or trace, because they are for
 /// developers. There are no color codes if standard error is not a terminal.

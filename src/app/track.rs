@@ -10,14 +10,14 @@ use crate::camera::{
     CameraParams, Feed, FeedMode, FeedSetup, Frame, ReadOutcome, SourceSpec, WorkerCommand,
 };
 use crate::config::{OutputKind, check_output, output_target};
-use crate::control::TrackLine;
+use crate::control::{Journal, TrackLine};
 use crate::vision::{LightState, Vision};
 
 use super::frame_tracker::{FrameTracker, TrackerConfig};
 use super::json_lines::{JsonLinesWriter, is_standard_output};
-use super::live::{DriftMonitor, Journal, PictureFaults};
+use super::live::{DriftMonitor, PictureFaults};
 use super::observation::track_line;
-use super::print_message;
+use crate::runtime::print_message;
 
 /// Time between two progress messages.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(2);

@@ -8,9 +8,9 @@ use std::path::Path;
 use anyhow::bail;
 
 use super::json_lines::JsonLinesReader;
-use super::live::StopFlag;
 use super::observation::observation_from_line;
 use crate::control::TrackLine;
+use crate::runtime::StopFlag;
 use crate::world::Observation;
 
 /// Longest line, in bytes. A hundred visitors with full outlines need a fifth of this length.

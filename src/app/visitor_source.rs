@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use super::live::StopFlag;
 use super::tracks_file::TracksFile;
 use crate::geometry::Surface;
 use crate::life::{VisitorProgram, VisitorScript};
+use crate::runtime::StopFlag;
 use crate::world::Observation;
 
 /// The visitors of one run.

@@ -10,8 +10,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use super::CameraError;
-use super::clock::AwakeClock;
 use super::stderr_tail::StderrTail;
+use crate::runtime::AwakeClock;
 
 /// Longest wait for the exit of a child. A child that fails exits within a few milliseconds, but a worker that hangs in its
 /// driver may never exit.

@@ -6,7 +6,6 @@
 
 mod child_group;
 mod child_guard;
-mod clock;
 mod command;
 mod description;
 mod error;
@@ -30,7 +29,6 @@ mod y4m;
 #[cfg(target_os = "linux")]
 pub use self::child_guard::become_guarded_program;
 pub use self::child_guard::run_child_guard;
-pub use self::clock::AwakeClock;
 pub use self::command::WorkerCommand;
 pub use self::description::{
     CameraDescription, ControlDescription, FormatDescription, SizeDescription,

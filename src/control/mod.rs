@@ -5,6 +5,8 @@
 mod client;
 mod command;
 mod event;
+mod fault_reporter;
+mod journal;
 mod lines;
 mod recording;
 mod request;
@@ -21,6 +23,8 @@ pub use command::{
     EditChange, MarkerPoint, MindChoice, PoleShadow, TouchMark, command_schema,
 };
 pub use event::{Event, EventKind, EventLog, EventPage};
+pub use fault_reporter::FaultReporter;
+pub use journal::Journal;
 pub use lines::{AgentLine, AgentsLine, ShadowLine, TrackLine};
 pub use recording::{COMMANDED_SECS_MAX, RecordingStatus, RecordingStep};
 pub use request::{Outcome, Reason, Reply, Request, Source, SourceKind};
@@ -30,7 +34,7 @@ pub use schedule::{
 pub use stage::StageChoice;
 pub use status::{
     CalibrationEnd, CalibrationKnown, CalibrationPhase, CalibrationRejection, CalibrationResult,
-    CalibrationStatus, CalibrationWait, CameraStatus, DriftStatus, DurationStatus, FaultStatus,
-    MachineStatus, OutputStatus, PictureStatus, Rejection, RuleStatus, SpeciesStatus, StageStatus,
-    Status, TargetResult, TimingStatus, TrackStatus, VersionStatus, VisitorStatus,
+    CalibrationStatus, CalibrationWait, CameraStatus, DriftStatus, FaultStatus, OutputStatus,
+    PictureStatus, Rejection, RuleStatus, SpeciesStatus, Status, TargetResult, TimingStatus,
+    TrackStatus, VersionStatus, VisitorStatus,
 };

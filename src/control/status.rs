@@ -10,6 +10,7 @@ use super::command::DocumentName;
 use super::recording::RecordingStatus;
 use super::request::Reason;
 use super::schedule::ScheduleStatus;
+use crate::runtime::{DurationStatus, MachineStatus, StageStatus};
 
 /// Status of a running pool.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -75,22 +76,6 @@ pub struct Status {
     pub versions: VersionStatus,
     /// The machine.
     pub machine: MachineStatus,
-}
-
-/// Health of a stage.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct StageStatus {
-    /// Name of the stage.
-    pub name: String,
-    /// Its health in words: `running`, `finished`, or what is wrong.
-    pub state: String,
-    /// Whether the stage works.
-    pub is_well: bool,
-    /// Time for which it has been in this state.
-    pub for_secs: f64,
-    /// Number of times that it was restarted after a panic.
-    pub restarts: u64,
 }
 
 /// An active fault.
@@ -189,18 +174,6 @@ pub struct TimingStatus {
     pub command_to_snapshot: DurationStatus,
 }
 
-/// Durations of one kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct DurationStatus {
-    /// Number of measured durations.
-    pub count: u64,
-    /// Median.
-    pub p50_ms: f64,
-    /// 99th percentile.
-    pub p99_ms: f64,
-}
-
 /// An output.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -233,20 +206,6 @@ pub struct VersionStatus {
     pub kernel: String,
     /// Outputs, graphics adapter and driver in one line; empty without a picture.
     pub picture: String,
-}
-
-/// The machine. A value is `None` where the system does not report it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct MachineStatus {
-    /// Number of the process.
-    pub process: u32,
-    /// Memory of the process, in bytes.
-    pub memory_bytes: Option<u64>,
-    /// Largest memory of the process since the start, in bytes.
-    pub memory_max_bytes: Option<u64>,
-    /// Free space on the disk with the site, in bytes.
-    pub disk_free_bytes: Option<u64>,
 }
 
 /// Quality of the picture. Rendering adapts this quality to the speed of the graphics device.

@@ -13,11 +13,9 @@ use std::time::{Duration, Instant};
 
 use crate::desk::{Pool, edit};
 use serde_json::json;
-use shoal::app::{
-    CommandScript, HangPolicy, Journal, SimulateOptions, StopFlag, Supervisor, agents_line,
-    simulate, watch_files,
-};
-use shoal::control::{Command, desk_queue};
+use shoal::app::{CommandScript, SimulateOptions, agents_line, simulate, watch_files};
+use shoal::control::{Command, Journal, desk_queue};
+use shoal::runtime::{HangPolicy, StopFlag, Supervisor};
 use shoal::simulation::SimulationParams;
 use shoal::site::{Editor, FileWatcher};
 use shoal::world::Snapshot;

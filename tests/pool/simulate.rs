@@ -9,8 +9,9 @@
 
 use crate::pools;
 
-use shoal::app::{SimulateOptions, StopFlag, simulate};
+use shoal::app::{SimulateOptions, simulate};
 use shoal::control::AgentsLine;
+use shoal::runtime::StopFlag;
 
 fn lines_of(options: &SimulateOptions) -> Vec<AgentsLine> {
     simulate(options, &StopFlag::default()).unwrap();

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use shoal::app::{CtlServer, HangPolicy, LivePool};
+use shoal::app::{CtlServer, LivePool};
+use shoal::runtime::HangPolicy;
 
 use crate::desk::no_camera;
 

@@ -8,11 +8,11 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::Args;
 
-use crate::app::print_message;
 use crate::camera::{
     CameraDescription, CameraList, ControlDescription, FormatDescription, WorkerCommand,
     list_cameras,
 };
+use crate::runtime::print_message;
 
 /// Longest time that a camera may take to answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);

@@ -9,8 +9,8 @@ use clap::{Args, Subcommand};
 
 use crate::app::ctl::{CtlAnswer, CtlClient, CtlRequest, find_instance, status_text};
 use crate::app::json_lines::{JsonLinesReader, is_standard_stream};
-use crate::app::print_message;
 use crate::control::{Command, Outcome, ScheduleStep, ShowState};
+use crate::runtime::print_message;
 
 /// Exit code of `ctl status` if a fault is active or a stage does not work.
 const EXIT_UNHEALTHY: u8 = 3;

@@ -6,14 +6,13 @@ use std::process::ExitCode;
 use crate::app::cli::DemoArguments;
 use crate::app::demo_video::{self, DemoOptions, render_demo};
 use crate::app::live::check_reachable;
-use crate::app::print_message;
-use crate::app::process::stop_on_signals;
 use crate::app::run_pool::{DisplayOptions, Documents, RunOptions, run_pool};
 use crate::app::site_setup::{
     camera_source, first_output_setup, live_config, load_site, load_watched_documents,
     render_setup, simulation, tracker_config, window_settings,
 };
 use crate::camera::AtEnd;
+use crate::runtime::{print_message, stop_on_signals};
 use crate::site::Site;
 use crate::world::OverlayLayers;
 

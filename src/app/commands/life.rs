@@ -6,9 +6,9 @@ use std::process::ExitCode;
 use crate::app::cli::LifeArguments;
 use crate::app::json_lines::JsonLinesWriter;
 use crate::app::life::{LifeOptions, survey_life};
-use crate::app::process::stop_on_signals;
 use crate::app::site_setup::load_documents;
 use crate::control::DocumentName;
+use crate::runtime::stop_on_signals;
 use crate::site::{self, Editor};
 
 /// Prints the table and the problems. Returns exit code 0 if there are no problems, otherwise 1.

@@ -36,9 +36,9 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 
 use super::cli::Command;
-use super::process::ensure_runtime_dir;
 use crate::camera::{SourceKind, SourceSpec};
 use crate::config::check_not_input;
+use crate::runtime::ensure_runtime_dir;
 
 /// Checks that a command replaces none of the files that it reads.
 ///

@@ -5,10 +5,9 @@ use std::process::ExitCode;
 use super::keep_inputs;
 use crate::app::cli::RenderArguments;
 use crate::app::offscreen::{PictureOutput, RenderOptions, render_offscreen};
-use crate::app::print_message;
-use crate::app::process::stop_on_signals;
 use crate::app::site_setup::{first_output_setup, load_site, simulation};
 use crate::app::visitor_source::VisitorSource;
+use crate::runtime::{print_message, stop_on_signals};
 use crate::world::OverlayLayer;
 use crate::world::Snapshot;
 

@@ -6,23 +6,22 @@ use std::process::ExitCode;
 use crate::app::cli::RunArguments;
 use crate::app::live::RecordConfig;
 use crate::app::panel_stage::panel_options;
-use crate::app::parent_process;
-use crate::app::process::stop_on_signals;
 use crate::app::run_pool::{DisplayOptions, Documents, RunEnd, RunOptions, run_pool};
 use crate::app::site_setup::{live_config, load_watched_documents, render_setup, window_settings};
 use crate::camera::AtEnd;
 use crate::render::RenderSetup;
+use crate::runtime::{EXIT_NO_WINDOW, end_with_parent, run_child, stop_on_signals};
 use crate::site::Site;
 
 pub(super) fn run(arguments: RunArguments, words: &[OsString]) -> anyhow::Result<ExitCode> {
     let stop = stop_on_signals()?;
     match arguments.child_restarts {
         Some(_) => {
-            let has_parent = parent_process::end_with_parent(arguments.parent_process);
+            let has_parent = end_with_parent(arguments.parent_process);
             anyhow::ensure!(has_parent, "the parent process has ended");
         }
         None if arguments.headless => {}
-        None => return parent_process::run_child(&std::env::current_exe()?, words, &stop),
+        None => return run_child(&std::env::current_exe()?, words, &stop),
     }
     let watched = load_watched_documents(arguments.site.site, arguments.scene.as_deref())?;
     let site = Site::clone(watched.editor.site());
@@ -80,6 +79,6 @@ pub(super) fn run(arguments: RunArguments, words: &[OsString]) -> anyhow::Result
     };
     Ok(match run_pool(options, stop)? {
         RunEnd::Finished => ExitCode::SUCCESS,
-        RunEnd::NoWindow => ExitCode::from(parent_process::EXIT_NO_WINDOW),
+        RunEnd::NoWindow => ExitCode::from(EXIT_NO_WINDOW),
     })
 }

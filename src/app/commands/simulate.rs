@@ -10,12 +10,11 @@ use anyhow::Context;
 use super::keep_inputs;
 use crate::app::cli::SimulateArguments;
 use crate::app::json_lines::is_standard_output;
-use crate::app::print_message;
-use crate::app::process::stop_on_signals;
 use crate::app::replay::{ReplayOptions, replay};
 use crate::app::simulate::{self, CommandScript, SimulateOptions};
 use crate::app::site_setup::{load_documents, load_site};
 use crate::config::{OutputKind, check_output, save_file};
+use crate::runtime::{print_message, stop_on_signals};
 use crate::simulation::SimulationParams;
 use crate::site::Site;
 

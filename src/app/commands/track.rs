@@ -7,11 +7,11 @@ use anyhow::anyhow;
 
 use super::{camera_file, keep_inputs};
 use crate::app::cli::TrackArguments;
-use crate::app::process::stop_on_signals;
 use crate::app::site_setup::{camera_source, load_site, tracker_config};
 use crate::app::track::{self, TrackOptions};
 use crate::calibration::Calibration;
 use crate::config::read_text;
+use crate::runtime::stop_on_signals;
 
 pub(super) fn track(arguments: TrackArguments) -> anyhow::Result<ExitCode> {
     let site = load_site(arguments.site.site.as_deref(), None)?;

@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 
-use super::super::live::{Heartbeat, StopFlag};
 use super::protocol::{CtlAnswer, CtlRequest};
 use super::socket::remove_if_stale;
 use crate::control::{DeskClient, Request, Source, SourceKind};
+use crate::runtime::{Heartbeat, StopFlag};
 
 /// Largest number of clients at the same time. Further clients get an error and are disconnected.
 const CLIENTS_MAX: usize = 32;

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crate::control::{DurationStatus, Status};
+use crate::control::Status;
+use crate::runtime::DurationStatus;
 
 /// Largest number of needs that the line of a species names.
 const NEEDS_MAX: usize = 4;

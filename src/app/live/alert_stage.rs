@@ -16,11 +16,9 @@ use jiff::tz::TimeZone;
 use parking_lot::Mutex;
 use serde::Serialize;
 
-use super::fault_reporter::FaultReporter;
-use super::journal::Journal;
-use super::supervisor::Heartbeat;
 use crate::alerts::{ActiveFault, Alert, AlertKeeper, AlertParams, QuietHours};
-use crate::control::Board;
+use crate::control::{Board, FaultReporter, Journal};
+use crate::runtime::{Heartbeat, wait_for_program};
 
 /// Time between two looks at the status.
 const STEP_INTERVAL: Duration = Duration::from_secs(1);
@@ -205,8 +203,7 @@ fn run_program(command: &str, message: &str) -> Result<(), String> {
     if let Some(mut input) = child.stdin.take() {
         let _unread = writeln!(input, "{message}");
     }
-    super::wait_for_program(&mut child, DELIVERY_TIME)
-        .map_err(|reason| format!("{program} {reason}"))
+    wait_for_program(&mut child, DELIVERY_TIME).map_err(|reason| format!("{program} {reason}"))
 }
 
 #[cfg(test)]

@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
-use super::super::print_message;
 use crate::camera::{
     AtEnd, CameraHealth, CameraParams, Feed, FeedSetup, FrameTap, SourceSpec, WorkerCommand,
 };
+use crate::runtime::print_message;
 
 /// Time between two checks whether the old source is closed.
 const CLOSE_PAUSE: Duration = Duration::from_millis(5);

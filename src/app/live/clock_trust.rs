@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
+use crate::runtime::wait_for_program;
 use crate::schedule::ClockTrust;
 
 /// File that systemd-timesyncd creates when it has set the clock.
@@ -88,7 +89,7 @@ fn timedatectl_says_yes() -> bool {
     let Ok(mut child) = child else {
         return false;
     };
-    if super::wait_for_program(&mut child, ANSWER_TIME).is_err() {
+    if wait_for_program(&mut child, ANSWER_TIME).is_err() {
         return false;
     }
     let output = child.wait_with_output().map(|output| output.stdout);

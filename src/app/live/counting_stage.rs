@@ -7,12 +7,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use super::fault_reporter::FaultReporter;
-use super::journal::Journal;
-use super::latest_slot::LatestSlot;
 use super::show_control::ShowControl;
-use super::supervisor::Heartbeat;
 use crate::analytics::{Counter, Store, TrackPoint};
+use crate::control::{FaultReporter, Journal};
+use crate::runtime::{Heartbeat, Latest};
 
 /// Longest wait for tracks before the next heartbeat.
 const TRACKS_WAIT: Duration = Duration::from_millis(250);
@@ -32,7 +30,7 @@ pub(crate) struct CountingStage {
     /// Number of days after which counts are deleted.
     pub(crate) keep_days: u32,
     /// Tracks from the simulation stage.
-    pub(crate) tracks: Arc<LatestSlot<Vec<TrackPoint>>>,
+    pub(crate) tracks: Arc<Latest<Vec<TrackPoint>>>,
     /// State of the show. Visitors are not counted while it is closed or a recording is replayed.
     pub(crate) show: ShowControl,
     /// Faults of this stage.

@@ -18,16 +18,13 @@ use crate::calibration::Calibration;
 use crate::config::save_file;
 use crate::control::{
     Board, CalibrationStatus, CalibrationStep, Command, DocumentName, DocumentsPage, Edit,
-    EditChange, EventKind, Incoming, Outcome, Source, SourceKind, Status,
+    EditChange, EventKind, FaultReporter, Incoming, Journal, Outcome, Source, SourceKind, Status,
 };
 use crate::site::Site;
 
 use super::super::last_good::LastGood;
 use super::alert_stage::AlertBoard;
 use super::command_log::CommandLog;
-use super::fault_reporter::FaultReporter;
-use super::journal::Journal;
-use super::latest_slot::LatestSlot;
 use super::live_calibration::CalibrationCommand;
 use super::notice::NoticeBoard;
 use super::pool_queue::{PoolChange, PoolQueue};
@@ -36,8 +33,8 @@ use super::schedule_stage::ScheduleBoard;
 use super::setup_handoff::{SetupBuilder, SetupHandoff};
 use super::stage_control::StageControl;
 use super::status_builder::StatusBuilder;
-use super::supervisor::Heartbeat;
 use super::vision_stage::VisionSettings;
+use crate::runtime::{Heartbeat, Latest};
 
 /// Longest time between two steps of one drag. The panel sends a step every 120 ms, and the last one when the finger is lifted.
 const JOIN_TIME: Duration = Duration::from_secs(1);
@@ -65,7 +62,7 @@ pub(crate) struct DeskLinks {
     /// Changes for the simulation stage.
     pub(crate) queue: Arc<PoolQueue>,
     /// The individuals after the newest tick.
-    pub(crate) living: Arc<LatestSlot<Living>>,
+    pub(crate) living: Arc<Latest<Living>>,
     /// Commands for the calibration in the vision stage.
     pub(crate) calibration_commands: SyncSender<CalibrationCommand>,
     /// The log of the session; `None` if it is not logged.

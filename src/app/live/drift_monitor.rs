@@ -12,11 +12,8 @@ use crate::calibration::{
     Calibration, Drift, DriftDetector, FloorFrame, MeanFrame, find_texture_marks,
 };
 use crate::camera::{Frame, UsedBits};
-use crate::control::DriftStatus;
+use crate::control::{DriftStatus, FaultReporter, Journal};
 use crate::vision::Vision;
-
-use super::fault_reporter::FaultReporter;
-use super::journal::Journal;
 
 /// Time from the start of one round to the start of the next, in seconds.
 const ROUND_SECS: f64 = 3.0;

@@ -19,16 +19,15 @@ use crate::calibration::{
 };
 use crate::camera::{Frame, UsedBits};
 use crate::control::{
-    CalibrationEnd, CalibrationRejection, CalibrationStatus, CalibrationStep, TouchMark,
+    CalibrationEnd, CalibrationRejection, CalibrationStatus, CalibrationStep, Journal, TouchMark,
 };
 use crate::geometry::{FloorFromCamera, Surface};
 use crate::render::{CalibrationPattern, FloorTarget};
 use crate::vision::{FloorView, LightState, Vision, VisionParams};
 
-use super::super::date::now_iso;
 use super::drift_monitor::DriftMonitor;
-use super::journal::Journal;
 use super::notice::NoticeBoard;
+use crate::runtime::now_iso;
 
 mod accept;
 mod gray_scan;

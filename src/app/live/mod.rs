@@ -18,20 +18,14 @@ mod counting_stage;
 mod desk_stage;
 mod display;
 mod drift_monitor;
-mod duration_meter;
-mod fault_reporter;
-mod journal;
 mod keys;
-mod latest_slot;
 mod live_calibration;
-mod machine;
 mod monitors;
 mod notice;
 mod panel_views;
 mod picture_faults;
 mod pool_queue;
 mod pool_report;
-mod program_wait;
 mod recorder;
 mod recording_deck;
 mod render_stage;
@@ -43,28 +37,20 @@ mod show_control;
 mod simulation_stage;
 mod stage_control;
 mod status_builder;
-mod supervisor;
-mod timing;
 mod vision_stage;
 mod windows;
 
-pub use duration_meter::{DurationMeter, DurationSummary};
-pub use journal::Journal;
 pub use live_calibration::{CALIBRATION_COMMANDS_MAX, CalibrationCommand, LiveCalibration};
 pub use notice::NoticeBoard;
 pub use screen_supervisor::ScreenOpener;
 pub use setup_handoff::{SetupBuilder, SetupHandoff};
 pub use status_builder::ScreenBoard;
-pub use supervisor::{HangPolicy, Heartbeat, StageBoard, StopFlag, Supervisor};
 
 pub(super) use display::{check_reachable, is_x11};
 pub(super) use drift_monitor::DriftMonitor;
-pub(super) use fault_reporter::FaultReporter;
 pub(super) use keys::calibration_step_for_key;
-pub(super) use machine::free_bytes;
 pub(super) use monitors::{ask_for_monitors, list_monitors, watch_monitors};
 pub(super) use picture_faults::PictureFaults;
-pub(super) use timing::Backoff;
 pub(super) use windows::{SharedWindows, WindowSettings, run_windows};
 
 use std::path::{Path, PathBuf};
@@ -77,7 +63,6 @@ use parking_lot::Mutex;
 
 use super::desk::Desk;
 use super::incident::{DocumentsCopy, create_incidents};
-use super::print_message;
 use super::recordings_folder::RecordingsFolder;
 use super::session::{SessionLog, SessionStart, TickLog, create_session};
 use super::state_folder::{counts_file, state_folder};
@@ -85,11 +70,15 @@ use crate::analytics::TrackPoint;
 use crate::calibration::Calibration;
 use crate::camera::{AtEnd, CameraParams, FrameTap, Recording, SourceSpec};
 use crate::control::{
-    Board, CalibrationStatus, DeskClient, Incoming, PictureStatus, Source, SourceKind, desk_queue,
+    Board, CalibrationStatus, DeskClient, Incoming, Journal, PictureStatus, Source, SourceKind,
+    desk_queue,
 };
 use crate::geometry::Surface;
 use crate::panel::LiveViews;
 use crate::render::CalibrationPattern;
+use crate::runtime::{
+    DurationMeter, HangPolicy, Heartbeat, Latest, StopFlag, Supervisor, print_message,
+};
 use crate::simulation::{SceneDescription, SimulationParams};
 use crate::site::{Editor, Site};
 use crate::vision::VisionParams;
@@ -99,11 +88,9 @@ use alert_stage::{AlertBoard, AlertStage};
 use camera_link::{CameraLink, TapMaker};
 use counting_stage::CountingStage;
 use desk_stage::{DeskLinks, DeskStage};
-use latest_slot::LatestSlot;
 use panel_views::live_views;
 use pool_queue::PoolQueue;
 use pool_report::{Living, PoolSummary};
-use program_wait::wait_for_program;
 use recorder::recorder;
 use recording_deck::RecordingDeck;
 use render_stage::RenderStage;
@@ -317,12 +304,12 @@ pub struct LivePool {
     pub screen: Arc<ScreenBoard>,
     show: ShowControl,
     deck: Arc<RecordingDeck>,
-    counted: Arc<LatestSlot<Vec<TrackPoint>>>,
+    counted: Arc<Latest<Vec<TrackPoint>>>,
     meters: Meters,
     desk: Option<DeskEnds>,
     handoff: Option<Arc<SetupHandoff>>,
     camera: Arc<CameraLink>,
-    snapshots: Arc<LatestSlot<SnapshotPair>>,
+    snapshots: Arc<Latest<SnapshotPair>>,
     pattern: Arc<Mutex<Option<CalibrationPattern>>>,
 }
 
@@ -331,8 +318,8 @@ struct DeskEnds {
     requests: Receiver<Incoming>,
     board: Arc<Board>,
     queue: Arc<PoolQueue>,
-    living: Arc<LatestSlot<Living>>,
-    summaries: Arc<LatestSlot<PoolSummary>>,
+    living: Arc<Latest<Living>>,
+    summaries: Arc<Latest<PoolSummary>>,
     calibration_commands: SyncSender<CalibrationCommand>,
     accepted: Receiver<Box<Calibration>>,
     settings: Arc<Mutex<Option<VisionSettings>>>,
@@ -359,8 +346,8 @@ impl LivePool {
         stop: StopFlag,
     ) -> anyhow::Result<Self> {
         let mut supervisor = Supervisor::new(stop);
-        let observations: Arc<LatestSlot<TimedObservation>> = Arc::default();
-        let snapshots: Arc<LatestSlot<SnapshotPair>> = Arc::default();
+        let observations: Arc<Latest<TimedObservation>> = Arc::default();
+        let snapshots: Arc<Latest<SnapshotPair>> = Arc::default();
         let pattern: Arc<Mutex<Option<CalibrationPattern>>> = Arc::default();
         let meters = Meters::default();
         let (client, requests, board) = desk_queue();
@@ -369,13 +356,13 @@ impl LivePool {
         let notices = NoticeBoard::default();
         let views = live_views();
         let show = ShowControl::default();
-        let counted: Arc<LatestSlot<Vec<TrackPoint>>> = Arc::default();
+        let counted: Arc<Latest<Vec<TrackPoint>>> = Arc::default();
 
         let deck = start_deck(&mut supervisor, &journal)?;
         let make_tap = start_recorder(&mut supervisor, &config, &journal)?;
         let queue = Arc::new(PoolQueue::new(config.scene));
-        let living: Arc<LatestSlot<Living>> = Arc::default();
-        let summaries: Arc<LatestSlot<PoolSummary>> = Arc::default();
+        let living: Arc<Latest<Living>> = Arc::default();
+        let summaries: Arc<Latest<PoolSummary>> = Arc::default();
         let simulation = SimulationStage {
             queue: Arc::clone(&queue),
             params: config.simulation,

@@ -19,8 +19,7 @@ use winit::monitor::MonitorHandle;
 use winit::window::WindowId;
 
 use super::display;
-use super::supervisor::Heartbeat;
-use crate::camera::AwakeClock;
+use crate::runtime::{AwakeClock, Heartbeat};
 
 /// Time between two searches for monitors while the pool runs.
 const SEARCH_INTERVAL: Duration = Duration::from_secs(2);

@@ -2,8 +2,7 @@
 
 use crate::vision::{Vision, VisionFault};
 
-use super::fault_reporter::FaultReporter;
-use super::journal::Journal;
+use crate::control::{FaultReporter, Journal};
 
 /// The faults of the picture, one reporter per name.
 pub(crate) struct PictureFaults {

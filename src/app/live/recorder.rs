@@ -10,10 +10,8 @@ use parking_lot::Mutex;
 
 use crate::camera::{Frame, Luma, Recording};
 
-use super::super::print_message;
-use super::fault_reporter::FaultReporter;
-use super::journal::Journal;
-use super::supervisor::Heartbeat;
+use crate::control::{FaultReporter, Journal};
+use crate::runtime::{Heartbeat, print_message};
 
 /// Largest number of frames that may wait for the disk: one to two seconds at 25 to 48 frames per second.
 const WAITING_MAX: usize = 48;
@@ -163,9 +161,9 @@ fn copy_frame(to: &mut Frame, from: &Frame) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::supervisor::{HangPolicy, StopFlag, Supervisor};
     use super::*;
     use crate::control::Board;
+    use crate::runtime::{HangPolicy, StopFlag, Supervisor};
 
     /// A fixed bug: a recording that failed was only a line in the log.
     #[test]

@@ -10,11 +10,10 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 
 use super::super::recordings_folder::RecordingsFolder;
-use super::journal::Journal;
 use super::recorder::{Recorder, RecorderInput, recorder};
-use super::supervisor::Heartbeat;
 use crate::camera::{Frame, Recording};
-use crate::control::{COMMANDED_SECS_MAX, RecordingStatus};
+use crate::control::{COMMANDED_SECS_MAX, Journal, RecordingStatus};
+use crate::runtime::Heartbeat;
 
 /// Time beyond the length of a recording after which it ends, even if the camera sends no frames.
 const EXTRA_TIME: Duration = Duration::from_secs(10);
@@ -169,9 +168,9 @@ impl RecordingDeck {
 
 #[cfg(test)]
 mod tests {
-    use super::super::supervisor::{HangPolicy, StopFlag, Supervisor};
     use super::*;
     use crate::camera::Luma;
+    use crate::runtime::{HangPolicy, StopFlag, Supervisor};
 
     #[test]
     fn recordings_follow_each_other_and_an_empty_one_is_not_kept() {

@@ -7,21 +7,17 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-use crate::control::PictureStatus;
+use crate::control::{Journal, PictureStatus};
 use crate::panel::LiveViews;
 use crate::render::CalibrationPattern;
 
-use super::duration_meter::DurationMeter;
-use super::journal::Journal;
-use super::latest_slot::LatestSlot;
 use super::notice::NoticeBoard;
 use super::panel_views::show_outputs;
 use super::screen_supervisor::{Readiness, ScreenOpener, ScreenSupervisor, UNSEEN_PAUSE};
 use super::setup_handoff::{NumberedSetup, SetupHandoff};
 use super::show_control::{Fade, ShowControl};
 use super::simulation_stage::SnapshotPair;
-use super::supervisor::Heartbeat;
-use super::timing::FramePacer;
+use crate::runtime::{DurationMeter, FramePacer, Heartbeat, Latest};
 
 /// Inputs and outputs of the render stage.
 pub(crate) struct RenderStage {
@@ -30,7 +26,7 @@ pub(crate) struct RenderStage {
     /// The newest render setup; `None` if the setup never changes.
     pub(crate) handoff: Option<Arc<SetupHandoff>>,
     /// Snapshots from the simulation stage.
-    pub(crate) snapshots: Arc<LatestSlot<SnapshotPair>>,
+    pub(crate) snapshots: Arc<Latest<SnapshotPair>>,
     /// Calibration pattern from the vision stage.
     pub(crate) pattern: Arc<Mutex<Option<CalibrationPattern>>>,
     /// Texts on the floor.

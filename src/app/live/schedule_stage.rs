@@ -12,14 +12,12 @@ use jiff::Timestamp;
 use parking_lot::Mutex;
 
 use super::clock_trust::{ClockJudge, ask_systemd};
-use super::fault_reporter::FaultReporter;
-use super::journal::Journal;
 use super::show_control::ShowControl;
-use super::supervisor::Heartbeat;
 use crate::control::{
-    Board, ByHandStatus, Command, CommandSender, DirectorEvent, EventKind, ScheduleStatus,
-    ScheduleStep, ShowState,
+    Board, ByHandStatus, Command, CommandSender, DirectorEvent, EventKind, FaultReporter, Journal,
+    ScheduleStatus, ScheduleStep, ShowState,
 };
+use crate::runtime::{Heartbeat, wait_for_program};
 use crate::schedule::{Decision, Keeper, Plan, ScheduleParams};
 
 /// Time between two looks at the clock. The largest delay of a planned change.
@@ -341,7 +339,7 @@ fn run_power_command(command: &str, is_on: bool) -> Result<(), String> {
         .stdout(Stdio::null())
         .spawn()
         .map_err(|error| format!("{program} cannot be started: {error}"))?;
-    super::wait_for_program(&mut child, POWER_TIME).map_err(|reason| format!("{program} {reason}"))
+    wait_for_program(&mut child, POWER_TIME).map_err(|reason| format!("{program} {reason}"))
 }
 
 #[cfg(test)]

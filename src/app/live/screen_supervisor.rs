@@ -8,16 +8,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::bail;
 
-use crate::control::PictureStatus;
+use crate::control::{FaultReporter, Journal, PictureStatus};
 use crate::render::{
     Acquired, CalibrationPattern, FlashState, FloorNotice, Governor, Presenter, RenderSetup,
     ThumbnailPixels,
 };
 
-use super::fault_reporter::FaultReporter;
-use super::journal::Journal;
 use super::simulation_stage::SnapshotPair;
-use super::timing::{Backoff, FailureLimit};
+use crate::runtime::{Backoff, FailureLimit};
 
 /// First pause between two attempts to open the screen.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use sd_notify::NotifyState;
 
-use super::supervisor::{Heartbeat, Supervisor};
 use crate::control::{DeskClient, EventKind};
+use crate::runtime::{Heartbeat, Supervisor};
 
 /// Time between two looks at the health.
 const STEP_INTERVAL: Duration = Duration::from_secs(1);
@@ -181,7 +181,7 @@ fn watchdog_limit() -> Option<Duration> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::live::supervisor::{HangPolicy, StopFlag};
+    use crate::runtime::{HangPolicy, StopFlag};
 
     #[test]
     fn the_daily_line_counts_faults_and_visitors() {

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-use super::supervisor::Heartbeat;
 use crate::control::ShowState;
+use crate::runtime::Heartbeat;
 
 /// Time from full light to black and back. So slow that nobody notices a jump, and far below any limit for flashes.
 const FADE_TIME: Duration = Duration::from_secs(20);

@@ -10,17 +10,14 @@ use crate::simulation::{Change, Simulation, SimulationParams};
 use crate::world::{OverlayLayer, OverlayLayers, Snapshot};
 
 use super::super::session::{SessionEntry, TickLog, pool_hash};
-use super::fault_reporter::FaultReporter;
-use super::journal::Journal;
-use super::latest_slot::LatestSlot;
 use super::panel_views::show_agents;
 use super::pool_queue::{PoolChange, PoolQueue, PoolStart};
 use super::pool_report::{Living, PoolSummary};
 use super::show_control::ShowControl;
 use super::status_builder::Meters;
-use super::supervisor::Heartbeat;
-use super::timing::{TickClock, TickDue};
 use super::vision_stage::TimedObservation;
+use crate::control::{FaultReporter, Journal};
+use crate::runtime::{Heartbeat, Latest, TickClock, TickDue};
 
 /// Number of ticks between two summaries for the status: a quarter of a second at 60 ticks per second.
 const SUMMARY_TICKS: u64 = 15;
@@ -82,13 +79,13 @@ pub(crate) struct SimulationStage {
     /// Overlay layers that the snapshots contain.
     pub(crate) layers: OverlayLayers,
     /// Observations from the vision stage.
-    pub(crate) observations: Arc<LatestSlot<TimedObservation>>,
+    pub(crate) observations: Arc<Latest<TimedObservation>>,
     /// Snapshots for the render stage.
-    pub(crate) snapshots: Arc<LatestSlot<SnapshotPair>>,
+    pub(crate) snapshots: Arc<Latest<SnapshotPair>>,
     /// The individuals after every tick, for the desk.
-    pub(crate) living: Arc<LatestSlot<Living>>,
+    pub(crate) living: Arc<Latest<Living>>,
     /// Summaries for the status.
-    pub(crate) summaries: Arc<LatestSlot<PoolSummary>>,
+    pub(crate) summaries: Arc<Latest<PoolSummary>>,
     /// Measured durations.
     pub(crate) meters: Meters,
     /// The log of the session; `None` if it is not logged.
@@ -96,7 +93,7 @@ pub(crate) struct SimulationStage {
     /// Whether the pool rests.
     pub(crate) show: ShowControl,
     /// Tracks for the count of visitors.
-    pub(crate) counted: Arc<LatestSlot<Vec<TrackPoint>>>,
+    pub(crate) counted: Arc<Latest<Vec<TrackPoint>>>,
     /// Faults of this stage.
     pub(crate) journal: Journal,
     /// The agents, for the operator's panel.

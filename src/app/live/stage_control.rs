@@ -9,8 +9,8 @@ use std::time::Instant;
 use super::camera_link::CameraLink;
 use super::recording_deck::RecordingDeck;
 use super::show_control::ShowControl;
-use super::supervisor::StageBoard;
 use crate::control::{RecordingStep, StageChoice};
+use crate::runtime::StageBoard;
 
 /// Frame rate in the header of a recording if the camera's rate is not known yet, in frames per second.
 const RECORDING_FPS: f64 = 30.0;
@@ -106,9 +106,9 @@ mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
     use std::time::Duration;
 
-    use super::super::supervisor::{HangPolicy, StopFlag, Supervisor};
     use super::*;
     use crate::camera::{AtEnd, CameraParams, SourceSpec};
+    use crate::runtime::{HangPolicy, StopFlag, Supervisor};
 
     #[test]
     fn each_stage_is_restarted_alone_and_all_together() {

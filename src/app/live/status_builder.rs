@@ -11,23 +11,19 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-use super::super::date::now_iso;
 use super::super::desk::quarantine_fault;
 use super::camera_link::CameraLink;
-use super::duration_meter::DurationMeter;
-use super::journal::Journal;
-use super::latest_slot::LatestSlot;
-use super::machine::{kernel_release, machine_status};
 use super::pool_report::{Living, PoolSummary};
 use super::recording_deck::RecordingDeck;
 use super::schedule_stage::ScheduleBoard;
 use super::show_control::ShowControl;
-use super::supervisor::StageBoard;
 use crate::camera::CameraHealth;
 use crate::control::{
-    CalibrationStatus, CameraStatus, EventKind, FaultStatus, MachineStatus, OutputStatus,
-    PictureStatus, RuleStatus, SpeciesStatus, Status, TimingStatus, TrackStatus, VersionStatus,
-    VisitorStatus,
+    CalibrationStatus, CameraStatus, EventKind, FaultStatus, Journal, OutputStatus, PictureStatus,
+    RuleStatus, SpeciesStatus, Status, TimingStatus, TrackStatus, VersionStatus, VisitorStatus,
+};
+use crate::runtime::{
+    DurationMeter, Latest, MachineStatus, StageBoard, kernel_release, machine_status, now_iso,
 };
 
 /// Time between two readings of memory and disk.
@@ -80,7 +76,7 @@ pub(crate) struct StatusSources {
     /// The screen.
     pub(crate) screen: Arc<ScreenBoard>,
     /// Summaries of the pool.
-    pub(crate) summaries: Arc<LatestSlot<PoolSummary>>,
+    pub(crate) summaries: Arc<Latest<PoolSummary>>,
     /// The schedule.
     pub(crate) schedule: Arc<ScheduleBoard>,
     /// Pause and rehearsal.
@@ -195,7 +191,7 @@ impl StatusBuilder {
             machine: self.machine.clone(),
             ..documents
         };
-        let is_unwell = |stage: &&crate::control::StageStatus| !stage.is_well;
+        let is_unwell = |stage: &&crate::runtime::StageStatus| !stage.is_well;
         let unwell = status.stages.iter().filter(is_unwell).count();
         status.is_healthy = status.faults.is_empty() && unwell == 0;
         status.sentence = sentence(&status);
@@ -397,7 +393,7 @@ fn sentence(status: &Status) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::StageStatus;
+    use crate::runtime::StageStatus;
 
     #[test]
     fn the_sentence_names_the_first_problem_and_counts_the_others() {

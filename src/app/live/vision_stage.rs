@@ -15,14 +15,11 @@ use crate::world::Observation;
 use super::super::floor_view::floor_view;
 use super::super::observation::{extrapolate, update_observation};
 use super::camera_link::CameraLink;
-use super::duration_meter::DurationMeter;
-use super::fault_reporter::FaultReporter;
-use super::journal::Journal;
-use super::latest_slot::LatestSlot;
 use super::live_calibration::LiveCalibration;
 use super::panel_views::{show_frame, show_mask, show_outlines, show_tracks};
 use super::picture_faults::PictureFaults;
-use super::supervisor::Heartbeat;
+use crate::control::{FaultReporter, Journal};
+use crate::runtime::{DurationMeter, Heartbeat, Latest};
 
 /// Longest wait for a frame before the next heartbeat.
 const FRAME_WAIT: Duration = Duration::from_millis(100);
@@ -67,7 +64,7 @@ pub(crate) struct VisionStage {
     /// Settings that the desk has changed and this stage has not applied yet.
     pub(crate) settings: Arc<Mutex<Option<VisionSettings>>>,
     /// Observations for the simulation stage.
-    pub(crate) observations: Arc<LatestSlot<TimedObservation>>,
+    pub(crate) observations: Arc<Latest<TimedObservation>>,
     /// Calibration pattern for the render stage.
     pub(crate) pattern: Arc<Mutex<Option<CalibrationPattern>>>,
     /// Time from the arrival of a frame until its observation is passed to the simulation.

@@ -16,16 +16,13 @@ use winit::event_loop::{ActiveEventLoop, ControlFlow, EventLoop, OwnedDisplayHan
 use winit::keyboard::{Key, NamedKey};
 use winit::window::{Fullscreen, Window, WindowId};
 
-use crate::control::OutputStatus;
+use crate::control::{FaultReporter, Journal, OutputStatus};
 use crate::render::{WindowTarget, WindowTargets};
 
-use super::super::print_message;
-use super::fault_reporter::FaultReporter;
-use super::journal::Journal;
 use super::monitors::{self, Monitor};
 use super::notice::NoticeBoard;
 use super::status_builder::ScreenBoard;
-use super::supervisor::Supervisor;
+use crate::runtime::{Supervisor, print_message};
 
 /// Longest time between two checks of the other threads and the stop flag.
 const CHECK_INTERVAL: Duration = Duration::from_millis(50);

@@ -9,8 +9,8 @@ use super::health::CameraHealth;
 use super::setup::FeedSetup;
 use super::slot::{FrameSlot, FrameTap, ReadOutcome};
 use super::supervisor::Supervisor;
-use crate::camera::clock::monotonic_ns;
 use crate::camera::{CameraError, Frame};
+use crate::runtime::monotonic_ns;
 
 /// An open and supervised source of any kind. Dropping it ends its worker or program.
 pub struct Feed {

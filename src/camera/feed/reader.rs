@@ -7,10 +7,10 @@ use std::sync::mpsc::SyncSender;
 use std::time::Instant;
 
 use super::slot::{Arrival, FrameSlot};
-use crate::camera::clock::monotonic_ns;
 use crate::camera::fault::{Fault, FaultKind};
 use crate::camera::pipe::{self, FrameHeader, GrantedSettings, Incoming, Message, PipeError};
 use crate::camera::{Frame, Luma};
+use crate::runtime::monotonic_ns;
 
 /// Largest valid age of a timestamp when its frame arrives, in nanoseconds. A timestamp that is older does not come from the
 /// clock of this machine.

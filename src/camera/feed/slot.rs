@@ -17,9 +17,9 @@ use super::feed_clock::{FeedClock, Placed, Stamp};
 use super::health::CameraHealth;
 use super::quality::{FrameQuality, QualityMonitor};
 use super::setup::{FeedMode, FeedSetup};
-use crate::camera::clock::monotonic_ns;
 use crate::camera::pipe::GrantedSettings;
 use crate::camera::{CameraError, Frame, Luma};
+use crate::runtime::monotonic_ns;
 
 /// Number of arrivals over which the frame rate is measured.
 const RATE_WINDOW_FRAMES: usize = 32;

@@ -9,10 +9,10 @@ use super::feed_clock::Stamp;
 use super::reader::ReaderEvent;
 use super::setup::FeedMode;
 use super::slot::{Arrival, FrameSlot};
-use crate::camera::clock::monotonic_ns;
 use crate::camera::fault::{Fault, FaultKind};
 use crate::camera::pipe::GrantedSettings;
 use crate::camera::{CameraError, Frame, Luma, Source};
+use crate::runtime::monotonic_ns;
 
 /// Longest sleep between two checks while a frame is not due yet. Limits how long a reader runs after the supervisor has
 /// abandoned it.

@@ -14,10 +14,10 @@ use super::setup::{AtEnd, FeedMode, FeedSetup};
 use super::slot::FrameSlot;
 use super::source_reader::{ReaderEnd, SourceReader};
 use crate::camera::child_group::ChildGroup;
-use crate::camera::clock::AwakeClock;
 use crate::camera::fault::{Fault, FaultKind};
 use crate::camera::pipe::GrantedSettings;
 use crate::camera::{CameraError, Source, SourceKind};
+use crate::runtime::AwakeClock;
 
 /// Time between two checks of timeouts and of the stop flag.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);

@@ -3,9 +3,9 @@
 use std::io::{Read, Write};
 
 use super::luma::FrameLayout;
-use crate::camera::clock::monotonic_ns;
 use crate::camera::fault::Fault;
 use crate::camera::pipe::{self, FrameHeader, GrantedSettings, Message};
+use crate::runtime::monotonic_ns;
 
 /// The result of one capture.
 pub(super) enum Captured {

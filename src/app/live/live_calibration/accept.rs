@@ -5,12 +5,12 @@ use std::sync::mpsc::TrySendError;
 
 use glam::DVec3;
 
-use super::super::super::date::now_iso;
 use super::{LiveCalibration, NO_CALIBRATION, NO_PICTURE, Procedure, impossible_step, rejected};
 use crate::calibration::{
     Calibration, DarkMask, MeasuredPoint, calibrate, find_texture_marks, position_problem,
 };
 use crate::control::{CalibrationEnd, CalibrationRejection};
+use crate::runtime::now_iso;
 
 /// Largest number of points that can be fitted while the pool runs, because tracking pauses during a fit.
 const POINTS_MAX: usize = 500;

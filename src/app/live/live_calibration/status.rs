@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use super::super::super::print_message;
 use super::{LiveCalibration, Procedure};
 use crate::calibration::{CalibrationReport, Language, SpotFault, TouchProcedure, WaitReason};
 use crate::control::{
@@ -10,6 +9,7 @@ use crate::control::{
     CalibrationStatus, CalibrationWait, TargetResult,
 };
 use crate::render::FloorNotice;
+use crate::runtime::print_message;
 
 /// Time for which the result of a procedure stays on the floor.
 const RESULT_TIME: Duration = Duration::from_secs(20);

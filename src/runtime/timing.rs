@@ -11,16 +11,16 @@ const MAX_LATENESS: Duration = Duration::from_millis(100);
 
 /// The schedule of the fixed simulation ticks.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct TickClock {
+pub struct TickClock {
     next: Instant,
     tick: Duration,
     /// Total duration of the ticks that were dropped.
-    pub(crate) dropped: Duration,
+    pub dropped: Duration,
 }
 
 /// Whether a tick is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TickDue {
+pub enum TickDue {
     /// A tick is due now. It was scheduled for the contained time.
     Now(Instant),
     /// The next tick is due after this pause.
@@ -29,7 +29,7 @@ pub(crate) enum TickDue {
 
 impl TickClock {
     /// Creates a schedule whose first tick is due at `start`.
-    pub(crate) fn new(start: Instant, tick: Duration) -> Self {
+    pub fn new(start: Instant, tick: Duration) -> Self {
         Self {
             next: start,
             tick,
@@ -38,12 +38,12 @@ impl TickClock {
     }
 
     /// Makes the next tick due at `now`. The time without ticks counts as no lateness.
-    pub(crate) fn restart(&mut self, now: Instant) {
+    pub fn restart(&mut self, now: Instant) {
         self.next = now;
     }
 
     /// Removes the next tick from the schedule if it is due at `now`.
-    pub(crate) fn take_due(&mut self, now: Instant) -> TickDue {
+    pub fn take_due(&mut self, now: Instant) -> TickDue {
         if now < self.next {
             return TickDue::After(self.next - now);
         }
@@ -60,13 +60,13 @@ impl TickClock {
 
 /// Limits the frame rate, for displays that do not limit it themselves.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct FramePacer {
+pub struct FramePacer {
     next: Option<Instant>,
 }
 
 impl FramePacer {
     /// Returns the pause before the next frame may start. A late frame does not shorten the pauses of later frames.
-    pub(crate) fn pause(&mut self, now: Instant, interval: Duration) -> Duration {
+    pub fn pause(&mut self, now: Instant, interval: Duration) -> Duration {
         let due = self.next.unwrap_or(now);
         let start = if now > due + interval { now } else { due };
         self.next = Some(start + interval);
@@ -77,7 +77,7 @@ impl FramePacer {
 /// Pauses between attempts. The first retry is immediate, and the second comes after `first`. Each further pause is twice as
 /// long as the previous one, up to `longest`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Backoff {
+pub struct Backoff {
     first: Duration,
     longest: Duration,
     pause: Duration,
@@ -90,7 +90,7 @@ const SETTLED_AFTER: Duration = Duration::from_secs(5);
 
 impl Backoff {
     /// Creates a backoff without failures.
-    pub(crate) fn new(first: Duration, longest: Duration) -> Self {
+    pub fn new(first: Duration, longest: Duration) -> Self {
         Self {
             first,
             longest,
@@ -101,20 +101,20 @@ impl Backoff {
     }
 
     /// Returns the time until the next attempt; zero if the attempt may be made now.
-    pub(crate) fn remaining(&self, now: Instant) -> Duration {
+    pub fn remaining(&self, now: Instant) -> Duration {
         self.ready
             .map_or(Duration::ZERO, |ready| ready.saturating_duration_since(now))
     }
 
     /// Records that an attempt failed, or that a resource that was open was lost.
-    pub(crate) fn record_failure(&mut self, now: Instant) {
+    pub fn record_failure(&mut self, now: Instant) {
         self.ready = Some(now + self.pause);
         self.pause = (self.pause * 2).clamp(self.first, self.longest);
         self.settles = None;
     }
 
     /// Records that the resource works. If it works for [`SETTLED_AFTER`], the next pause is the first one again.
-    pub(crate) fn record_success(&mut self, now: Instant) {
+    pub fn record_success(&mut self, now: Instant) {
         let settles = *self.settles.get_or_insert(now + SETTLED_AFTER);
         if now >= settles {
             self.pause = Duration::ZERO;
@@ -124,7 +124,7 @@ impl Backoff {
 
 /// Detects failures that repeat too often.
 #[derive(Clone, Debug)]
-pub(crate) struct FailureLimit {
+pub struct FailureLimit {
     max: usize,
     window: Duration,
     times: VecDeque<Instant>,
@@ -132,7 +132,7 @@ pub(crate) struct FailureLimit {
 
 impl FailureLimit {
     /// Creates a limit that is reached by `max` failures within `window`.
-    pub(crate) fn new(max: usize, window: Duration) -> Self {
+    pub fn new(max: usize, window: Duration) -> Self {
         Self {
             max,
             window,
@@ -141,7 +141,7 @@ impl FailureLimit {
     }
 
     /// Records a failure. Returns true when the limit is reached.
-    pub(crate) fn record(&mut self, now: Instant) -> bool {
+    pub fn record(&mut self, now: Instant) -> bool {
         while self.times.len() >= self.max
             || (self.times.front()).is_some_and(|&t| now.saturating_duration_since(t) > self.window)
         {

@@ -7,8 +7,10 @@ use std::time::Instant;
 
 use parking_lot::Mutex;
 
-use super::super::date::now_iso;
-use crate::control::{Board, EventKind, FaultStatus};
+use super::client::Board;
+use super::event::EventKind;
+use super::status::FaultStatus;
+use crate::runtime::now_iso;
 
 /// The journal. Copies share their content.
 #[derive(Clone, Debug)]
@@ -51,12 +53,12 @@ impl Journal {
     }
 
     /// Returns the time since the start of the program.
-    pub(crate) fn uptime_secs(&self) -> f64 {
+    pub fn uptime_secs(&self) -> f64 {
         self.0.started.elapsed().as_secs_f64()
     }
 
     /// Adds an event.
-    pub(crate) fn add(&self, kind: EventKind) {
+    pub fn add(&self, kind: EventKind) {
         self.0
             .board
             .events
@@ -64,7 +66,7 @@ impl Journal {
     }
 
     /// Begins a fault, and returns its number for [`Self::repeat_fault`] and [`Self::end_fault`].
-    pub(crate) fn begin_fault(&self, name: &str, detail: &str) -> u64 {
+    pub fn begin_fault(&self, name: &str, detail: &str) -> u64 {
         let number = self.0.next.fetch_add(1, Ordering::Relaxed);
         self.0.active.lock().push(ActiveFault {
             number,
@@ -82,7 +84,7 @@ impl Journal {
     }
 
     /// Counts another occurrence of an active fault.
-    pub(crate) fn repeat_fault(&self, number: u64) {
+    pub fn repeat_fault(&self, number: u64) {
         let mut active = self.0.active.lock();
         if let Some(fault) = active.iter_mut().find(|fault| fault.number == number) {
             fault.count += 1;
@@ -90,7 +92,7 @@ impl Journal {
     }
 
     /// Ends a fault.
-    pub(crate) fn end_fault(&self, number: u64) {
+    pub fn end_fault(&self, number: u64) {
         let ended = {
             let mut active = self.0.active.lock();
             let index = active.iter().position(|fault| fault.number == number);
@@ -106,7 +108,7 @@ impl Journal {
     }
 
     /// Returns the active faults, the newest last.
-    pub(crate) fn faults(&self) -> Vec<FaultStatus> {
+    pub fn faults(&self) -> Vec<FaultStatus> {
         let status = |fault: &ActiveFault| FaultStatus {
             name: fault.name.clone(),
             detail: fault.detail.clone(),

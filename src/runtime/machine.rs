@@ -2,11 +2,25 @@
 
 use std::path::Path;
 
-use crate::control::MachineStatus;
+use serde::{Deserialize, Serialize};
+
+/// The machine. A value is `None` where the system does not report it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MachineStatus {
+    /// Number of the process.
+    pub process: u32,
+    /// Memory of the process, in bytes.
+    pub memory_bytes: Option<u64>,
+    /// Largest memory of the process since the start, in bytes.
+    pub memory_max_bytes: Option<u64>,
+    /// Free space on the disk with the site, in bytes.
+    pub disk_free_bytes: Option<u64>,
+}
 
 /// Returns memory, free disk space and process number. `folder` is a folder on the disk; `None` or an empty path is the working
 /// folder.
-pub(crate) fn machine_status(folder: Option<&Path>) -> MachineStatus {
+pub fn machine_status(folder: Option<&Path>) -> MachineStatus {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let folder = folder.filter(|folder| !folder.as_os_str().is_empty());
     MachineStatus {
@@ -18,7 +32,7 @@ pub(crate) fn machine_status(folder: Option<&Path>) -> MachineStatus {
 }
 
 /// Returns the release of the kernel; empty if the system does not report it.
-pub(crate) fn kernel_release() -> String {
+pub fn kernel_release() -> String {
     let text = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     text.trim().to_owned()
 }
@@ -32,13 +46,13 @@ fn kilobytes(status: &str, name: &str) -> Option<u64> {
 
 /// Returns the free space on the disk with a folder, in bytes; `None` if the system does not report it.
 #[cfg(unix)]
-pub(crate) fn free_bytes(folder: &Path) -> Option<u64> {
+pub fn free_bytes(folder: &Path) -> Option<u64> {
     let disk = rustix::fs::statvfs(folder).ok()?;
     disk.f_bavail.checked_mul(disk.f_frsize)
 }
 
 #[cfg(not(unix))]
-pub(crate) fn free_bytes(_: &Path) -> Option<u64> {
+pub fn free_bytes(_: &Path) -> Option<u64> {
     None
 }
 

@@ -10,7 +10,7 @@ const STEP: Duration = Duration::from_millis(20);
 ///
 /// # Errors
 /// If the program fails or takes too long: what it did, as the rest of a sentence that begins with its name.
-pub(crate) fn wait_for_program(child: &mut Child, limit: Duration) -> Result<(), String> {
+pub fn wait_for_program(child: &mut Child, limit: Duration) -> Result<(), String> {
     let begun = Instant::now();
     loop {
         match child.try_wait() {

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-use crate::control::DurationStatus;
+use serde::{Deserialize, Serialize};
 
 /// Number of durations that are kept. At 120 frames per second this is more than a minute.
 const KEPT: usize = 8192;
@@ -47,6 +47,18 @@ pub struct DurationSummary {
     pub p99_secs: f64,
 }
 
+/// Durations of one kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DurationStatus {
+    /// Number of measured durations.
+    pub count: u64,
+    /// Median.
+    pub p50_ms: f64,
+    /// 99th percentile.
+    pub p99_ms: f64,
+}
+
 impl DurationMeter {
     /// Records one duration.
     pub fn record(&self, duration: Duration) {
@@ -81,7 +93,7 @@ impl DurationMeter {
     }
 
     /// Returns the durations that were recorded within the last minute.
-    pub(crate) fn last_minute(&self) -> DurationStatus {
+    pub fn last_minute(&self) -> DurationStatus {
         let from_ms = self.now_ms().saturating_sub(MINUTE_MS);
         let secs: Vec<f32> = {
             let ring = self.ring.lock();
@@ -99,7 +111,7 @@ impl DurationMeter {
     }
 
     /// Returns the number of durations per second, averaged over the last minute.
-    pub(crate) fn rate_hz(&self) -> f64 {
+    pub fn rate_hz(&self) -> f64 {
         let now_ms = self.now_ms();
         let from_ms = now_ms.saturating_sub(MINUTE_MS);
         let ring = self.ring.lock();

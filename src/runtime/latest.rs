@@ -10,7 +10,7 @@ use parking_lot::{Condvar, Mutex};
 
 /// A slot for one value between two threads.
 #[derive(Debug, Default)]
-pub(crate) struct LatestSlot<T> {
+pub struct Latest<T> {
     state: Mutex<State<T>>,
     became_fresh: Condvar,
 }
@@ -22,10 +22,10 @@ struct State<T> {
     is_fresh: bool,
 }
 
-impl<T> LatestSlot<T> {
+impl<T> Latest<T> {
     /// Puts a value into the slot. Afterwards `value` contains an older value, whose content is meaningless and whose memory
     /// can be reused.
-    pub(crate) fn put(&self, value: &mut T) {
+    pub fn put(&self, value: &mut T) {
         let mut state = self.state.lock();
         std::mem::swap(&mut state.latest, value);
         state.is_fresh = true;
@@ -35,7 +35,7 @@ impl<T> LatestSlot<T> {
 
     /// Swaps `value` with the latest value. Waits at most `wait` for a value that was not taken before. If there is none,
     /// returns false and leaves `value` unchanged.
-    pub(crate) fn take(&self, value: &mut T, wait: Duration) -> bool {
+    pub fn take(&self, value: &mut T, wait: Duration) -> bool {
         let mut state = self.state.lock();
         self.became_fresh
             .wait_while_for(&mut state, |state| !state.is_fresh, wait);
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn the_latest_value_wins_and_is_taken_once() {
-        let slot = LatestSlot::<u32>::default();
+        let slot = Latest::<u32>::default();
         let mut value = 0;
         assert!(!slot.take(&mut value, Duration::ZERO), "the slot is empty");
         for n in [7, 8, 9] {
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn memory_is_used_again() {
-        let slot = LatestSlot::<Vec<u8>>::default();
+        let slot = Latest::<Vec<u8>>::default();
         let mut written = Vec::with_capacity(64);
         let mut read = Vec::with_capacity(64);
         slot.put(&mut Vec::with_capacity(64));
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn a_waiting_thread_is_woken() {
-        let slot = Arc::new(LatestSlot::<u32>::default());
+        let slot = Arc::new(Latest::<u32>::default());
         let sender = Arc::clone(&slot);
         let thread = std::thread::spawn(move || sender.put(&mut 5));
         let mut value = 0;
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn a_fast_sender_never_waits_for_a_slow_receiver() {
-        let slot = Arc::new(LatestSlot::<u64>::default());
+        let slot = Arc::new(Latest::<u64>::default());
         let sender = Arc::clone(&slot);
         let thread = std::thread::spawn(move || (1..=10_000).for_each(|n| sender.put(&mut { n })));
         let (mut value, mut last) = (0, 0);

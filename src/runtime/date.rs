@@ -3,13 +3,13 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Returns the current date and time in UTC, as ISO 8601.
-pub(super) fn now_iso() -> String {
+pub fn now_iso() -> String {
     iso_from_time(SystemTime::now())
 }
 
 /// Returns a time in UTC, as ISO 8601. **Source**: Hinnant 2013, "chrono-Compatible Low-Level Date Algorithms",
 /// `civil_from_days`.
-pub(super) fn iso_from_time(time: SystemTime) -> String {
+pub fn iso_from_time(time: SystemTime) -> String {
     let secs = time.duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
     let (days, rest) = (secs / 86_400, secs % 86_400);
     // Days since 0000-03-01. A year that starts in March has its leap day at its end.

@@ -13,9 +13,9 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use parking_lot::Mutex;
 
+use super::clock::AwakeClock;
+use super::heartbeat::{HangPolicy, Heartbeat, StageBoard, StopFlag};
 use super::timing::FailureLimit;
-use crate::camera::AwakeClock;
-use crate::control::StageStatus;
 
 /// Number of panics within [`PANIC_WINDOW`] that ends the program.
 const MAX_PANICS: usize = 3;
@@ -30,172 +30,6 @@ const HANG_TIMEOUT: Duration = Duration::from_secs(60);
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(1500);
 /// Time without a check by the supervisor from which it is logged.
 const LOGGED_PAUSE: Duration = Duration::from_secs(10);
-/// Time without a heartbeat after which the status reports a thread as silent.
-const SILENT_AFTER: Duration = Duration::from_secs(5);
-/// Time after a restart for which the status reports a thread as not well.
-const RECOVERING: Duration = Duration::from_secs(60);
-/// Longest single sleep of [`Heartbeat::sleep`]. Limits the time until a thread sees the stop flag.
-const SLEEP_STEP: Duration = Duration::from_millis(50);
-
-/// A flag that ends the program when it is set. All threads share one flag.
-pub type StopFlag = Arc<AtomicBool>;
-
-/// The heartbeat of a thread, which shows that it does not hang. Also gives the thread access to the stop flag.
-#[derive(Debug)]
-pub struct Heartbeat {
-    /// Time on the supervisor's clock, in milliseconds.
-    awake_ms: Arc<AtomicU64>,
-    /// Time of the last heartbeat on that clock, in milliseconds.
-    last_ms: AtomicU64,
-    /// Number of restarts after a panic.
-    restarts: AtomicU64,
-    /// Whether the last restart was after a panic.
-    is_after_panic: AtomicBool,
-    /// Whether the thread has to start its stage again.
-    must_restart: AtomicBool,
-    /// Time of the last restart, or of the end if `is_finished`, in milliseconds on that clock; 0 before that.
-    changed_ms: AtomicU64,
-    is_finished: AtomicBool,
-    stop: StopFlag,
-}
-
-impl Heartbeat {
-    fn new(stop: StopFlag, awake_ms: Arc<AtomicU64>) -> Self {
-        Self {
-            last_ms: AtomicU64::new(awake_ms.load(Ordering::Relaxed)),
-            awake_ms,
-            restarts: AtomicU64::new(0),
-            is_after_panic: AtomicBool::new(false),
-            must_restart: AtomicBool::new(false),
-            changed_ms: AtomicU64::new(0),
-            is_finished: AtomicBool::new(false),
-            stop,
-        }
-    }
-
-    fn now_ms(&self) -> u64 {
-        self.awake_ms.load(Ordering::Relaxed)
-    }
-
-    fn record_restart(&self, is_after_panic: bool) {
-        self.changed_ms.store(self.now_ms(), Ordering::Relaxed);
-        self.is_after_panic.store(is_after_panic, Ordering::Relaxed);
-        if is_after_panic {
-            self.restarts.fetch_add(1, Ordering::Relaxed);
-        }
-    }
-
-    /// Whether the stage starts again now, because an operator asked for it. Ends the request.
-    fn take_restart(&self) -> bool {
-        self.must_restart.swap(false, Ordering::Relaxed) && !self.is_stopping()
-    }
-
-    /// Whether the program ends.
-    pub(crate) fn is_stopping(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
-    }
-
-    fn record_end(&self) {
-        self.changed_ms.store(self.now_ms(), Ordering::Relaxed);
-        self.is_finished.store(true, Ordering::Relaxed);
-    }
-
-    /// Returns the health of the thread, in words.
-    fn status(&self, name: &str, hang_policy: HangPolicy) -> StageStatus {
-        let changed_ms = self.changed_ms.load(Ordering::Relaxed);
-        let in_state = Duration::from_millis(self.now_ms().saturating_sub(changed_ms));
-        let restarts = self.restarts.load(Ordering::Relaxed);
-        let silence = self.silence();
-        let (state, is_well, time) = if self.is_finished.load(Ordering::Relaxed) {
-            ("finished", true, in_state)
-        } else if hang_policy == HangPolicy::EndProgram && silence > SILENT_AFTER {
-            ("does not answer", false, silence)
-        } else if self.is_after_panic.load(Ordering::Relaxed) && in_state < RECOVERING {
-            ("running again after a panic", false, in_state)
-        } else {
-            ("running", true, in_state)
-        };
-        StageStatus {
-            name: name.to_owned(),
-            state: state.to_owned(),
-            is_well,
-            for_secs: time.as_secs_f64(),
-            restarts,
-        }
-    }
-
-    /// Records a heartbeat. Returns false if the stage has to end, because the program ends or the stage is restarted.
-    pub fn keep_running(&self) -> bool {
-        self.last_ms.store(self.now_ms(), Ordering::Relaxed);
-        !self.is_stopping() && !self.must_restart.load(Ordering::Relaxed)
-    }
-
-    /// Returns the flag that ends the program.
-    pub fn stop_flag(&self) -> &AtomicBool {
-        &self.stop
-    }
-
-    /// Sleeps in short steps and records a heartbeat in each. Returns false if the stage has to end.
-    pub fn sleep(&self, pause: Duration) -> bool {
-        let until = Instant::now() + pause;
-        while self.keep_running() {
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return true;
-            }
-            std::thread::sleep(left.min(SLEEP_STEP));
-        }
-        false
-    }
-
-    /// Returns the time since the last heartbeat.
-    pub(crate) fn silence(&self) -> Duration {
-        let last_ms = self.last_ms.load(Ordering::Relaxed);
-        Duration::from_millis(self.now_ms().saturating_sub(last_ms))
-    }
-}
-
-/// The reaction of the supervisor to a thread without a heartbeat.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HangPolicy {
-    /// The program ends after 60 s without a heartbeat. For threads that never wait long.
-    EndProgram,
-    /// No reaction, because the thread may wait for a file or another program. At the end of the program it gets time to finish
-    /// its work.
-    WaitAtEnd,
-    /// No reaction, and no wait at the end of the program. The thread may block in a read that never returns, and it has no
-    /// work to finish.
-    Abandon,
-}
-
-/// The health of all threads of a supervisor. Copies share their content.
-#[derive(Clone, Debug, Default)]
-pub struct StageBoard(Arc<Mutex<Vec<ThreadHealth>>>);
-
-/// Name, policy and heartbeat of a thread.
-type ThreadHealth = (&'static str, HangPolicy, Arc<Heartbeat>);
-
-impl StageBoard {
-    /// Returns the health of every thread, in the order in which they were started.
-    pub fn statuses(&self) -> Vec<StageStatus> {
-        let threads = self.0.lock();
-        let status = |(name, policy, heartbeat): &ThreadHealth| heartbeat.status(name, *policy);
-        threads.iter().map(status).collect()
-    }
-
-    /// Lets the thread with this name start its stage again. Returns false if no such thread runs.
-    pub(crate) fn restart(&self, name: &str) -> bool {
-        let threads = self.0.lock();
-        let mut running = threads
-            .iter()
-            .filter(|(_, _, heartbeat)| !heartbeat.is_finished.load(Ordering::Relaxed));
-        let Some((_, _, heartbeat)) = running.find(|(other, ..)| *other == name) else {
-            return false;
-        };
-        heartbeat.must_restart.store(true, Ordering::Relaxed);
-        true
-    }
-}
 
 /// The threads of the running pool.
 pub struct Supervisor {
@@ -237,14 +71,14 @@ impl Supervisor {
     }
 
     /// Returns the heartbeat of the thread with this name; `None` if there is none.
-    pub(crate) fn heartbeat_of(&self, name: &str) -> Option<Arc<Heartbeat>> {
+    pub fn heartbeat_of(&self, name: &str) -> Option<Arc<Heartbeat>> {
         let mut threads = self.threads.iter();
         let thread = threads.find(|thread| thread.name == name)?;
         Some(Arc::clone(&thread.heartbeat))
     }
 
     /// Returns the time on the supervisor's clock, in milliseconds. It moves with every check.
-    pub(crate) fn awake_ms(&self) -> Arc<AtomicU64> {
+    pub fn awake_ms(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.awake_ms)
     }
 
@@ -283,7 +117,7 @@ impl Supervisor {
                     }
                     Ok(Ok(())) => return,
                     Ok(Err(error)) => {
-                        return fail(&failure, &own.stop, format!("{name}: {error:#}"));
+                        return fail(&failure, own.stop_flag(), format!("{name}: {error:#}"));
                     }
                     Err(_) => {
                         tracing::error!(thread = name, "the thread panicked and is restarted");
@@ -292,7 +126,7 @@ impl Supervisor {
                                 "{MAX_PANICS} panics within {} s, the last one in thread '{name}'",
                                 PANIC_WINDOW.as_secs()
                             );
-                            return fail(&failure, &own.stop, reason);
+                            return fail(&failure, own.stop_flag(), reason);
                         }
                         own.record_restart(true);
                     }
@@ -315,7 +149,7 @@ impl Supervisor {
             .spawn(body)
             .with_context(|| format!("the thread '{name}' cannot be started"))?;
         let shared = Arc::clone(&heartbeat);
-        self.board.0.lock().push((name, hang_policy, shared));
+        self.board.add(name, hang_policy, shared);
         self.threads.push(SupervisedThread {
             name,
             hang_policy,
@@ -330,7 +164,8 @@ impl Supervisor {
         self.check_at(Instant::now())
     }
 
-    pub(crate) fn check_at(&self, now: Instant) -> bool {
+    /// Does the same as [`Self::check`], at the time `now`.
+    pub fn check_at(&self, now: Instant) -> bool {
         let mut clock = self.clock.lock();
         let clock = clock.get_or_insert_with(|| AwakeClock::start_at(now));
         let absent = clock.advance(now);
@@ -405,6 +240,10 @@ fn fail(failure: &Mutex<Option<String>>, stop: &AtomicBool, reason: String) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::AtomicU64;
+
+    /// Time between two checks of the main thread.
+    const STEP: Duration = Duration::from_millis(50);
 
     fn wait_until(condition: impl Fn() -> bool) {
         let deadline = Instant::now() + Duration::from_secs(60);
@@ -503,12 +342,9 @@ mod tests {
         let (supervisor, end) = supervisor_of_a_hanging_thread();
         let begun = Instant::now();
         for n in 0..=1200 {
-            assert!(
-                supervisor.check_at(begun + n * SLEEP_STEP),
-                "after {n} checks"
-            );
+            assert!(supervisor.check_at(begun + n * STEP), "after {n} checks");
         }
-        assert!(!supervisor.check_at(begun + 1201 * SLEEP_STEP));
+        assert!(!supervisor.check_at(begun + 1201 * STEP));
         end.send(()).unwrap();
         let reason = supervisor.shut_down().unwrap_err().to_string();
         assert!(reason.contains("'stuck' has hung for 60 s"), "{reason}");
@@ -523,14 +359,14 @@ mod tests {
         for _ in 0..10 {
             for _ in 0..80 {
                 assert!(supervisor.check_at(now));
-                now += SLEEP_STEP;
+                now += STEP;
             }
             now += Duration::from_secs(3600);
         }
         assert!(supervisor.check_at(now));
         // After the last pause, a thread that really hangs is found as usual.
-        let checks = (1..).find(|n| !supervisor.check_at(now + *n * SLEEP_STEP));
-        let found = checks.unwrap() * SLEEP_STEP;
+        let checks = (1..).find(|n| !supervisor.check_at(now + *n * STEP));
+        let found = checks.unwrap() * STEP;
         assert!(found < HANG_TIMEOUT, "{found:?}");
         end.send(()).unwrap();
         assert!(supervisor.shut_down().is_err());
@@ -553,7 +389,7 @@ mod tests {
         for _ in 0..3 {
             for _ in 0..1100 {
                 assert!(supervisor.check_at(now));
-                now += SLEEP_STEP;
+                now += STEP;
             }
             sender.send(()).unwrap();
             is_done.recv().unwrap();

@@ -14,7 +14,7 @@ const NO_RUNTIME_DIR: &str = "/nonexistent";
 ///
 /// # Errors
 /// When the signal handlers cannot be installed.
-pub(super) fn stop_on_signals() -> anyhow::Result<Arc<AtomicBool>> {
+pub fn stop_on_signals() -> anyhow::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     let was_asked = Arc::new(AtomicBool::new(false));
     let install = || -> std::io::Result<()> {
@@ -55,7 +55,7 @@ fn is_ignored(signal: i32) -> bool {
 /// there. A process cannot change its own environment without unsafe code, so the program replaces its process by a new start
 /// of itself. If that fails, the driver prints its error, which is harmless.
 #[cfg(target_os = "linux")]
-pub(super) fn ensure_runtime_dir() {
+pub fn ensure_runtime_dir() {
     use std::os::unix::process::CommandExt as _;
     let variable = std::env::var_os("XDG_RUNTIME_DIR");
     if variable.is_some_and(|path| path.as_encoded_bytes().starts_with(b"/")) {
@@ -73,4 +73,4 @@ pub(super) fn ensure_runtime_dir() {
 
 /// Does nothing, because only Linux has Wayland.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn ensure_runtime_dir() {}
+pub fn ensure_runtime_dir() {}

@@ -17,7 +17,7 @@ const LOG_WINDOW: Duration = Duration::from_secs(600);
 
 /// One named fault: whether it is active, and how often it was raised. Dropping it ends the fault.
 #[derive(Debug)]
-pub(crate) struct FaultReporter {
+pub struct FaultReporter {
     name: &'static str,
     journal: Journal,
     /// Number of the fault in the journal; `None` if the fault is inactive.
@@ -30,7 +30,7 @@ pub(crate) struct FaultReporter {
 
 impl FaultReporter {
     /// Creates an inactive fault. `name` is its name in log, journal and status.
-    pub(crate) fn new(name: &'static str, journal: &Journal) -> Self {
+    pub fn new(name: &'static str, journal: &Journal) -> Self {
         Self {
             name,
             journal: journal.clone(),
@@ -43,7 +43,7 @@ impl FaultReporter {
 
     /// Raises the fault. Returns true if the fault was inactive before. The first call logs a warning; later calls log at debug
     /// level until the fault ends.
-    pub(crate) fn raise(&mut self, detail: &dyn std::fmt::Display) -> bool {
+    pub fn raise(&mut self, detail: &dyn std::fmt::Display) -> bool {
         self.count += 1;
         self.last_raised = Some(Instant::now());
         match self.active {
@@ -84,12 +84,12 @@ impl FaultReporter {
     }
 
     /// Whether the fault is active.
-    pub(crate) fn is_active(&self) -> bool {
+    pub fn is_active(&self) -> bool {
         self.active.is_some()
     }
 
     /// Ends the fault. If it was active, logs its end.
-    pub(crate) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         if let Some(number) = self.active.take() {
             if self.window.is_some_and(|(_, logged)| logged <= LOGGED_MAX) {
                 tracing::info!(fault = self.name, count = self.count, "the fault is over");
@@ -99,7 +99,7 @@ impl FaultReporter {
     }
 
     /// Ends an intermittent fault if it was not raised within the last minute.
-    pub(crate) fn clear_if_quiet(&mut self) {
+    pub fn clear_if_quiet(&mut self) {
         if (self.last_raised).is_some_and(|last| last.elapsed() > QUIET_AFTER) {
             self.clear();
         }

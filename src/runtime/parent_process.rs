@@ -11,15 +11,15 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 
-use super::live::StopFlag;
-use super::print_message;
-use crate::camera::AwakeClock;
+use super::clock::AwakeClock;
+use super::heartbeat::StopFlag;
+use super::message::print_message;
 
 /// Exit code of a child that has already printed its error and must not be restarted.
-pub(super) const EXIT_REPORTED: u8 = 3;
+pub const EXIT_REPORTED: u8 = 3;
 /// Exit code of a child that could not open a window and has to be restarted, because the windowing library can be started
 /// only once per process.
-pub(super) const EXIT_NO_WINDOW: u8 = 4;
+pub const EXIT_NO_WINDOW: u8 = 4;
 /// Time between two checks of the child.
 const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 /// Longest time that the child may take to end. This is slightly more than the time that the child gives its own threads.
@@ -58,7 +58,7 @@ impl CrashCounter {
 ///
 /// # Errors
 /// When the child cannot be started, or crashes too often.
-pub(super) fn run_child(
+pub fn run_child(
     program: &std::path::Path,
     arguments: &[OsString],
     stop: &StopFlag,
@@ -149,7 +149,7 @@ fn ask_to_end(child: &mut Child) {
 /// Makes this process end when its parent is killed. Called in the child; `parent` is the process id of the parent. Returns
 /// false if the parent has already ended.
 #[cfg(target_os = "linux")]
-pub(super) fn end_with_parent(parent: Option<u32>) -> bool {
+pub fn end_with_parent(parent: Option<u32>) -> bool {
     use rustix::process::{Signal, getppid, set_parent_process_death_signal};
     if let Err(error) = set_parent_process_death_signal(Some(Signal::KILL)) {
         tracing::debug!(%error, "the child process would outlive its parent");
@@ -161,7 +161,7 @@ pub(super) fn end_with_parent(parent: Option<u32>) -> bool {
 
 /// Does nothing and returns true, because other systems have no signal for the end of a parent.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn end_with_parent(_: Option<u32>) -> bool {
+pub fn end_with_parent(_: Option<u32>) -> bool {
     true
 }
 
