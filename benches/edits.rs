@@ -9,7 +9,7 @@
 use cpu_time::ThreadTime;
 use serde_json::{Value, json};
 use shoal::app::{Desk, species_of};
-use shoal::control::Command;
+use shoal::control::PoolCommand;
 use shoal::simulation::{Simulation, SimulationParams};
 use shoal::site::Editor;
 use shoal::world::{Observation, Shadow};
@@ -20,7 +20,7 @@ const TICKS: u64 = 1200;
 /// Time between two ticks, in milliseconds.
 const BUDGET_MS: f64 = 1000.0 / 60.0;
 
-fn command(value: Value) -> Command {
+fn command(value: Value) -> PoolCommand {
     serde_json::from_value(value).expect("the command is written here")
 }
 
@@ -28,13 +28,13 @@ fn command(value: Value) -> Command {
     clippy::needless_pass_by_value,
     reason = "values are made where they are set"
 )]
-fn set(kind: &str, name: &str, path: &str, value: Value) -> Command {
+fn set(kind: &str, name: &str, path: &str, value: Value) -> PoolCommand {
     command(json!({"command": "edit", "edits": [{
         "document": {"kind": kind, "name": name}, "path": path, "change": {"do": "set", "value": value}}]}))
 }
 
 /// Returns the `n`-th edit. Edits alternate between parameters, needs, relations, counts, obstacles, director events and undo.
-fn edit(n: u64) -> Command {
+fn edit(n: u64) -> PoolCommand {
     let share = (n % 97) as f64 / 97.0;
     match n % 8 {
         0 => set(

@@ -181,9 +181,13 @@ fn parse(text: &[u8]) -> Result<Command, serde_json::Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::{Incoming, Source, SourceKind, desk_queue};
+    use crate::control::{EditorStep, Incoming, PoolCommand, Source, SourceKind, desk_queue};
     use crate::runtime::{HangPolicy, StopFlag, Supervisor};
     use std::io::Write as _;
+
+    fn step(step: EditorStep) -> Command {
+        PoolCommand::Editor(step).into()
+    }
 
     fn start(path: &Path) -> (Supervisor, std::sync::mpsc::Receiver<Incoming>) {
         let (client, received, _) = desk_queue();
@@ -201,7 +205,7 @@ mod tests {
 
     #[test]
     fn commands_are_read_with_and_without_tick_and_other_lines_are_skipped() {
-        let undo = |text: &str| parse(text.as_bytes()).ok() == Some(Command::Undo);
+        let undo = |text: &str| parse(text.as_bytes()).ok() == Some(step(EditorStep::Undo));
         assert!(undo(r#"{"command":"undo"}"#));
         assert!(undo(r#"{"command":{"command":"undo"}}"#));
         assert!(undo(r#"{"tick":120,"command":{"command":"undo"}}"#));
@@ -226,10 +230,10 @@ mod tests {
             let incoming = received.recv_timeout(Duration::from_secs(20)).unwrap();
             incoming.request.command.clone()
         };
-        assert_eq!(next(), Command::Undo);
+        assert_eq!(next(), step(EditorStep::Undo));
         let mut file = std::fs::File::options().append(true).open(&path).unwrap();
         file.write_all(b"end\n{\"command\":\"redo\"}\n").unwrap();
-        assert_eq!(next(), Command::Redo);
+        assert_eq!(next(), step(EditorStep::Redo));
         supervisor.shut_down().unwrap();
     }
 
@@ -248,10 +252,10 @@ mod tests {
                 .command
                 .clone()
         };
-        assert_eq!(next(), Command::Undo);
+        assert_eq!(next(), step(EditorStep::Undo));
         let mut file = std::fs::File::options().append(true).open(&path).unwrap();
         file.write_all(b"{\"command\":\"redo\"}").unwrap();
-        assert_eq!(next(), Command::Redo);
+        assert_eq!(next(), step(EditorStep::Redo));
         supervisor.shut_down().unwrap();
     }
 
@@ -265,14 +269,14 @@ mod tests {
             incoming.request.command.clone()
         };
         std::fs::write(&path, "{\"command\":\"undo\"}\n").unwrap();
-        assert_eq!(next(), Command::Undo);
+        assert_eq!(next(), step(EditorStep::Undo));
         std::fs::write(&path, "{\"command\":\"redo\"}\n").unwrap();
-        assert_eq!(next(), Command::Redo);
+        assert_eq!(next(), step(EditorStep::Redo));
         let other = folder.path().join("other");
         std::fs::write(&other, "{\"command\":\"save\"}\n{\"command\":\"undo\"}\n").unwrap();
         std::fs::rename(&other, &path).unwrap();
-        assert_eq!(next(), Command::Save);
-        assert_eq!(next(), Command::Undo);
+        assert_eq!(next(), step(EditorStep::Save));
+        assert_eq!(next(), step(EditorStep::Undo));
         supervisor.shut_down().unwrap();
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::json_lines::JsonLinesWriter;
 use crate::config::{Problems, visible};
-use crate::control::{Command, CommandLine, FaultStatus, Reason, Rejection, Status};
+use crate::control::{CommandLine, FaultStatus, PoolCommand, Reason, Rejection, Status};
 use crate::simulation::Simulation;
 use crate::site::{Applied, Editor};
 
@@ -53,7 +53,7 @@ impl Desk {
     /// All reasons why the command is rejected.
     pub fn apply(
         &mut self,
-        command: &Command,
+        command: &PoolCommand,
         tick: u64,
         species_of: &dyn Fn(u32) -> Option<String>,
     ) -> Result<Applied, Problems> {
@@ -86,7 +86,7 @@ impl Desk {
     /// All reasons why the command is rejected.
     pub fn apply_to(
         &mut self,
-        command: &Command,
+        command: &PoolCommand,
         simulation: &mut Simulation,
     ) -> Result<(), Problems> {
         let applied = self.apply(command, simulation.tick(), &|id| species_of(simulation, id))?;

@@ -8,8 +8,8 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
 
 use crate::control::{
-    Command, DeskClient, FaultReporter, Journal, Outcome, Reply, Request, Source, SourceKind,
-    Undelivered,
+    DeskClient, DocumentText, EditorStep, FaultReporter, Journal, Outcome, PoolCommand, Reply,
+    Request, Source, SourceKind, Undelivered,
 };
 use crate::runtime::Heartbeat;
 use crate::site::{FileWatcher, POLL_SECS};
@@ -29,7 +29,7 @@ pub fn watch_files(
     while heartbeat.keep_running() {
         match watch.poll() {
             // A newer state of the files replaces one that is still waiting.
-            Some(Ok(commands)) => change = Some(Change::new(commands)),
+            Some(Ok(lists)) => change = Some(Change::new(lists)),
             Some(Err(problems)) => {
                 change = None;
                 fault.set(&problems.0);
@@ -41,8 +41,8 @@ pub fn watch_files(
                 return;
             }
             if let Some((mut problems, applied)) = sent.result() {
-                for command in &applied {
-                    watch.forget_deletions(command);
+                for documents in &applied {
+                    watch.forget_deletions(documents);
                 }
                 problems.extend(watch.busy_files().iter().map(ToString::to_string));
                 fault.set(&problems);
@@ -55,24 +55,24 @@ pub fn watch_files(
 
 /// One state of the files on its way to the desk.
 struct Change {
-    /// Commands that are not sent yet, because the queue of the desk is full.
-    waiting: VecDeque<Command>,
-    /// Commands that are sent. The number of a request is the index of its command.
-    sent: Vec<Command>,
-    /// Number of commands that are sent and not answered yet.
+    /// Documents that are not sent yet, because the queue of the desk is full.
+    waiting: VecDeque<Vec<DocumentText>>,
+    /// Documents that are sent. The number of a request is their index.
+    sent: Vec<Vec<DocumentText>>,
+    /// Number of requests that are sent and not answered yet.
     unanswered: usize,
-    /// Commands that were applied.
-    applied: Vec<Command>,
+    /// Documents that were applied.
+    applied: Vec<Vec<DocumentText>>,
     answers: (SyncSender<Reply>, Receiver<Reply>),
     /// Reasons of all rejections.
     problems: Vec<String>,
 }
 
 impl Change {
-    fn new(commands: Vec<Command>) -> Self {
+    fn new(lists: Vec<Vec<DocumentText>>) -> Self {
         Self {
-            answers: sync_channel(commands.len()),
-            waiting: commands.into(),
+            answers: sync_channel(lists.len()),
+            waiting: lists.into(),
             sent: Vec::new(),
             unanswered: 0,
             applied: Vec::new(),
@@ -80,13 +80,14 @@ impl Change {
         }
     }
 
-    /// Sends the waiting commands as far as the desk accepts them.
+    /// Sends the waiting documents as far as the desk accepts them.
     fn send(&mut self, client: &DeskClient) -> Result<(), Undelivered> {
-        while let Some(command) = self.waiting.front() {
+        while let Some(documents) = self.waiting.front() {
+            let documents = documents.clone();
             let request = Request {
                 id: self.sent.len() as u64,
                 source: Source::of(SourceKind::Files),
-                command: command.clone(),
+                command: PoolCommand::from(EditorStep::TakeOver { documents }).into(),
             };
             let answer = self.answers.0.clone();
             client.send(request, move |reply| {
@@ -99,8 +100,8 @@ impl Change {
         Ok(())
     }
 
-    /// Returns the reasons of all rejections and the applied commands, or `None` while an answer is missing.
-    fn result(&mut self) -> Option<(Vec<String>, Vec<Command>)> {
+    /// Returns the reasons of all rejections and the applied documents, or `None` while an answer is missing.
+    fn result(&mut self) -> Option<(Vec<String>, Vec<Vec<DocumentText>>)> {
         for reply in self.answers.1.try_iter() {
             self.unanswered -= 1;
             if let Outcome::Rejected { problems } = reply.result {

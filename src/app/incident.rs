@@ -317,7 +317,7 @@ impl IncidentWriter {
 mod tests {
     use super::*;
     use crate::app::{Desk, ReplayOptions, replay};
-    use crate::control::Command;
+    use crate::control::PoolCommand;
     use crate::simulation::Simulation;
     use crate::site::Editor;
     use crate::world::Snapshot;
@@ -341,7 +341,7 @@ mod tests {
         });
         let mut snapshot = Snapshot::default();
         let pace = r#"{"command": "director", "event": {"event": "pace", "factor": 20.0}}"#;
-        let command: Command = serde_json::from_str(pace).unwrap();
+        let command: PoolCommand = serde_json::from_str(pace).unwrap();
         for tick in 1..=200_u64 {
             // One command is older than the saved pool, one is younger.
             if tick == 31 || tick == 150 {

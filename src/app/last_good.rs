@@ -92,7 +92,7 @@ fn create_private_folder(folder: &Path) -> std::io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::{Command, DocumentName, DocumentText};
+    use crate::control::{DocumentName, DocumentText, EditorStep};
 
     fn kept(folder: &tempfile::TempDir) -> LastGood {
         LastGood {
@@ -123,13 +123,13 @@ mod tests {
         let mut editor = last.open().unwrap().unwrap();
         assert_eq!(editor.text(&DocumentName::Site), Some(good));
         // What the watcher of the files reports.
-        let broken = Command::TakeOver {
+        let broken = EditorStep::TakeOver {
             documents: vec![DocumentText {
                 document: DocumentName::Site,
                 text: Some(bad.to_owned()),
             }],
         };
-        editor.apply(&broken, &|_| None).unwrap_err();
+        editor.apply(&broken.into(), &|_| None).unwrap_err();
         let page: serde_json::Value =
             serde_json::from_str(&editor.documents_view().json(1)).unwrap();
         let site = &page["documents"][0];

@@ -15,7 +15,7 @@ use super::json_lines::{JsonLinesReader, JsonLinesWriter};
 use super::session::{
     LOG_FILE, SESSION_VERSION, START_FILE, SessionEntry, SessionStart, pool_hash,
 };
-use crate::control::Command;
+use crate::control::PoolCommand;
 use crate::runtime::print_message;
 use crate::simulation::{Change, Simulation, SimulationParams};
 use crate::site::Editor;
@@ -133,7 +133,7 @@ fn next_entry(lines: &mut JsonLinesReader) -> anyhow::Result<Option<SessionEntry
 
 /// A command that was read and not applied yet.
 struct WaitingCommand {
-    command: Command,
+    command: PoolCommand,
     species: Option<String>,
 }
 

@@ -16,7 +16,7 @@ use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
 
 use crate::config::save_file;
-use crate::control::Command;
+use crate::control::PoolCommand;
 use crate::runtime::{Heartbeat, now_iso};
 use crate::simulation::SimulationParams;
 use crate::site::{Editor, EditorState};
@@ -92,7 +92,7 @@ pub(super) enum SessionEntry {
         /// Number of the command.
         revision: u64,
         /// The command.
-        command: Box<Command>,
+        command: Box<PoolCommand>,
         /// Species of the individual that the command names.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         species: Option<String>,

@@ -192,11 +192,11 @@ impl CommandSender {
     ///
     /// # Errors
     /// When too many commands are waiting, or the desk has ended.
-    pub fn send(&self, command: Command) -> Result<(), Undelivered> {
+    pub fn send(&self, command: impl Into<Command>) -> Result<(), Undelivered> {
         let request = Request {
             id: 0,
             source: self.source.clone(),
-            command,
+            command: command.into(),
         };
         self.client.send(request, |_| {})
     }
@@ -254,6 +254,7 @@ pub fn desk_queue() -> (DeskClient, Receiver<Incoming>, Arc<Board>) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::command::{EditorStep, PoolCommand};
     use super::super::request::SourceKind;
     use super::*;
 
@@ -261,7 +262,7 @@ mod tests {
         Request {
             id,
             source: Source::of(SourceKind::Ctl),
-            command: Command::Undo,
+            command: PoolCommand::Editor(EditorStep::Undo).into(),
         }
     }
 

@@ -20,7 +20,8 @@ pub use client::{
 
 pub use command::{
     CalibrationStep, Command, CommandLine, DirectorEvent, DocumentName, DocumentText, Edit,
-    EditChange, MarkerPoint, MindChoice, PoleShadow, TouchMark, command_schema,
+    EditChange, EditorStep, IndividualCommand, MarkerPoint, MindChoice, PoleShadow, PoolCommand,
+    PoolEdit, ShowCommand, TouchMark, UpkeepCommand, VisionCommand, command_names, command_schema,
 };
 pub use event::{Event, EventKind, EventLog, EventPage};
 pub use fault_reporter::FaultReporter;

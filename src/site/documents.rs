@@ -117,7 +117,7 @@ fn reason(problem: &Problem) -> Reason {
 mod tests {
     use super::super::Editor;
     use super::*;
-    use crate::control::{Command, DocumentText, Edit, EditChange};
+    use crate::control::{DocumentText, Edit, EditChange, EditorStep, PoolCommand, PoolEdit};
     use serde_json::{Value, json};
 
     fn documents(editor: &Editor) -> Vec<Value> {
@@ -140,7 +140,7 @@ mod tests {
         assert!(site["text"].as_str().unwrap().contains("scene"));
         assert_eq!(site["effective"]["panel"]["listen"], "local", "a default");
         let koi = json!({"kind": "species", "name": "koi"});
-        let command = Command::Edit {
+        let command = PoolEdit::Edit {
             edits: vec![Edit {
                 document: DocumentName::Species { name: "koi".into() },
                 path: "motion.cruise_mps".into(),
@@ -148,7 +148,7 @@ mod tests {
             }],
             joins_last: false,
         };
-        editor.apply(&command, &|_| None).unwrap();
+        editor.apply(&command.into(), &|_| None).unwrap();
         let after = find(&editor, &koi);
         assert_eq!(
             after["values"]["motion"]["cruise_mps"], 0.1,
@@ -173,11 +173,13 @@ mod tests {
         let mut editor = Editor::open(Some(&path), None).unwrap();
         let bad = "scene = \"pool\"\nlanguage = \"xx\"\n";
         std::fs::write(&path, bad).unwrap();
-        let take_over = |text: &str| Command::TakeOver {
-            documents: vec![DocumentText {
-                document: DocumentName::Site,
-                text: Some(text.to_owned()),
-            }],
+        let take_over = |text: &str| {
+            PoolCommand::Editor(EditorStep::TakeOver {
+                documents: vec![DocumentText {
+                    document: DocumentName::Site,
+                    text: Some(text.to_owned()),
+                }],
+            })
         };
         assert!(editor.apply(&take_over(bad), &|_| None).is_err());
         let site = find(&editor, &json!({"kind": "site"}));
@@ -188,21 +190,22 @@ mod tests {
         assert_eq!(site["problems"][0]["line"], 2, "{site}");
         assert_eq!(editor.unsaved(), []);
 
-        let replace = |text: &str| Command::ReplaceText {
+        let replace = |text: &str| PoolEdit::ReplaceText {
             document: DocumentName::Site,
             text: text.to_owned(),
         };
-        assert!(editor.apply(&replace(bad), &|_| None).is_err());
+        let with_bad = replace(bad).into();
+        assert!(editor.apply(&with_bad, &|_| None).is_err());
         // A fixed bug: after a batch that was rejected, the broken file counted as repaired, and a save replaced it.
-        let rejected = Command::Batch {
-            commands: vec![replace(good), Command::Undo],
+        let rejected = EditorStep::Batch {
+            commands: vec![replace(good), replace(bad)],
         };
-        assert!(editor.apply(&rejected, &|_| None).is_err());
+        assert!(editor.apply(&rejected.into(), &|_| None).is_err());
         assert_eq!(editor.unsaved(), []);
         // The repaired text is the one that is in use anyway. It still has to be saved.
-        editor.apply(&replace(good), &|_| None).unwrap();
+        editor.apply(&replace(good).into(), &|_| None).unwrap();
         assert_eq!(editor.unsaved(), [DocumentName::Site]);
-        editor.apply(&Command::Save, &|_| None).unwrap();
+        editor.apply(&EditorStep::Save.into(), &|_| None).unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), good);
         let site = find(&editor, &json!({"kind": "site"}));
         assert_eq!(

@@ -1,6 +1,6 @@
-//! Turns a command into a draft: the changed documents, before they are validated together.
+//! Turns an edit into a draft: the changed documents, before they are validated together.
 //!
-//! In: a command, the current documents. Out: a draft, or every reason why the command is impossible. Must not: change
+//! In: an edit, the current documents. Out: a draft, or every reason why the edit is impossible. Must not: change
 //! anything.
 
 use std::collections::BTreeMap;
@@ -17,7 +17,9 @@ use crate::config::{
     self, PathSegment, Problem, Problems, RejectedChange, TextChange, ValuePath, apply_changes,
     document_name_problem, is_blank,
 };
-use crate::control::{Command, DirectorEvent, DocumentName, Edit, EditChange, MindChoice};
+use crate::control::{
+    DirectorEvent, DocumentName, Edit, EditChange, IndividualCommand, MindChoice, PoolEdit,
+};
 use crate::simulation::Change;
 use crate::world::Gathering;
 
@@ -32,14 +34,6 @@ const PACE_RANGE: std::ops::RangeInclusive<f32> = 0.1..=20.0;
 
 /// Longest duration of an override of a mind, in seconds.
 const OVERRIDE_SECS_MAX: f32 = 3600.0;
-
-/// Why the editor rejects a step of the calibration.
-const NO_CAMERA: &str =
-    "there is no camera here, so it cannot be calibrated; send this command to `shoal run`";
-
-/// Why the editor rejects a command that stages of a running pool carry out.
-const NOT_RUNNING: &str =
-    "only a running installation can do this; send this command to `shoal run`";
 
 /// The effects of a command on the documents, the director and the pool.
 #[derive(Clone, Debug, Default)]
@@ -58,19 +52,15 @@ pub(super) struct Draft {
     pub(super) removed_ids: Vec<u32>,
 }
 
-/// Returns the draft of a command.
+/// Returns the draft of an edit.
 ///
 /// # Errors
-/// Every reason why the command is impossible.
-pub(super) fn draft(
-    editor: &Editor,
-    command: &Command,
-    species_of: SpeciesLookup<'_>,
-) -> Result<Draft, Problems> {
+/// Every reason why the edit is impossible.
+pub(super) fn draft(editor: &Editor, edit: &PoolEdit) -> Result<Draft, Problems> {
     let mut draft = Draft::default();
-    match command {
-        Command::Edit { edits, .. } => draft.edit(editor, edits)?,
-        Command::ReplaceText { document, text } => {
+    match edit {
+        PoolEdit::Edit { edits, .. } => draft.edit(editor, edits)?,
+        PoolEdit::ReplaceText { document, text } => {
             if is_blank(text) {
                 let message =
                     "the text is empty; write a comment into it if all defaults are wanted";
@@ -78,7 +68,7 @@ pub(super) fn draft(
             }
             draft.texts.insert(document.clone(), Some(text.clone()));
         }
-        Command::AddSpecies {
+        PoolEdit::AddSpecies {
             name,
             text,
             like,
@@ -108,14 +98,14 @@ pub(super) fn draft(
                 &[set(&scene(editor), population(name), json!(count))],
             )?;
         }
-        Command::RemoveSpecies { name } => draft.remove_species(editor, name)?,
-        Command::SwitchScene { name } => {
+        PoolEdit::RemoveSpecies { name } => draft.remove_species(editor, name)?,
+        PoolEdit::SwitchScene { name } => {
             draft.edit(
                 editor,
                 &[set(&DocumentName::Site, "scene".into(), json!(name))],
             )?;
         }
-        Command::AddIndividual {
+        PoolEdit::AddIndividual {
             species,
             position_m,
         } => {
@@ -125,14 +115,30 @@ pub(super) fn draft(
             species_text(editor, species)?;
             draft.count(editor, species, 1)?;
         }
-        Command::RemoveIndividual { id } => {
-            let species = species_of(*id).ok_or_else(|| unknown_agent(*id))?;
-            draft.removed_ids.push(*id);
+        PoolEdit::Director { event } => draft.direct(editor, event)?,
+    }
+    Ok(draft)
+}
+
+/// Returns the draft of a command that concerns one individual.
+///
+/// # Errors
+/// Every reason why the command is impossible.
+pub(super) fn draft_of_individual(
+    editor: &Editor,
+    command: &IndividualCommand,
+    species_of: SpeciesLookup<'_>,
+) -> Result<Draft, Problems> {
+    let mut draft = Draft::default();
+    let id = command.id();
+    let species =
+        species_of(id).ok_or_else(|| rejected("", format!("no individual has the id {id}")))?;
+    match command {
+        IndividualCommand::RemoveIndividual { .. } => {
+            draft.removed_ids.push(id);
             draft.count(editor, &species, -1)?;
         }
-        Command::Director { event } => draft.direct(editor, event)?,
-        Command::OverrideMind { id, mind, secs } => {
-            let species = species_of(*id).ok_or_else(|| unknown_agent(*id))?;
+        IndividualCommand::OverrideMind { mind, secs, .. } => {
             if !(*secs > 0.0 && *secs <= OVERRIDE_SECS_MAX) {
                 let message = format!(
                     "secs = {secs} is out of range; allowed: more than 0, up to {OVERRIDE_SECS_MAX} s"
@@ -140,28 +146,10 @@ pub(super) fn draft(
                 return Err(rejected("", message));
             }
             let mind = Box::new(chosen_mind(editor, &species, mind)?);
-            let (id, secs) = (*id, *secs);
+            let secs = *secs;
             draft.changes.push(Change::OverrideMind { id, mind, secs });
             draft.inverse.push(Change::EndOverride { id });
         }
-        // The editor handles the remaining commands itself, without a draft.
-        Command::Calibrate { .. } => {
-            return Err(rejected("", NO_CAMERA));
-        }
-        Command::Schedule { .. }
-        | Command::Pause { .. }
-        | Command::Restart { .. }
-        | Command::Recording { .. }
-        | Command::KeepIncident
-        | Command::TestAlert => {
-            return Err(rejected("", NOT_RUNNING));
-        }
-        Command::Batch { .. }
-        | Command::TakeOver { .. }
-        | Command::Undo
-        | Command::Redo
-        | Command::Save
-        | Command::Revert => {}
     }
     Ok(draft)
 }
@@ -500,10 +488,6 @@ fn point(at: [f32; 3]) -> Result<Vec3, Problems> {
             at.x, at.y, at.z
         ),
     ))
-}
-
-fn unknown_agent(id: u32) -> Problems {
-    rejected("", format!("no individual has the id {id}"))
 }
 
 fn rejected(file: &str, message: impl Into<String>) -> Problems {

@@ -21,7 +21,7 @@ use crate::config::{
     PathSegment, Problem, Problems, TextChange, ValuePath, apply_changes, read_text, remove_file,
     save_file,
 };
-use crate::control::{Command, DocumentName, DocumentText};
+use crate::control::{DocumentName, DocumentText, EditorStep, PoolCommand, PoolEdit};
 use crate::simulation::{Change, PlanChange, PoolPlan};
 use crate::world::Gathering;
 
@@ -119,7 +119,7 @@ pub struct Applied {
     /// Whether [`Editor::site`] has changed.
     pub is_new_site: bool,
     /// The command for the log; `None` if the command changed nothing.
-    pub command: Option<Command>,
+    pub command: Option<PoolCommand>,
 }
 
 impl Editor {
@@ -283,49 +283,53 @@ impl Editor {
     /// command changes nothing.
     pub fn apply(
         &mut self,
-        command: &Command,
+        command: &PoolCommand,
         species_of: SpeciesLookup<'_>,
     ) -> Result<Applied, Problems> {
         match command {
-            Command::Undo => self.undo(),
-            Command::Redo => self.redo(),
-            Command::Save => self.save(),
-            Command::Revert => {
+            PoolCommand::Edit(edit) => self.apply_edit(edit),
+            PoolCommand::Individual(individual) => {
+                let draft = edit::draft_of_individual(self, individual, species_of)?;
+                self.commit(draft, command.clone())
+            }
+            PoolCommand::Editor(step) => self.apply_step(step),
+        }
+    }
+
+    fn apply_edit(&mut self, edit: &PoolEdit) -> Result<Applied, Problems> {
+        let draft = edit::draft(self, edit)?;
+        let applied = self.commit(draft, PoolCommand::Edit(edit.clone()))?;
+        match edit {
+            PoolEdit::Edit {
+                joins_last: true, ..
+            } if applied.is_new_site => self.join_last_steps(),
+            PoolEdit::ReplaceText { document, .. } if self.broken.contains_key(document) => {
+                self.repaired.insert(document.clone());
+            }
+            _ => {}
+        }
+        Ok(applied)
+    }
+
+    fn apply_step(&mut self, step: &EditorStep) -> Result<Applied, Problems> {
+        match step {
+            EditorStep::Batch { commands } => self.apply_batch(commands),
+            EditorStep::TakeOver { documents } => {
+                let applied = self.apply_disk_texts(documents);
+                self.note_broken_files(documents, applied.as_ref().err());
+                applied
+            }
+            EditorStep::Undo => self.undo(),
+            EditorStep::Redo => self.redo(),
+            EditorStep::Save => self.save(),
+            EditorStep::Revert => {
                 let texts = self.unsaved().into_iter();
                 let texts = texts.map(|name| (name.clone(), self.disk.get(&name).cloned()));
                 let draft = Draft {
                     texts: texts.collect(),
                     ..Draft::default()
                 };
-                self.commit(draft, command)
-            }
-            Command::TakeOver { documents } => {
-                let applied = self.apply_disk_texts(documents);
-                self.note_broken_files(documents, applied.as_ref().err());
-                applied
-            }
-            Command::Batch { commands } => self.apply_batch(commands, species_of),
-            Command::Edit {
-                joins_last: true, ..
-            } => {
-                let draft = edit::draft(self, command, species_of)?;
-                let applied = self.commit(draft, command)?;
-                if applied.is_new_site {
-                    self.join_last_steps();
-                }
-                Ok(applied)
-            }
-            Command::ReplaceText { document, .. } => {
-                let draft = edit::draft(self, command, species_of)?;
-                let applied = self.commit(draft, command)?;
-                if self.broken.contains_key(document) {
-                    self.repaired.insert(document.clone());
-                }
-                Ok(applied)
-            }
-            _ => {
-                let draft = edit::draft(self, command, species_of)?;
-                self.commit(draft, command)
+                self.commit(draft, EditorStep::Revert.into())
             }
         }
     }
@@ -356,11 +360,7 @@ impl Editor {
     }
 
     /// Applies all commands of a batch as one change, or none of them.
-    fn apply_batch(
-        &mut self,
-        commands: &[Command],
-        species_of: SpeciesLookup<'_>,
-    ) -> Result<Applied, Problems> {
+    fn apply_batch(&mut self, commands: &[PoolEdit]) -> Result<Applied, Problems> {
         if commands.is_empty() || commands.len() > BATCH_MAX {
             let message = format!("a batch has 1 to {BATCH_MAX} commands");
             return Err(no_step(&message));
@@ -373,20 +373,8 @@ impl Editor {
         );
         let (undo, redo) = (take(&mut self.undo), self.redo.clone());
         let mut all = Applied::default();
-        for (index, command) in commands.iter().enumerate() {
-            let applied = match command {
-                Command::Edit { .. }
-                | Command::ReplaceText { .. }
-                | Command::AddSpecies { .. }
-                | Command::RemoveSpecies { .. }
-                | Command::SwitchScene { .. }
-                | Command::AddIndividual { .. }
-                | Command::Director { .. } => self.apply(command, species_of),
-                _ => Err(no_step(
-                    "this command cannot be part of a batch; send it alone",
-                )),
-            };
-            match applied {
+        for (index, edit) in commands.iter().enumerate() {
+            match self.apply_edit(edit) {
                 Ok(applied) => {
                     all.is_new_site |= applied.is_new_site;
                     all.changes.extend(applied.changes);
@@ -395,7 +383,7 @@ impl Editor {
                     (self.library, self.site, self.director, self.repaired) = kept;
                     (self.undo, self.redo) = (undo, redo);
                     for problem in &mut problems.0 {
-                        let name = command.name();
+                        let name = edit.name();
                         problem.message =
                             format!("command {} ({name}): {}", index + 1, problem.message);
                     }
@@ -408,9 +396,8 @@ impl Editor {
             self.push_undo(step);
         }
         if all.is_new_site || !all.changes.is_empty() {
-            all.command = Some(Command::Batch {
-                commands: commands.to_vec(),
-            });
+            let commands = commands.to_vec();
+            all.command = Some(EditorStep::Batch { commands }.into());
         }
         Ok(all)
     }
@@ -434,7 +421,7 @@ impl Editor {
     }
 
     /// Applies a draft, if all documents are valid with its changes.
-    fn commit(&mut self, draft: Draft, command: &Command) -> Result<Applied, Problems> {
+    fn commit(&mut self, draft: Draft, command: PoolCommand) -> Result<Applied, Problems> {
         let before = EditState {
             texts: draft
                 .texts
@@ -458,7 +445,7 @@ impl Editor {
             self.push_undo(UndoStep { before, after });
         }
         Ok(Applied {
-            command: (is_new_site || !changes.is_empty()).then(|| command.clone()),
+            command: (is_new_site || !changes.is_empty()).then_some(command),
             changes,
             is_new_site,
         })
@@ -530,7 +517,7 @@ impl Editor {
                 Ok(Applied {
                     changes,
                     is_new_site,
-                    command: Some(Command::Undo),
+                    command: Some(EditorStep::Undo.into()),
                 })
             }
             Err(problems) => {
@@ -552,7 +539,7 @@ impl Editor {
                 Ok(Applied {
                     changes,
                     is_new_site,
-                    command: Some(Command::Redo),
+                    command: Some(EditorStep::Redo.into()),
                 })
             }
             Err(problems) => {
@@ -591,14 +578,15 @@ impl Editor {
         // A model file may have changed together with its species, so all models are read again.
         let kept = self.models.clone();
         self.models.forget_files();
-        let logged = Command::TakeOver {
+        let logged = EditorStep::TakeOver {
             documents: differ.iter().map(|d| (*d).clone()).collect(),
         };
-        let mut applied = self.commit(draft, &logged);
+        let logged = PoolCommand::Editor(logged);
+        let mut applied = self.commit(draft, logged.clone());
         match &mut applied {
             Ok(applied) => {
                 // A later `revert` returns to these texts, so the log needs them even if they equal the edited texts.
-                applied.command = Some(logged.clone());
+                applied.command = Some(logged);
                 for document in differ {
                     match &document.text {
                         Some(text) => self.disk.insert(document.document.clone(), text.clone()),
@@ -611,10 +599,9 @@ impl Editor {
         applied
     }
 
-    /// Returns the command that applies what the watcher of the files has read, without the documents whose file is again as
-    /// this editor knows it. The watcher read those before the last save, so their texts must replace neither what was saved nor
+    /// Returns what the watcher of the files has read, without the documents whose file is again as this editor knows it. The watcher read those before the last save, so their texts must replace neither what was saved nor
     /// an edit after it.
-    pub fn without_outdated(&self, read: &[DocumentText]) -> Command {
+    pub fn without_outdated(&self, read: &[DocumentText]) -> Vec<DocumentText> {
         let differs = |d: &&DocumentText| d.text.as_ref() != self.disk.get(&d.document);
         let on_disk = |document: &DocumentText| {
             let path = self.library.file_of(&document.document)?;
@@ -633,8 +620,7 @@ impl Editor {
         let is_outdated = |document: &DocumentText| {
             differs(&document) && known.iter().any(|d| d.document == document.document)
         };
-        let documents = read.iter().filter(|d| !is_outdated(d)).cloned().collect();
-        Command::TakeOver { documents }
+        read.iter().filter(|d| !is_outdated(d)).cloned().collect()
     }
 
     /// Returns a problem for each document that was deleted, although a scene needs it.
@@ -690,9 +676,8 @@ impl Editor {
         if has_new_fields || has_new_model || site.calibration != old.calibration {
             self.site = Arc::new(site);
             applied.is_new_site = true;
-            applied.command = Some(Command::TakeOver {
-                documents: Vec::new(),
-            });
+            let documents = Vec::new();
+            applied.command = Some(EditorStep::TakeOver { documents }.into());
         }
         if has_new_fields {
             applied.changes.push(Change::Pool(Box::new(PlanChange {
@@ -738,7 +723,7 @@ impl Editor {
         Ok(Applied {
             changes: Vec::new(),
             is_new_site: false,
-            command: has_saved.then_some(Command::Save),
+            command: has_saved.then(|| EditorStep::Save.into()),
         })
     }
 

@@ -1,6 +1,6 @@
 //! Detects changes of a site's files on the disk, by polling and comparing their contents.
 //!
-//! In: the path of the site file; regular polls. Out: commands that apply the documents on the disk, once after each completed
+//! In: the path of the site file; regular polls. Out: the documents on the disk, once after each completed
 //! change of a document or of a file that a document refers to. Must not: validate the texts, ask a clock, start a thread.
 //!
 //! Time stamps and sizes do not show every change: FAT has two seconds, `rsync -t` keeps the stamp, and a container can swap a
@@ -15,7 +15,7 @@ use std::time::SystemTime;
 use super::library::{files_on_disk, folder_of};
 use super::models::file_of_model;
 use crate::config::{Problem, Problems, is_blank, open_file, read_text};
-use crate::control::{Command, DocumentName, DocumentText};
+use crate::control::{DocumentName, DocumentText};
 
 /// Interval between polls, in seconds. A change is reported after the files have been stable for one interval, that
 /// is, within two intervals.
@@ -117,17 +117,16 @@ impl FileWatcher {
         self.reported = Contents::default();
     }
 
-    /// Returns the commands that apply the current state of the files, if the contents of any file have changed and all were
+    /// Returns the documents to apply, so that the pool shows the current state of the files, if the contents of any file have changed and all were
     /// stable since the last poll; otherwise `None`. A file that looks incomplete must be stable for longer. Files that change all
     /// the time are left out after `BUSY_POLLS` polls, and [`Self::busy_files`] returns them.
     ///
-    /// The commands contain all documents, so a change that was rejected is tried again when any file has changed. Deletions
-    /// are a command of their own: a deletion of a document that a scene needs is rejected, and must not prevent the other
-    /// changes.
+    /// They are all documents, so a change that was rejected is tried again when any file has changed. Deletions are a second
+    /// list to apply: a deletion of a document that a scene needs is rejected, and must not prevent the other changes.
     ///
     /// # Errors
     /// The files that cannot be read. They are returned once, until any file has changed.
-    pub fn poll(&mut self) -> Option<Result<Vec<Command>, Problems>> {
+    pub fn poll(&mut self) -> Option<Result<Vec<Vec<DocumentText>>, Problems>> {
         let contents = self.read();
         self.note_changes(&contents);
         let is_unchanged = contents == self.seen;
@@ -181,13 +180,11 @@ impl FileWatcher {
         let documents = self.known.iter().map(text_of);
         let (existing, deleted): (Vec<_>, Vec<_>) =
             documents.partition(|document| document.text.is_some());
-        let mut commands = vec![Command::TakeOver {
-            documents: existing,
-        }];
+        let mut lists = vec![existing];
         if !deleted.is_empty() {
-            commands.push(Command::TakeOver { documents: deleted });
+            lists.push(deleted);
         }
-        Some(Ok(commands))
+        Some(Ok(lists))
     }
 
     /// Returns a problem for each file that was left out of the last report because it changes all the time.
@@ -195,12 +192,9 @@ impl FileWatcher {
         &self.busy
     }
 
-    /// Stops repeating the deletions of a command, because they were applied.
-    pub fn forget_deletions(&mut self, applied: &Command) {
-        let Command::TakeOver { documents } = applied else {
-            return;
-        };
-        for DocumentText { document, text } in documents {
+    /// Stops repeating the deletions of these documents, because they were applied.
+    pub fn forget_deletions(&mut self, applied: &[DocumentText]) {
+        for DocumentText { document, text } in applied {
             if text.is_none() && !self.reported.documents.contains_key(document) {
                 self.known.remove(document);
                 self.complete.remove(document);
@@ -443,17 +437,14 @@ mod tests {
         (folder, watcher)
     }
 
-    /// Polls until the watcher reports commands.
-    fn commands(watcher: &mut FileWatcher) -> Vec<Command> {
+    /// Polls until the watcher reports a change.
+    fn changed(watcher: &mut FileWatcher) -> Vec<Vec<DocumentText>> {
         let polls = (0..2 * BUSY_POLLS).find_map(|_| watcher.poll());
         polls.expect("a report").expect("readable files")
     }
 
-    fn deleted(commands: &[Command]) -> Vec<DocumentName> {
-        let documents = commands.iter().flat_map(|command| match command {
-            Command::TakeOver { documents } => documents.as_slice(),
-            _ => &[],
-        });
+    fn deleted(lists: &[Vec<DocumentText>]) -> Vec<DocumentName> {
+        let documents = lists.iter().flatten();
         let deleted = documents.filter(|document| document.text.is_none());
         deleted.map(|document| document.document.clone()).collect()
     }
@@ -467,21 +458,21 @@ mod tests {
             folder.path().join("species/fish.toml"),
         );
         std::fs::remove_file(&fish).unwrap();
-        assert_eq!(deleted(&commands(&mut watcher)), [species("fish")]);
+        assert_eq!(deleted(&changed(&mut watcher)), [species("fish")]);
         // The deletion was rejected, so the next change tries it again.
         std::fs::write(&site, "scene = 'reef'\n").unwrap();
-        let repeated = commands(&mut watcher);
+        let repeated = changed(&mut watcher);
         assert_eq!(deleted(&repeated), [species("fish")]);
-        for command in &repeated {
-            watcher.forget_deletions(command);
+        for documents in &repeated {
+            watcher.forget_deletions(documents);
         }
         std::fs::write(&site, "scene = 'koi'\n").unwrap();
-        assert_eq!(commands(&mut watcher).len(), 1);
+        assert_eq!(changed(&mut watcher).len(), 1);
         // The file comes back and goes again.
         std::fs::write(&fish, "groups = []\n").unwrap();
-        assert_eq!(deleted(&commands(&mut watcher)), []);
+        assert_eq!(deleted(&changed(&mut watcher)), []);
         std::fs::remove_file(&fish).unwrap();
-        assert_eq!(deleted(&commands(&mut watcher)), [species("fish")]);
+        assert_eq!(deleted(&changed(&mut watcher)), [species("fish")]);
     }
 
     /// A fixed bug: while one file was written all the time, no change of another file was applied.
@@ -499,7 +490,7 @@ mod tests {
             }
         }
         let report = report.expect("the quiet file is reported");
-        let [Command::TakeOver { documents }] = report.as_slice() else {
+        let [documents] = report.as_slice() else {
             panic!("{report:?}");
         };
         let text = |name| {
@@ -515,15 +506,16 @@ mod tests {
             problems[0].file.ends_with("busy.toml") && problems[0].message.contains("all the time")
         );
         assert_eq!(problems.len(), 1);
-        // Alone, the busy file is reported again and again, with no command.
+        // Alone, the busy file is reported again and again, with nothing to apply.
         let again = (0..2 * BUSY_POLLS).find_map(|round| {
             std::fs::write(&busy, format!("# again {round}\n")).unwrap();
             watcher.poll()
         });
-        assert_eq!(again.expect("a report").expect("readable files"), []);
+        let again = again.expect("a report").expect("readable files");
+        assert!(again.is_empty(), "{again:?}");
         assert_eq!(watcher.busy_files().len(), 1);
         // When the program has ended, its file is applied too.
-        assert_eq!(commands(&mut watcher).len(), 1);
+        assert_eq!(changed(&mut watcher).len(), 1);
         assert!(watcher.busy_files().is_empty());
     }
 }

@@ -15,7 +15,7 @@ use std::time::SystemTime;
 use crate::desk::Pool;
 use serde_json::json;
 use shoal::config::Problems;
-use shoal::control::Command;
+use shoal::control::{DocumentText, EditorStep};
 use shoal::site::FileWatcher;
 
 /// More polls than the watcher waits for a file that looks incomplete.
@@ -59,9 +59,9 @@ impl Watched {
             match self.watcher.poll() {
                 None => {}
                 Some(Err(problems)) => messages.push(problems.to_string()),
-                Some(Ok(commands)) => {
-                    for command in commands {
-                        if let Err(problems) = self.apply(command) {
+                Some(Ok(changes)) => {
+                    for documents in changes {
+                        if let Err(problems) = self.apply(&documents) {
                             messages.push(problems.to_string());
                         }
                     }
@@ -73,13 +73,12 @@ impl Watched {
     }
 
     /// Applies what the watcher has read, as the desk does.
-    fn apply(&mut self, command: Command) -> Result<(), Problems> {
-        let Command::TakeOver { documents } = command else {
-            panic!("{command:?} is not TakeOver");
-        };
-        let command = self.pool.desk.editor().without_outdated(&documents);
-        self.pool
-            .try_command(serde_json::to_value(command).unwrap())
+    fn apply(&mut self, documents: &[DocumentText]) -> Result<(), Problems> {
+        let documents = self.pool.desk.editor().without_outdated(documents);
+        let Pool {
+            desk, simulation, ..
+        } = &mut self.pool;
+        desk.apply_to(&EditorStep::TakeOver { documents }.into(), simulation)
     }
 
     /// Polls until everything is stable.
@@ -460,11 +459,11 @@ fn a_deleted_document_that_is_needed_keeps_its_last_content() {
 #[test]
 fn what_the_watcher_read_before_a_save_does_not_replace_a_later_edit() {
     let mut site = Watched::new();
-    let edit_and_save = |site: &mut Watched, cruise: u32, late: Option<Vec<Command>>| {
+    let edit_and_save = |site: &mut Watched, cruise: u32, late: Option<Vec<Vec<DocumentText>>>| {
         let value = json!(f64::from(cruise) / 100.0);
         site.pool.set("species:trout", "motion.cruise_mps", value);
-        for command in late.into_iter().flatten() {
-            site.apply(command).unwrap();
+        for documents in late.into_iter().flatten() {
+            site.apply(&documents).unwrap();
         }
         site.pool.command(json!({"command": "save"}));
     };

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use crate::desk::{Pool, edit};
 use serde_json::json;
 use shoal::app::{CommandScript, SimulateOptions, agents_line, simulate, watch_files};
-use shoal::control::{Command, Journal, desk_queue};
+use shoal::control::{Command, EditorStep, Journal, PoolCommand, desk_queue};
 use shoal::runtime::{HangPolicy, StopFlag, Supervisor};
 use shoal::simulation::SimulationParams;
 use shoal::site::{Editor, FileWatcher};
@@ -145,22 +145,18 @@ fn a_replayed_command_log_gives_the_same_run() {
     );
 }
 
-/// Polls the watcher until it returns commands, and returns their documents as one command. The first poll detects the change. A
-/// later poll returns the commands, because the files have not changed again.
+/// Polls the watcher until it returns documents, and returns the command that applies them. The first poll detects the change. A
+/// later poll returns them, because the files have not changed again.
 fn poll_change(watcher: &mut FileWatcher) -> Option<serde_json::Value> {
     assert!(
         watcher.poll().is_none(),
         "a change is reported only when the files are stable"
     );
-    let commands = (0..20)
+    let changes = (0..20)
         .find_map(|_| watcher.poll())?
         .unwrap_or_else(|problems| panic!("{problems}"));
-    let documents = commands.into_iter().flat_map(|command| match command {
-        Command::TakeOver { documents } => documents,
-        other => panic!("{other:?} is not TakeOver"),
-    });
-    let documents = documents.collect();
-    Some(serde_json::to_value(Command::TakeOver { documents }).unwrap())
+    let documents = changes.into_iter().flatten().collect();
+    Some(serde_json::to_value(EditorStep::TakeOver { documents }).unwrap())
 }
 
 /// Returns the text of a field file whose vectors all have the x component `along_x`; y and z are 0.
@@ -343,7 +339,9 @@ fn the_watching_thread_sends_changed_files() {
         .recv_timeout(Duration::from_secs(20))
         .expect("a command arrives");
     eprintln!("applied after {:.2} s", changed.elapsed().as_secs_f32());
-    let Command::TakeOver { documents } = &command.request.command else {
+    let Command::Pool(PoolCommand::Editor(EditorStep::TakeOver { documents })) =
+        &command.request.command
+    else {
         panic!("the command is not TakeOver");
     };
     assert!(

@@ -9,7 +9,7 @@ use clap::{Args, Subcommand};
 
 use crate::app::ctl::{CtlAnswer, CtlClient, CtlRequest, find_instance, status_text};
 use crate::app::json_lines::{JsonLinesReader, is_standard_stream};
-use crate::control::{Command, Outcome, ScheduleStep, ShowState};
+use crate::control::{Command, Outcome, ScheduleStep, ShowCommand, ShowState, UpkeepCommand};
 use crate::runtime::print_message;
 
 /// Exit code of `ctl status` if a fault is active or a stage does not work.
@@ -111,16 +111,16 @@ pub(super) fn ctl(arguments: CtlArguments) -> anyhow::Result<ExitCode> {
         CtlAction::Send { commands, json } => send(&mut client, &commands, json),
         CtlAction::Show { state } => {
             let step = state.step();
-            let is_applied = send_one(&mut client, (1, Command::Schedule { step }), "show", false)?;
-            Ok(ExitCode::from(u8::from(!is_applied)))
+            let command = ShowCommand::Schedule { step };
+            send_alone(&mut client, command, "show")
         }
         CtlAction::Keep => {
-            let is_applied = send_one(&mut client, (1, Command::KeepIncident), "keep", false)?;
-            Ok(ExitCode::from(u8::from(!is_applied)))
+            let command = UpkeepCommand::KeepIncident;
+            send_alone(&mut client, command, "keep")
         }
         CtlAction::TestAlert => {
-            let is_applied = send_one(&mut client, (1, Command::TestAlert), "test-alert", false)?;
-            Ok(ExitCode::from(u8::from(!is_applied)))
+            let command = ShowCommand::TestAlert;
+            send_alone(&mut client, command, "test-alert")
         }
         CtlAction::Events { after, follow } => events(&mut client, after, follow),
     }
@@ -165,6 +165,16 @@ fn send(client: &mut CtlClient, commands: &str, json: bool) -> anyhow::Result<Ex
         true => ExitCode::SUCCESS,
         false => ExitCode::FAILURE,
     })
+}
+
+/// Sends the only command of this call and prints its reply.
+fn send_alone(
+    client: &mut CtlClient,
+    command: impl Into<Command>,
+    place: &str,
+) -> anyhow::Result<ExitCode> {
+    let is_applied = send_one(client, (1, command.into()), place, false)?;
+    Ok(ExitCode::from(u8::from(!is_applied)))
 }
 
 /// Sends a command and prints its reply. Returns whether it was applied.

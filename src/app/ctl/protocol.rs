@@ -53,6 +53,7 @@ pub enum CtlAnswer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::control::{EditorStep, PoolCommand};
 
     #[test]
     fn lines_have_short_names() {
@@ -61,7 +62,7 @@ mod tests {
         let send = CtlRequest::Send {
             id: 0,
             name: String::new(),
-            command: Command::Undo,
+            command: PoolCommand::Editor(EditorStep::Undo).into(),
         };
         assert_eq!(
             read(r#"{"do":"send","command":{"command":"undo"}}"#).unwrap(),

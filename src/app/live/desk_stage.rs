@@ -18,7 +18,9 @@ use crate::calibration::Calibration;
 use crate::config::save_file;
 use crate::control::{
     Board, CalibrationStatus, CalibrationStep, Command, DocumentName, DocumentsPage, Edit,
-    EditChange, EventKind, FaultReporter, Incoming, Journal, Outcome, Source, SourceKind, Status,
+    EditChange, EditorStep, EventKind, FaultReporter, Incoming, IndividualCommand, Journal,
+    Outcome, PoolCommand, PoolEdit, ShowCommand, Source, SourceKind, Status, UpkeepCommand,
+    VisionCommand,
 };
 use crate::site::Site;
 
@@ -220,57 +222,25 @@ impl DeskStage {
     /// Applies a command or rejects it, and writes the event.
     fn apply(&mut self, source: &Source, command: &Command, sent: Instant) -> Outcome {
         let current = match command {
-            Command::TakeOver { documents } if source.kind == SourceKind::Files => {
-                Some(self.desk.editor().without_outdated(documents))
+            Command::Pool(PoolCommand::Editor(EditorStep::TakeOver { documents }))
+                if source.kind == SourceKind::Files =>
+            {
+                let documents = self.desk.editor().without_outdated(documents);
+                Some(Command::Pool(EditorStep::TakeOver { documents }.into()))
             }
             _ => None,
         };
         let command = current.as_ref().unwrap_or(command);
         let outcome = match command {
-            Command::Calibrate { step } => self.calibrate(step),
-            Command::Schedule { step } => {
-                let requested = self.links.schedule.request(step.clone());
+            Command::Pool(command) => self.change_pool(source, command, sent),
+            Command::Vision(VisionCommand::Calibrate { step }) => self.calibrate(step),
+            Command::Show(command) => {
+                let requested = self.request_show(command);
                 self.passed_on(requested)
             }
-            Command::Pause { on } => {
-                let requested = self.links.control.pause(*on);
+            Command::Upkeep(command) => {
+                let requested = self.request_upkeep(command);
                 self.passed_on(requested)
-            }
-            Command::Restart { stage } => {
-                let requested = self.links.control.restart(*stage);
-                self.passed_on(requested)
-            }
-            Command::Recording { step } => {
-                let requested = self.links.control.record(step);
-                self.passed_on(requested)
-            }
-            Command::KeepIncident => {
-                let is_kept = self.links.documents.is_some();
-                let reason = "no incidents are kept; start Shoal with --keep-incidents DIR";
-                self.passed_on(is_kept.then_some(()).ok_or(reason))
-            }
-            Command::TestAlert => {
-                let requested = self.links.alerts.request_test();
-                self.passed_on(requested)
-            }
-            _ => {
-                let mut outcome = self.edit_joined(source, command, sent);
-                if outcome.is_applied()
-                    && matches!(command, Command::Save)
-                    && let Err(reason) = self.save_calibration_again()
-                {
-                    outcome = Outcome::rejected(format!("the calibration is not saved: {reason}"));
-                }
-                // A rejected file is shown with its problems.
-                if outcome.is_applied() || matches!(command, Command::TakeOver { .. }) {
-                    self.publish_documents();
-                }
-                if outcome.is_applied()
-                    && matches!(command, Command::Save | Command::TakeOver { .. })
-                {
-                    self.keep_last_good();
-                }
-                outcome
             }
         };
         let (name, summary) = (command.name().to_owned(), command.summary());
@@ -303,6 +273,50 @@ impl DeskStage {
         outcome
     }
 
+    /// Applies a command for the documents and the fish.
+    fn change_pool(&mut self, source: &Source, command: &PoolCommand, sent: Instant) -> Outcome {
+        let mut outcome = self.edit_joined(source, command, sent);
+        let is_save = *command == EditorStep::Save.into();
+        let is_take_over = matches!(command, PoolCommand::Editor(EditorStep::TakeOver { .. }));
+        if outcome.is_applied()
+            && is_save
+            && let Err(reason) = self.save_calibration_again()
+        {
+            outcome = Outcome::rejected(format!("the calibration is not saved: {reason}"));
+        }
+        // A rejected file is shown with its problems.
+        if outcome.is_applied() || is_take_over {
+            self.publish_documents();
+        }
+        if outcome.is_applied() && (is_save || is_take_over) {
+            self.keep_last_good();
+        }
+        outcome
+    }
+
+    fn request_show(&self, command: &ShowCommand) -> Result<(), String> {
+        let requested = match command {
+            ShowCommand::Schedule { step } => self.links.schedule.request(step.clone()),
+            ShowCommand::Pause { on } => self.links.control.pause(*on),
+            ShowCommand::TestAlert => self.links.alerts.request_test(),
+        };
+        requested.map_err(str::to_owned)
+    }
+
+    fn request_upkeep(&self, command: &UpkeepCommand) -> Result<(), String> {
+        match command {
+            UpkeepCommand::Restart { stage } => {
+                let restarted = self.links.control.restart(*stage);
+                restarted.map_err(str::to_owned)
+            }
+            UpkeepCommand::Recording { step } => self.links.control.record(step),
+            UpkeepCommand::KeepIncident if self.links.documents.is_none() => {
+                Err("no incidents are kept; start Shoal with --keep-incidents DIR".to_owned())
+            }
+            UpkeepCommand::KeepIncident => Ok(()),
+        }
+    }
+
     /// Takes the newest individuals, and forgets removals that the pool has applied.
     fn update_living(&mut self) {
         self.links.living.take(&mut self.living, Duration::ZERO);
@@ -326,7 +340,7 @@ impl DeskStage {
     }
 
     /// Returns the outcome of a command that another stage carries out.
-    fn passed_on(&mut self, requested: Result<(), impl Into<String>>) -> Outcome {
+    fn passed_on(&mut self, requested: Result<(), String>) -> Outcome {
         if let Err(reason) = requested {
             return Outcome::rejected(reason);
         }
@@ -338,14 +352,14 @@ impl DeskStage {
     }
 
     /// Applies an edit. If the same client changes the same values again within a moment, all these edits are one step to undo.
-    fn edit_joined(&mut self, source: &Source, command: &Command, sent: Instant) -> Outcome {
+    fn edit_joined(&mut self, source: &Source, command: &PoolCommand, sent: Instant) -> Outcome {
         let next = LastEdit::of(source, command, sent);
         let joins_last = next.as_ref().zip(self.last_edit.as_ref());
         let joins_last = joins_last.is_some_and(|(next, last)| next.joins(last));
         let outcome = match command {
-            Command::Edit { edits, .. } => {
+            PoolCommand::Edit(PoolEdit::Edit { edits, .. }) => {
                 let edits = edits.clone();
-                self.edit(&Command::Edit { edits, joins_last }, sent)
+                self.edit(&PoolEdit::Edit { edits, joins_last }.into(), sent)
             }
             _ => self.edit(command, sent),
         };
@@ -355,7 +369,7 @@ impl DeskStage {
         outcome
     }
 
-    fn edit(&mut self, command: &Command, sent: Instant) -> Outcome {
+    fn edit(&mut self, command: &PoolCommand, sent: Instant) -> Outcome {
         self.update_living();
         if !self.links.queue.has_room() {
             return Outcome::rejected(
@@ -382,14 +396,17 @@ impl DeskStage {
         self.revision += 1;
         if let (Some(log), Some(command)) = (&self.links.session, &applied.command) {
             // The individual is named in the state that this desk knew, which the replay does not know.
-            let species = named_individual(command).and_then(species_of);
+            let species = match command {
+                PoolCommand::Individual(command) => species_of(command.id()),
+                _ => None,
+            };
             log.add(SessionEntry::Command {
                 revision: self.revision,
                 command: Box::new(command.clone()),
                 species,
             });
         }
-        if let Command::RemoveIndividual { id } = command {
+        if let PoolCommand::Individual(IndividualCommand::RemoveIndividual { id }) = command {
             self.removed.push((*id, self.revision));
         }
         let site = Arc::clone(self.desk.editor().site());
@@ -540,7 +557,7 @@ impl DeskStage {
     fn name_calibration_in_site(&mut self) -> Result<(), String> {
         let is_clean = self.desk.editor().unsaved().is_empty();
         let source = Source::of(SourceKind::Desk);
-        let edit = Command::Edit {
+        let edit = PoolEdit::Edit {
             edits: vec![Edit {
                 document: DocumentName::Site,
                 path: "calibration.file".to_owned(),
@@ -550,9 +567,10 @@ impl DeskStage {
             }],
             joins_last: false,
         };
-        self.apply(&source, &edit, Instant::now());
+        self.apply(&source, &Command::Pool(edit.into()), Instant::now());
         if is_clean {
-            self.apply(&source, &Command::Save, Instant::now());
+            let save = Command::Pool(EditorStep::Save.into());
+            self.apply(&source, &save, Instant::now());
         }
         let editor = self.desk.editor();
         let is_named = editor.site().file.calibration.file.is_some();
@@ -575,8 +593,8 @@ struct LastEdit {
 
 impl LastEdit {
     /// Returns what has to be known of a command; `None` if it does more than to set values.
-    fn of(source: &Source, command: &Command, sent: Instant) -> Option<Self> {
-        let Command::Edit { edits, .. } = command else {
+    fn of(source: &Source, command: &PoolCommand, sent: Instant) -> Option<Self> {
+        let PoolCommand::Edit(PoolEdit::Edit { edits, .. }) = command else {
             return None;
         };
         let is_set = |edit: &Edit| matches!(edit.change, EditChange::Set { .. });
@@ -611,14 +629,6 @@ fn impossible_step(step: &CalibrationStep, status: &CalibrationStatus) -> Option
         CalibrationStep::Cancel if !status.is_running => {
             Some("no calibration is running, so there is nothing to cancel")
         }
-        _ => None,
-    }
-}
-
-/// Returns the id of the individual that a command names.
-fn named_individual(command: &Command) -> Option<u32> {
-    match command {
-        Command::RemoveIndividual { id } | Command::OverrideMind { id, .. } => Some(*id),
         _ => None,
     }
 }
@@ -661,8 +671,8 @@ mod tests {
         }
     }
 
-    fn set(path: &str, value: f64, joins_last: bool) -> Command {
-        Command::Edit {
+    fn set(path: &str, value: f64, joins_last: bool) -> PoolCommand {
+        PoolCommand::Edit(PoolEdit::Edit {
             edits: vec![Edit {
                 document: DocumentName::Site,
                 path: path.to_owned(),
@@ -671,7 +681,7 @@ mod tests {
                 },
             }],
             joins_last,
-        }
+        })
     }
 
     #[test]
@@ -692,7 +702,7 @@ mod tests {
             !edit("ada", "surface.height_m", 100).joins(&first),
             "another value"
         );
-        assert!(LastEdit::of(&source("ada"), &Command::Undo, begin).is_none());
+        assert!(LastEdit::of(&source("ada"), &EditorStep::Undo.into(), begin).is_none());
     }
 
     #[test]
@@ -709,9 +719,9 @@ mod tests {
                 .unwrap();
         }
         assert_eq!(editor.undo_depths(), (2, 0));
-        editor.apply(&Command::Undo, &none).unwrap();
+        editor.apply(&EditorStep::Undo.into(), &none).unwrap();
         assert!((width(&editor) - 5.0).abs() < 1e-6);
-        editor.apply(&Command::Redo, &none).unwrap();
+        editor.apply(&EditorStep::Redo.into(), &none).unwrap();
         assert!((width(&editor) - 5.3).abs() < 1e-6);
     }
 

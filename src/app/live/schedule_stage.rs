@@ -14,8 +14,8 @@ use parking_lot::Mutex;
 use super::clock_trust::{ClockJudge, ask_systemd};
 use super::show_control::ShowControl;
 use crate::control::{
-    Board, ByHandStatus, Command, CommandSender, DirectorEvent, EventKind, FaultReporter, Journal,
-    ScheduleStatus, ScheduleStep, ShowState,
+    Board, ByHandStatus, CommandSender, DirectorEvent, EventKind, FaultReporter, Journal,
+    PoolCommand, PoolEdit, ScheduleStatus, ScheduleStep, ShowState,
 };
 use crate::runtime::{Heartbeat, wait_for_program};
 use crate::schedule::{Decision, Keeper, Plan, ScheduleParams};
@@ -245,7 +245,7 @@ impl ScheduleStage {
             let is_first = self.shown.is_none();
             let is_other_scene = self.shown.as_ref().is_none_or(|last| last.1 != shown.1);
             let scene = decision.scene.clone().filter(|_| is_other_scene);
-            if scene.is_some_and(|name| !self.send(Command::SwitchScene { name })) {
+            if scene.is_some_and(|name| !self.send(PoolEdit::SwitchScene { name })) {
                 // The desk takes no commands at the moment. The next step tries it again.
                 return;
             }
@@ -266,15 +266,15 @@ impl ScheduleStage {
         };
         if self.pace.to_bits() != pace.to_bits() {
             let event = DirectorEvent::Pace { factor: pace };
-            if self.send(Command::Director { event }) {
+            if self.send(PoolEdit::Director { event }) {
                 self.pace = pace;
             }
         }
     }
 
     /// Sends a command to the desk. Returns whether it was sent.
-    fn send(&self, command: Command) -> bool {
-        let sent = self.links.commands.send(command);
+    fn send(&self, command: PoolEdit) -> bool {
+        let sent = self.links.commands.send(PoolCommand::Edit(command));
         sent.inspect_err(|error| tracing::warn!("schedule: {error}"))
             .is_ok()
     }

@@ -14,7 +14,8 @@ use super::super::error::ApiError;
 use super::super::guard::Caller;
 use super::super::state::{Panel, read_json};
 use crate::control::{
-    Command, DocumentName, Edit, Outcome, Request, Source, SourceKind, Undelivered, command_schema,
+    Command, DocumentName, Edit, EditorStep, Outcome, PoolCommand, PoolEdit, Request, Source,
+    SourceKind, Undelivered, command_schema,
 };
 
 /// Longest wait for the reply of the desk.
@@ -76,11 +77,18 @@ fn is_of_staff(edit: &Edit) -> bool {
 fn role_of(command: &Command) -> Option<Role> {
     let own = role_of_name(command.name())?;
     match command {
-        Command::Batch { commands } => commands
+        Command::Pool(PoolCommand::Editor(EditorStep::Batch { commands })) => commands
             .iter()
-            .try_fold(own, |highest, command| Some(highest.max(role_of(command)?))),
-        Command::Edit { edits, .. } if edits.iter().all(is_of_staff) => Some(Role::Operate),
+            .try_fold(own, |highest, edit| Some(highest.max(role_of_edit(edit)?))),
+        Command::Pool(PoolCommand::Edit(edit)) => role_of_edit(edit),
         _ => Some(own),
+    }
+}
+
+fn role_of_edit(edit: &PoolEdit) -> Option<Role> {
+    match edit {
+        PoolEdit::Edit { edits, .. } if edits.iter().all(is_of_staff) => Some(Role::Operate),
+        _ => role_of_name(edit.name()),
     }
 }
 
@@ -105,7 +113,7 @@ pub(super) async fn commands(
 ) -> Result<Json<Value>, ApiError> {
     let text: Value = read_json(body, &headers).await?;
     let command = if text.is_array() {
-        serde_json::from_value(text).map(|commands| Command::Batch { commands })
+        serde_json::from_value(json!({"command": "batch", "commands": text}))
     } else {
         serde_json::from_value(text)
     };

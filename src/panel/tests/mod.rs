@@ -23,7 +23,7 @@ use super::{
 };
 use crate::control::{
     Board, Command, DocumentName, DocumentsPage, EventKind, Incoming, Outcome, OutputStatus,
-    Reason, Status, desk_queue,
+    PoolCommand, PoolEdit, Reason, Status, desk_queue,
 };
 use client::Client;
 
@@ -225,7 +225,8 @@ fn status() -> Status {
 /// Answers a command as the desk does: a species named "none" is unknown, everything else is applied.
 fn decide(incoming: Incoming, board: &Board) {
     static REVISION: AtomicU64 = AtomicU64::new(0);
-    if matches!(&incoming.request.command, Command::RemoveSpecies { name } if name == "none") {
+    if matches!(&incoming.request.command, Command::Pool(PoolCommand::Edit(PoolEdit::RemoveSpecies { name })) if name == "none")
+    {
         incoming.answer(0, Outcome::rejected("there is no species \"none\""));
         return;
     }

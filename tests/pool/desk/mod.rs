@@ -8,7 +8,7 @@ use glam::{Vec2, Vec3};
 use serde_json::{Value, json};
 use shoal::app::Desk;
 use shoal::config::Problems;
-use shoal::control::{Command, DocumentName};
+use shoal::control::{DocumentName, PoolCommand};
 use shoal::simulation::{Simulation, SimulationParams};
 use shoal::site::Editor;
 use shoal::world::{Observation, Shadow};
@@ -75,7 +75,7 @@ impl Pool {
     }
 
     pub(crate) fn try_command(&mut self, command: Value) -> Result<(), Problems> {
-        let command: Command =
+        let command: PoolCommand =
             serde_json::from_value(command.clone()).unwrap_or_else(|e| panic!("{e}: {command}"));
         self.desk.apply_to(&command, &mut self.simulation)
     }

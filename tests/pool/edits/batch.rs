@@ -45,16 +45,6 @@ fn a_batch_with_an_impossible_command_changes_nothing() {
             json!({"command": "remove_species", "name": "unicorn"}),
             "unicorn",
         ),
-        (json!({"command": "undo"}), "cannot be part of a batch"),
-        (json!({"command": "save"}), "cannot be part of a batch"),
-        (
-            json!({"command": "remove_individual", "id": 1}),
-            "cannot be part of a batch",
-        ),
-        (
-            json!({"command": "batch", "commands": []}),
-            "cannot be part of a batch",
-        ),
         (
             edit(
                 "scene:pool",

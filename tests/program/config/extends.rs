@@ -2,7 +2,7 @@
 
 use super::SiteFolder;
 use serde_json::{Value, json};
-use shoal::control::Command;
+use shoal::control::{EditorStep, PoolCommand};
 use shoal::site::{Editor, load};
 
 const BASE: &str = "groups = ['fish']\nbody = { length_m = 0.2 }\nlook = { length_m = 0.2 }\n[motion]\ncruise_mps = 0.4\nboost_mps = 1.5\n\
@@ -175,12 +175,12 @@ fn edited(folder: &SiteFolder, edits: &[(&str, Value)]) -> String {
     for (path, change) in edits {
         let edit = json!({ "document": species, "path": path, "change": change });
         let command = json!({ "command": "edit", "edits": [edit] });
-        let command: Command = serde_json::from_value(command).expect("the command is valid");
+        let command: PoolCommand = serde_json::from_value(command).expect("the command is valid");
         let applied = editor.apply(&command, &|_| None);
         assert!(applied.is_ok(), "{path}: {:?}", applied.err());
     }
     editor
-        .apply(&Command::Save, &|_| None)
+        .apply(&EditorStep::Save.into(), &|_| None)
         .expect("the site can be saved");
     let path = folder.site().with_file_name("species").join("eel.toml");
     std::fs::read_to_string(path).expect("the file is saved")
@@ -224,13 +224,14 @@ fn an_edit_of_the_base_changes_the_species_that_extend_it_and_removing_the_base_
     let mut editor = Editor::open(Some(&folder.site()), None).expect("the site is valid");
     let base = json!({ "kind": "species", "name": "base" });
     let edit = json!({ "document": base, "path": "motion.cruise_mps", "change": { "do": "set", "value": 0.2 } });
-    let command: Command = serde_json::from_value(json!({ "command": "edit", "edits": [edit] }))
-        .expect("the command is valid");
+    let command: PoolCommand =
+        serde_json::from_value(json!({ "command": "edit", "edits": [edit] }))
+            .expect("the command is valid");
     editor
         .apply(&command, &|_| None)
         .expect("the edit is valid");
     assert_eq!(editor.site().species[0].file.motion.cruise_mps, 0.2);
-    let remove: Command =
+    let remove: PoolCommand =
         serde_json::from_value(json!({ "command": "remove_species", "name": "base" }))
             .expect("the command is valid");
     let problems = editor

@@ -2,7 +2,7 @@
 //! are not regular, and old names. `check` says what is wrong, and never hangs.
 
 use super::{SiteFolder, shipped};
-use shoal::control::{Command, DocumentName};
+use shoal::control::{DocumentName, EditorStep, PoolCommand};
 use shoal::site::Editor;
 
 const DEFAULTS: (&str, &str) = ("site.toml", "# defaults");
@@ -204,9 +204,9 @@ fn an_old_name_is_read_with_a_warning_and_saved_as_the_new_one() {
     assert_eq!(editor.unsaved(), [], "an old name alone is no change");
     let edit = serde_json::json!({"command": "edit", "edits": [
         {"document": {"kind": "species", "name": "koi"}, "path": "motion.cruise_mps", "change": {"do": "set", "value": 0.29}}]});
-    let edit: Command = serde_json::from_value(edit).unwrap();
+    let edit: PoolCommand = serde_json::from_value(edit).unwrap();
     editor.apply(&edit, &|_| None).unwrap();
-    editor.apply(&Command::Save, &|_| None).unwrap();
+    editor.apply(&EditorStep::Save.into(), &|_| None).unwrap();
     let saved = std::fs::read_to_string(folder.0.path().join("species/koi.toml")).unwrap();
     assert!(
         saved.contains("can_turn_in_place = true  # as before"),
@@ -219,7 +219,7 @@ fn an_old_name_is_read_with_a_warning_and_saved_as_the_new_one() {
         text: Some(text),
     }];
     editor
-        .apply(&Command::TakeOver { documents }, &|_| None)
+        .apply(&EditorStep::TakeOver { documents }.into(), &|_| None)
         .unwrap();
     assert_eq!(editor.unsaved(), []);
     assert!(!editor.text(&koi()).unwrap().contains("use_hulk"));
@@ -258,7 +258,7 @@ fn an_old_name_in_a_species_that_extends_another_one_replaces_the_inherited_valu
             text: Some(text.to_owned()),
         }];
         editor
-            .apply(&Command::TakeOver { documents }, &|_| None)
+            .apply(&EditorStep::TakeOver { documents }.into(), &|_| None)
             .unwrap();
         assert_eq!(editor.unsaved(), []);
         assert_eq!(editor.text(&eel()), Some(new.as_str()));
@@ -280,7 +280,7 @@ fn edits_never_make_a_document_empty() {
         serde_json::json!({"command": "add_species", "name": "plain"}),
         serde_json::json!({"command": "save"}),
     ] {
-        let command: Command = serde_json::from_value(command).unwrap();
+        let command: PoolCommand = serde_json::from_value(command).unwrap();
         editor.apply(&command, &|_| None).unwrap();
     }
     assert_eq!(folder.report().problems, []);

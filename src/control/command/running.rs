@@ -1,0 +1,81 @@
+//! Commands that only a running installation can carry out: for the operation of the show, and for the upkeep of its stages.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::super::recording::RecordingStep;
+use super::super::schedule::ScheduleStep;
+use super::super::stage::StageChoice;
+
+/// A command for the operation: opening hours, pause, messages about faults.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "command", rename_all = "snake_case", deny_unknown_fields)]
+pub enum ShowCommand {
+    /// A step of the schedule: another state until the next planned change, or back to the plan.
+    Schedule {
+        /// The step.
+        step: ScheduleStep,
+    },
+    /// Lets the whole pool stand still, or go on. The picture stays. The next change of the opening hours ends a pause.
+    Pause {
+        /// Whether the pool stands still.
+        on: bool,
+    },
+    /// Sends a test message on the way of the messages about faults.
+    TestAlert,
+}
+
+named!(ShowCommand {
+    Schedule = "schedule",
+    Pause = "pause",
+    TestAlert = "test_alert",
+});
+
+impl ShowCommand {
+    pub(super) fn summary(&self) -> String {
+        match self {
+            Self::Schedule { step } => serde_json::to_string(step).unwrap_or_default(),
+            Self::Pause { on } => if *on { "on" } else { "off" }.to_owned(),
+            Self::TestAlert => String::new(),
+        }
+    }
+}
+
+/// A command for the stages: restart, recordings, incidents.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "command", rename_all = "snake_case", deny_unknown_fields)]
+pub enum UpkeepCommand {
+    /// Starts a stage again, for example after a cable was changed. Documents and calibration stay.
+    Restart {
+        /// The stage.
+        stage: StageChoice,
+    },
+    /// A step of recording the camera, or of replaying a recording instead of the camera.
+    Recording {
+        /// The step.
+        step: RecordingStep,
+    },
+    /// Writes the kept last minutes into a folder, as if a fault had begun.
+    KeepIncident,
+}
+
+named!(UpkeepCommand {
+    Restart = "restart",
+    Recording = "recording",
+    KeepIncident = "keep_incident",
+});
+
+impl UpkeepCommand {
+    pub(super) fn summary(&self) -> String {
+        match self {
+            Self::Restart { stage } => stage.name().to_owned(),
+            Self::Recording { step } => match step {
+                RecordingStep::Record { secs } => format!("record {secs} s"),
+                RecordingStep::Stop => "stop".to_owned(),
+                RecordingStep::Replay { name } => name.clone(),
+                RecordingStep::Live => "live".to_owned(),
+            },
+            Self::KeepIncident => String::new(),
+        }
+    }
+}
