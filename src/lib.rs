@@ -8,23 +8,11 @@
     )
 )]
 
-pub mod alerts;
-pub mod analytics;
 pub mod app;
-pub mod behavior;
-pub mod calibration;
-pub mod camera;
-pub mod config;
-pub mod control;
-pub mod geometry;
-pub mod life;
-pub mod navigation;
-pub mod panel;
-pub mod render;
-pub mod runtime;
-pub mod schedule;
-pub mod simulation;
 pub mod site;
-pub mod steering;
-pub mod vision;
-pub mod world;
+
+pub use shoal_base::{config, geometry, runtime};
+pub use shoal_desk::{alerts, analytics, control, panel, schedule};
+pub use shoal_eye::{calibration, camera, vision};
+pub use shoal_pool::{behavior, life, navigation, simulation, steering, world};
+pub use shoal_render::render;

@@ -1,5 +1,5 @@
 //! Checks the table of rooms in `src/ARCHITECTURE.md` against the code: which rooms exist, which rooms each may use, and
-//! that other rooms use a room's face only.
+//! that other rooms use a room's face only. Checks that the files of a room do not import each other in a circle.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -120,11 +120,7 @@ fn the_table_lists_exactly_the_rooms_of_src() {
     let rooms: BTreeSet<String> = fs::read_dir(src())
         .expect("src can be read")
         .map(|entry| entry.expect("src can be read").path())
-        .filter(|path| {
-            path.file_name()
-                .is_some_and(|n| n != "lib.rs" && n != "main.rs")
-        })
-        .filter(|path| path.is_dir() || path.extension().is_some_and(|e| e == "rs"))
+        .filter(|path| path.is_dir())
         .filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()))
         .collect();
     assert_eq!(rooms, table().into_keys().collect());
@@ -158,8 +154,12 @@ fn rooms_use_only_what_the_table_allows_and_only_the_face() {
                     ));
                 }
             }
+            let depth = file
+                .strip_prefix(src())
+                .map_or(0, |path| path.iter().count());
+            let up = "super::".repeat(depth);
             for other in table.keys().filter(|other| *other != room) {
-                if code.contains(&format!("super::super::{other}::")) {
+                if code.contains(&format!("{up}{other}::")) {
                     forbidden.push(format!("{} reaches {other} through super", file.display()));
                 }
             }
@@ -214,6 +214,201 @@ fn the_table_has_no_circle() {
                 .collect::<Vec<_>>()
         );
     }
+}
+
+/// Modules of a room, by their path from the room, and what each imports.
+#[derive(Default)]
+struct Modules(BTreeMap<Vec<String>, Imports>);
+
+/// Imports of one file, with paths from the root of the crate.
+#[derive(Default)]
+struct Imports {
+    /// Every path that the file uses outside its tests.
+    uses: BTreeSet<Vec<String>>,
+    /// Name → the path from which a `use` line takes it.
+    names: BTreeMap<String, Vec<String>>,
+}
+
+impl Modules {
+    fn of_room(room: &str) -> Self {
+        let mut modules = Self::default();
+        for file in rust_files(&src().join(room)) {
+            let code = fs::read_to_string(&file).expect("a source file is text");
+            let path = file.strip_prefix(src()).expect("a file of src");
+            let mut module: Vec<String> = path
+                .with_extension("")
+                .iter()
+                .map(|part| part.to_string_lossy().into_owned())
+                .collect();
+            module.pop_if(|last| last == "mod");
+            modules.add(module, &code);
+        }
+        modules
+    }
+
+    /// Adds the module with the path `module` (its first name is the room) and the source text `code`.
+    fn add(&mut self, module: Vec<String>, code: &str) {
+        let code = without_comments(
+            code.split("#[cfg(test)]\nmod tests {")
+                .next()
+                .unwrap_or(code),
+        );
+        let mut imports = Imports::default();
+        for (start, base) in starts_of_paths(&code, &module) {
+            let mut found = BTreeSet::new();
+            expand(&code[start..], "", &mut found);
+            for path in found {
+                let names = path.split("::").filter(|n| *n != "self" && !n.is_empty());
+                let mut whole = base.clone();
+                whole.extend(names.map(str::to_owned));
+                if let Some(name) = whole.last() {
+                    imports.names.entry(name.clone()).or_insert(whole.clone());
+                }
+                imports.uses.insert(whole);
+            }
+        }
+        self.0.insert(module, imports);
+    }
+
+    /// Returns the module in which the item at `path` is defined: re-exports are followed.
+    fn home(&self, path: &[String], depth: usize) -> Option<Vec<String>> {
+        let known = (1..=path.len())
+            .rev()
+            .find(|n| self.0.contains_key(&path[..*n]))?;
+        let (module, rest) = path.split_at(known);
+        let from = rest.first().and_then(|name| self.0[module].names.get(name));
+        match from {
+            Some(from) if depth < 8 && from != path => self.home(from, depth + 1),
+            _ => Some(module.to_vec()),
+        }
+    }
+
+    /// Returns each circle of imports among modules that have the same parent. A module may use items of its parents,
+    /// and a parent uses its children.
+    fn circles(&self) -> Vec<String> {
+        let mut arrows: BTreeMap<Vec<String>, BTreeSet<Vec<String>>> = BTreeMap::new();
+        for (module, imports) in &self.0 {
+            for used in imports.uses.iter().filter_map(|path| self.home(path, 0)) {
+                let common = module.iter().zip(&used).take_while(|(a, b)| a == b).count();
+                if common < module.len() && common < used.len() {
+                    let from = module[..=common].to_vec();
+                    arrows
+                        .entry(from)
+                        .or_default()
+                        .insert(used[..=common].to_vec());
+                }
+            }
+        }
+        let mut circles = BTreeSet::new();
+        for start in arrows.keys() {
+            let mut reached: BTreeSet<&Vec<String>> = BTreeSet::new();
+            let mut open: Vec<_> = arrows[start].iter().collect();
+            while let Some(module) = open.pop() {
+                if reached.insert(module) {
+                    open.extend(arrows.get(module).into_iter().flatten());
+                }
+            }
+            let back = |module: &Vec<String>| {
+                let mut seen = BTreeSet::from([module]);
+                let mut open = vec![module];
+                while let Some(next) = open.pop() {
+                    if next == start {
+                        return true;
+                    }
+                    open.extend(
+                        arrows
+                            .get(next)
+                            .into_iter()
+                            .flatten()
+                            .filter(|m| seen.insert(m)),
+                    );
+                }
+                false
+            };
+            let circle: BTreeSet<_> = reached
+                .into_iter()
+                .filter(|m| back(m))
+                .map(|m| m.join("::"))
+                .collect();
+            if !circle.is_empty() {
+                circles.insert(circle.into_iter().collect::<Vec<_>>().join(", "));
+            }
+        }
+        circles.into_iter().collect()
+    }
+}
+
+/// Returns for each path in `code` the position behind its `crate::`, `super::` or `self::`, and the module from which it
+/// continues. A `use` line of a child (`use child::Name`) starts at the module itself.
+fn starts_of_paths(code: &str, module: &[String]) -> Vec<(usize, Vec<String>)> {
+    let mut starts = Vec::new();
+    let begins =
+        |at: usize| !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':');
+    for (at, _) in code.match_indices("crate::").filter(|(at, _)| begins(*at)) {
+        starts.push((at + "crate::".len(), Vec::new()));
+    }
+    for (at, _) in code.match_indices("super::").filter(|(at, _)| begins(*at)) {
+        let mut behind = at;
+        let mut base = module.to_vec();
+        while code[behind..].starts_with("super::") {
+            behind += "super::".len();
+            base.pop();
+        }
+        starts.push((behind, base));
+    }
+    for (at, _) in code.match_indices("use ").filter(|(at, _)| begins(*at)) {
+        let behind = at + "use ".len();
+        let relative = code[behind..]
+            .strip_prefix("self::")
+            .map_or(behind, |rest| code.len() - rest.len());
+        if !["crate::", "super::"]
+            .iter()
+            .any(|p| code[behind..].starts_with(p))
+        {
+            starts.push((relative, module.to_vec()));
+        }
+    }
+    starts
+}
+
+#[test]
+fn the_files_of_a_room_import_each_other_in_no_circle() {
+    let mut circles = Vec::new();
+    for room in table().keys() {
+        for circle in Modules::of_room(room).circles() {
+            circles.push(format!("{room}: {circle}"));
+        }
+    }
+    assert!(
+        circles.is_empty(),
+        "these modules import each other; move what they share into one of them or below both:\n{}",
+        circles.join("\n")
+    );
+}
+
+#[test]
+fn a_circle_of_files_is_found_through_re_exports() {
+    let module = |path: &str| path.split("::").map(str::to_owned).collect::<Vec<_>>();
+    let mut modules = Modules::default();
+    modules.add(
+        module("pond"),
+        "mod fish;\nmod water;\npub use water::{Depth, Ripple};\npub struct Size;",
+    );
+    modules.add(
+        module("pond::fish"),
+        "use crate::pond::{Ripple, Size};\npub struct Fish;",
+    );
+    modules.add(
+        module("pond::water"),
+        "use super::Size;\npub struct Ripple;\n// use super::fish::Fish;",
+    );
+    assert_eq!(modules.circles(), [""; 0]);
+
+    modules.add(
+        module("pond::water"),
+        "pub struct Ripple(super::fish::Fish);",
+    );
+    assert_eq!(modules.circles(), ["pond::fish, pond::water"]);
 }
 
 #[test]

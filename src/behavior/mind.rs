@@ -7,7 +7,7 @@ use glam::Vec3;
 
 use crate::navigation::{FlowFields, Repulsion};
 use crate::steering::{FlockRules, Motion};
-use crate::world::{RandomStream, Species, World};
+use crate::world::{Random, RandomStream, Species, World};
 
 use super::action::Capabilities;
 use super::actions::ActionParams;
@@ -16,10 +16,10 @@ use super::decision::Decision;
 use super::drives::DrivesParams;
 use super::evaluation::{Evaluation, MindAction};
 use super::mind_state::MindState;
-use super::need::Need;
-use super::params::{Combine, LimitOf, MAX_ACTIONS, MindParams, NeedParams};
+use super::need::{Need, NeedState};
+use super::params::{Combine, LimitOf, LimitSide, MAX_ACTIONS, MindParams, NeedParams};
 use super::perception::{FieldOfView, Perception};
-use super::proposal::Proposal;
+use super::proposal::{NeedEvent, Proposal};
 use super::schooling::flock_rules;
 
 /// A compiled mind. All agents of a species share it; each agent has its own [`MindState`].
@@ -371,3 +371,119 @@ fn hunt_by_parts(actions: &mut [MindAction]) {
 
 /// Largest absolute value of a need's variable.
 const VARIABLE_MAX: f32 = 1e6;
+
+impl Mind {
+    /// Returns the initial state of one agent.
+    pub fn state(&self, random: Random, id: u32) -> MindState {
+        let start = |(index, need): (usize, &Need)| {
+            let variable = need.params.limit.as_ref().map_or(0.0, |limit| {
+                let draw = random.unit(id, RandomStream::Need, index as u32);
+                limit.start + (limit.value - limit.start) * limit.start_spread * draw
+            });
+            NeedState {
+                variable,
+                ..NeedState::default()
+            }
+        };
+        MindState {
+            memories: self
+                .actions
+                .iter()
+                .map(|action| action.params.memory())
+                .collect(),
+            needs: self.needs.iter().enumerate().map(start).collect(),
+            drives: self.drives.start(random.unit(id, RandomStream::Drive, 0)),
+            ..MindState::default()
+        }
+    }
+
+    /// Returns the recorded forces of an agent's last tick, each with the name of its action.
+    pub fn forces(&self, state: &MindState) -> impl Iterator<Item = (&str, Vec3)> {
+        state.forces.iter().filter_map(|(action, force)| {
+            let action = self.actions.get(usize::from(*action))?;
+            Some((action.name.as_str(), *force))
+        })
+    }
+
+    /// Whether a state fits this mind: it has the same kinds of memories, the same number of needs, finite variables,
+    /// and drives from 0 to 1.
+    pub fn fits(&self, state: &MindState) -> bool {
+        let mut each = self.actions.iter().zip(&state.memories);
+        let kinds = each.all(|(action, memory)| {
+            std::mem::discriminant(&action.params.memory()) == std::mem::discriminant(memory)
+        });
+        let drives = &state.drives;
+        let numbers = [drives.hunger, drives.fear, drives.libido, drives.readiness];
+        kinds
+            && state.memories.len() == self.actions.len()
+            && state.needs.len() == self.needs.len()
+            && state.needs.iter().all(|need| need.variable.is_finite())
+            && numbers.iter().all(|number| (0.0..=1.0).contains(number))
+    }
+
+    /// Applies an event to the drives of an agent and to the variables of its needs.
+    pub fn apply_event(&self, state: &mut MindState, event: NeedEvent) {
+        match event {
+            NeedEvent::Catch | NeedEvent::Meal => state.drives.fed(),
+            NeedEvent::Courted => state.drives.courted(),
+            NeedEvent::Nothing => return,
+        }
+        for (need, state) in self.needs.iter().zip(&mut state.needs) {
+            if let Some(limit) = &need.params.limit
+                && (limit.reset_by == event
+                    // A catch is also a meal.
+                    || limit.reset_by == NeedEvent::Meal && event == NeedEvent::Catch)
+            {
+                state.variable = limit.reset_to;
+            }
+        }
+    }
+
+    /// Sets the variable of an agent's need, or the drive that the need reads. Returns false if the mind has no need with
+    /// this name and a limit.
+    pub fn set_variable(&self, state: &mut MindState, need: &str, value: f32) -> bool {
+        let mut found = false;
+        let drives = &mut state.drives;
+        for (own, state) in self.needs.iter().zip(&mut state.needs) {
+            if let Some(limit) = &own.params.limit
+                && own.params.name == need
+            {
+                match limit.of {
+                    LimitOf::Own => state.variable = value,
+                    LimitOf::Hunger => drives.hunger = value.clamp(0.0, 1.0),
+                    LimitOf::Fear => drives.fear = value.clamp(0.0, 1.0),
+                    LimitOf::Libido => drives.readiness = value.clamp(0.0, 1.0),
+                }
+                found = true;
+            }
+        }
+        found
+    }
+
+    /// Switches hunting on or off for an agent.
+    ///
+    /// This changes the variable of each need that has a hunting action and a limit. On: the variable is set beyond
+    /// the limit. Off: it is set to `reset_to`, as after a catch.
+    pub fn switch_hunting(&self, state: &mut MindState, on: bool) {
+        let drives = &mut state.drives;
+        for (need, state) in self.needs.iter().zip(&mut state.needs) {
+            let hunts = |&action: &usize| self.actions[action].capabilities.hunts;
+            if let Some(limit) = &need.params.limit
+                && need.actions.iter().any(hunts)
+            {
+                let beyond = match limit.side {
+                    LimitSide::Upper => 1.0,
+                    LimitSide::Lower => -1.0,
+                };
+                state.variable = if on {
+                    limit.value + beyond
+                } else {
+                    limit.reset_to
+                };
+                if limit.of == LimitOf::Hunger {
+                    drives.hunger = f32::from(u8::from(on));
+                }
+            }
+        }
+    }
+}

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::report::Company;
+use serde::Serialize;
+
 use crate::simulation::Simulation;
 use crate::world::{Shadow, World, outline_at_depth};
 
@@ -42,6 +43,38 @@ impl Windows {
     fn mean(&self) -> f64 {
         self.shares.iter().sum::<f64>() / self.shares.len().max(1) as f64
     }
+}
+
+/// Agents of a species near a visitor who has stood still for at least a minute. All shares are means over 10 s.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Company {
+    /// Time that is judged.
+    pub judged_secs: f64,
+    /// Mean share of the species near the visitor.
+    pub mean_share: f64,
+    /// Smallest share.
+    pub min_share: f64,
+    /// Largest share.
+    pub max_share: f64,
+    /// Share of the time with more than [`Self::MAX_SHARE`] of the species.
+    pub crowded: f64,
+    /// Share of the time with less than [`Self::MIN_SHARE`] of the species.
+    pub deserted: f64,
+    /// Mean share of the species at the same place while the pool has no visitor; 0 if it always has one.
+    pub mean_share_by_chance: f64,
+    /// Share of the time with more than [`Self::MAX_SHARE`] of the species at the same place while the pool has no visitor.
+    pub crowded_by_chance: f64,
+    /// Number of different agents that came near.
+    pub members: usize,
+    /// Longest time for which the same agent stayed near.
+    pub longest_stay_secs: f64,
+}
+
+impl Company {
+    /// Smallest share of a species that should be near a still visitor.
+    pub const MIN_SHARE: f64 = 0.03;
+    /// Largest share of a species that should be near a still visitor.
+    pub const MAX_SHARE: f64 = 0.40;
 }
 
 /// The company of one species.

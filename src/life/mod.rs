@@ -14,9 +14,10 @@ mod report;
 mod staff;
 mod survey;
 
+pub use company::Company;
 pub use measures::Halves;
 pub use program::{VisitorProgram, VisitorScript};
 pub use recorder::{LifeRecorder, RunName};
-pub use report::{ActionLife, Company, LifeReport, NeedLife, RuleLife, SpeciesLife, Stillness};
+pub use report::{ActionLife, LifeReport, NeedLife, RuleLife, SpeciesLife, Stillness};
 pub use staff::StaffScript;
 pub use survey::Survey;

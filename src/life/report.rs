@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::company::{COMPANY_WITHIN_SECS, COUNTS_AFTER_SECS, NEAR_M};
+use super::company::{COMPANY_WITHIN_SECS, COUNTS_AFTER_SECS, Company, NEAR_M};
 use super::dwell::{STILL_M, STILL_SECS};
 use super::measures::Halves;
 use super::program::VisitorProgram;
@@ -130,38 +130,6 @@ pub struct VisitorDistance {
     pub nearest_m: f64,
     /// Share of the agents' time under a shadow.
     pub under_share: f64,
-}
-
-/// Agents of a species near a visitor who has stood still for at least a minute. All shares are means over 10 s.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct Company {
-    /// Time that is judged.
-    pub judged_secs: f64,
-    /// Mean share of the species near the visitor.
-    pub mean_share: f64,
-    /// Smallest share.
-    pub min_share: f64,
-    /// Largest share.
-    pub max_share: f64,
-    /// Share of the time with more than [`Self::MAX_SHARE`] of the species.
-    pub crowded: f64,
-    /// Share of the time with less than [`Self::MIN_SHARE`] of the species.
-    pub deserted: f64,
-    /// Mean share of the species at the same place while the pool has no visitor; 0 if it always has one.
-    pub mean_share_by_chance: f64,
-    /// Share of the time with more than [`Self::MAX_SHARE`] of the species at the same place while the pool has no visitor.
-    pub crowded_by_chance: f64,
-    /// Number of different agents that came near.
-    pub members: usize,
-    /// Longest time for which the same agent stayed near.
-    pub longest_stay_secs: f64,
-}
-
-impl Company {
-    /// Smallest share of a species that should be near a still visitor.
-    pub const MIN_SHARE: f64 = 0.03;
-    /// Largest share of a species that should be near a still visitor.
-    pub const MAX_SHARE: f64 = 0.40;
 }
 
 /// What one rule of the director did.

@@ -158,8 +158,7 @@ mod tests {
 
     #[test]
     fn every_file_of_the_page_is_embedded_and_has_a_type() {
-        let folder = Path::new(file!()).with_file_name("assets");
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../src/panel/assets");
         let mut names = Vec::new();
         names_in(&folder, "", &mut names);
         names.retain(|name| media_type(name).is_some());

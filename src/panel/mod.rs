@@ -11,11 +11,13 @@
 mod access;
 mod archive;
 mod assets;
+mod broadcast;
 mod certificate;
 mod connection;
 mod cookies;
 mod error;
 mod guard;
+mod host_names;
 mod hub;
 mod links;
 mod live_slot;

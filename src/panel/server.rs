@@ -11,10 +11,10 @@ use axum_server::tls_rustls::{RustlsAcceptor, RustlsConfig};
 use tokio::runtime::{Builder, Runtime};
 
 use super::access::{Access, Accounts, SessionFile, Sessions, Store, random_text};
+use super::broadcast::fill_channels;
 use super::certificate::{certificate_names, encryption};
 use super::connection::{LimitedAcceptor, Places};
-use super::guard::HostNames;
-use super::hub::fill_channels;
+use super::host_names::HostNames;
 use super::links::PanelLinks;
 use super::network::{AnnouncedService, machine_name, network_address};
 use super::params::{Listen, PanelParams};

@@ -8,7 +8,7 @@
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
 
-use super::tick::Simulation;
+use super::Simulation;
 use super::vehicle::reenter;
 use crate::behavior::{Decision, NeedEvent};
 use crate::world::{Body, Catch, RandomStream, World};

@@ -6,8 +6,8 @@
 
 use glam::Vec3;
 
+use super::Simulation;
 use super::plan::PoolPlan;
-use super::tick::Simulation;
 use crate::behavior::{Effect, MindParams, SetNeedEffect};
 use crate::world::Gathering;
 

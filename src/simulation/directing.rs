@@ -5,9 +5,9 @@
 
 use glam::{Vec2, Vec3};
 
+use super::Simulation;
 use super::plan::PoolPlan;
 use super::state::PoolState;
-use super::tick::Simulation;
 use super::workspace::AgentMinds;
 use crate::behavior::{Effect, RuleParams, RuleState, RuleTransition};
 use crate::world::{Gathering, GatheringRequest, GatheringVisitor, Water, World};

@@ -5,7 +5,7 @@
 
 use glam::{Vec2, Vec3};
 
-use super::tick::Simulation;
+use super::Simulation;
 use crate::world::{Avoidance, OverlayItem, OverlayLayer, OverlayLayers, OverlayShape};
 
 /// Number of field arrows along the longer side of the picture.

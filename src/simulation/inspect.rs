@@ -1,6 +1,6 @@
 //! Read access to a running pool: snapshots, decisions, counters.
 
-use super::tick::Simulation;
+use super::Simulation;
 use crate::behavior::{Decision, Drives, Mind};
 use crate::navigation::GridPlanner;
 use crate::world::{AgentPose, Snapshot, World, copy_shadow};

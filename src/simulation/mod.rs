@@ -31,4 +31,20 @@ pub use description::{
 pub use params::SimulationParams;
 pub use plan::PoolPlan;
 pub use saved::{LoadError, SaveError};
-pub use tick::Simulation;
+
+use state::PoolState;
+use workspace::Workspace;
+
+/// A running pool.
+#[derive(Debug)]
+pub struct Simulation {
+    /// Data that is compiled from the scene description.
+    plan: PoolPlan,
+    /// State that changes from tick to tick. It is saved as a whole.
+    state: PoolState,
+    /// Scratch memory.
+    workspace: Workspace,
+    tick_hz: f32,
+    /// Maximum number of cells and polygons that all path searches together expand in one tick.
+    search_budget: u32,
+}

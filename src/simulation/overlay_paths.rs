@@ -4,7 +4,7 @@
 
 use glam::{UVec2, Vec2, Vec3};
 
-use super::tick::Simulation;
+use super::Simulation;
 use crate::navigation::{LocalGrid, MeshLink, NavMesh};
 use crate::world::{OverlayItem, OverlayLayer, OverlayShape};
 

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::tick::Simulation;
+use super::Simulation;
 use crate::behavior::{Mind, MindParams, MindState};
 
 /// Another mind that an agent has for a given time. During this time, `PoolState::minds` holds the state of the other mind.

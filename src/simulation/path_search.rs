@@ -3,7 +3,7 @@
 //!
 //! In: the requests of actions. Out: answers, for the next tick. Must not: ask a clock.
 
-use super::tick::Simulation;
+use super::Simulation;
 use super::workspace::AgentMinds;
 use crate::behavior::MindState;
 use crate::navigation::Environment;

@@ -6,7 +6,7 @@
 
 use glam::Vec3;
 
-use super::tick::Simulation;
+use super::Simulation;
 use crate::behavior::{Decision, Mind};
 use crate::world::{Body, Species, retain};
 

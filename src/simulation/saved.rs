@@ -11,12 +11,12 @@ use glam::Vec3;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use super::Simulation;
 use super::catches::Caught;
 use super::description::{MAX_AGENTS, SceneDescription, SimulationError};
 use super::params::SimulationParams;
 use super::plan::PoolPlan;
 use super::state::PoolState;
-use super::tick::Simulation;
 use crate::navigation::Environment;
 use crate::world::{Body, Catch};
 

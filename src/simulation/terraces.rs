@@ -6,7 +6,7 @@
 use glam::{Vec2, Vec3};
 use serde::{Deserialize, Serialize};
 
-use super::tick::Simulation;
+use super::Simulation;
 use crate::behavior::{ClimbAnswer, ClimbRequest, MindState};
 use crate::geometry::{nearest_on_polygon, polygon_contains};
 use crate::navigation::{

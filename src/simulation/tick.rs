@@ -6,6 +6,7 @@
 use glam::Vec3;
 use rayon::prelude::*;
 
+use super::Simulation;
 use super::description::{SceneDescription, SimulationError};
 use super::params::SimulationParams;
 use super::plan::PoolPlan;
@@ -14,20 +15,6 @@ use super::vehicle::{TickRates, advance};
 use super::workspace::{AgentMinds, Workspace};
 use crate::behavior::{Decision, MindState, MindWorkspace, query_radius_m};
 use crate::world::{Body, Observation, World};
-
-/// A running pool.
-#[derive(Debug)]
-pub struct Simulation {
-    /// Data that is compiled from the scene description.
-    pub(super) plan: PoolPlan,
-    /// State that changes from tick to tick. It is saved as a whole.
-    pub(super) state: PoolState,
-    /// Scratch memory.
-    pub(super) workspace: Workspace,
-    pub(super) tick_hz: f32,
-    /// Maximum number of cells and polygons that all path searches together expand in one tick.
-    pub(super) search_budget: u32,
-}
 
 impl Simulation {
     /// Creates a pool with its population at random positions.

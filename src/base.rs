@@ -1,0 +1,14 @@
+//! The rooms config, geometry and runtime as one crate.
+
+#![cfg_attr(
+    test,
+    allow(
+        clippy::disallowed_methods,
+        clippy::disallowed_types,
+        reason = "the bans of clippy.toml protect the running program"
+    )
+)]
+
+pub mod config;
+pub mod geometry;
+pub mod runtime;

@@ -1,0 +1,18 @@
+//! The rooms control, schedule, alerts, analytics, panel as one crate.
+
+#![cfg_attr(
+    test,
+    allow(
+        clippy::disallowed_methods,
+        clippy::disallowed_types,
+        reason = "the bans of clippy.toml protect the running program"
+    )
+)]
+
+use shoal_base::{config, runtime};
+
+pub mod alerts;
+pub mod analytics;
+pub mod control;
+pub mod panel;
+pub mod schedule;

@@ -1,0 +1,15 @@
+//! The rooms render as one crate.
+
+#![cfg_attr(
+    test,
+    allow(
+        clippy::disallowed_methods,
+        clippy::disallowed_types,
+        reason = "the bans of clippy.toml protect the running program"
+    )
+)]
+
+use shoal_base::{config, geometry};
+use shoal_pool::world;
+
+pub mod render;

@@ -1,0 +1,16 @@
+//! The rooms camera, vision, calibration as one crate.
+
+#![cfg_attr(
+    test,
+    allow(
+        clippy::disallowed_methods,
+        clippy::disallowed_types,
+        reason = "the bans of clippy.toml protect the running program"
+    )
+)]
+
+use shoal_base::{config, geometry, runtime};
+
+pub mod calibration;
+pub mod camera;
+pub mod vision;
