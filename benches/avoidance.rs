@@ -6,8 +6,11 @@
 
 #[path = "../tests/pool/crowds/mod.rs"]
 mod crowds;
+#[path = "avoidance/references.rs"]
+mod references;
 
-use crowds::{Figures, Method, Scene};
+use crowds::{Figures, Scene};
+use references::Reference;
 
 /// Number of runs per scene and method. The start positions differ between the runs.
 const SEEDS: u32 = 4;
@@ -50,23 +53,29 @@ fn main() {
         "arrived"
     );
     for (name, make) in SCENES {
-        for method in Method::ALL {
-            if !wanted.is_empty() && !wanted.iter().any(|w| method.name().contains(w.as_str())) {
+        let runs = if name.contains("single") {
+            4 * SEEDS
+        } else {
+            SEEDS
+        };
+        let references = Reference::ALL.map(Some);
+        for method in references.into_iter().chain([None]) {
+            let method_name = method.map_or("ours", Reference::name);
+            if !wanted.is_empty() && !wanted.iter().any(|w| method_name.contains(w.as_str())) {
                 continue;
             }
-            let runs = if name.contains("single") {
-                4 * SEEDS
-            } else {
-                SEEDS
-            };
             let mut all = Figures::default();
             for seed in first..first + runs {
-                all.add(&crowds::run(&make(seed), method, SECS));
+                let scene = make(seed);
+                all.add(&match method {
+                    Some(method) => references::run(&scene, method, SECS),
+                    None => crowds::run(&scene, SECS),
+                });
             }
             println!(
                 "{:24} {:14} {:10.2} {:8.1} {:8.1} {:8.1} {:8.1} {:7.2} {:>5}/{}",
                 name,
-                method.name(),
+                method_name,
                 all.collision_rate(),
                 all.worst_overlap_percent,
                 all.jitter_dps(),

@@ -15,8 +15,8 @@ use cpu_time::ThreadTime;
 use glam::{UVec2, Vec2};
 use movingai::Problem;
 use shoal::navigation::{
-    FloorRect, Footprints, GridInput, GridMap, GridSearch, LocalGrid, ObstacleFill, OpenListKind,
-    SearchEffort, SearchProgress, SearchRules,
+    FloorRect, Footprints, GridInput, GridMap, GridSearch, LocalGrid, SearchEffort, SearchProgress,
+    SearchRules,
 };
 
 fn main() -> Result<(), String> {
@@ -74,8 +74,6 @@ fn local() -> Result<(), String> {
             obstacles: &boxes,
             grow_m: 0.1,
             bounds: area,
-            fill: ObstacleFill::Filled,
-            diagonal: false,
         };
         let (start, goal) = (UVec2::new(2, 2), UVec2::new(125, 125));
         let begun = now()?;
@@ -112,15 +110,9 @@ fn on_map(map: &Path, scen: &Path, peer_every: usize) -> Result<(), String> {
     let grid = movingai::map(map)?;
     let problems = movingai::problems(scen)?;
     println!("{}: {} problems", map.display(), problems.len());
-    for (weight, open) in [
-        (1.0, OpenListKind::Bucket),
-        (1.6, OpenListKind::Bucket),
-        (1.6, OpenListKind::Heap),
-        (1.6, OpenListKind::CheapList),
-    ] {
+    for weight in [1.0, 1.6] {
         let rules = SearchRules {
             weight,
-            open,
             ..SearchRules::default()
         };
         run(&grid, &problems, rules)?;
@@ -160,9 +152,8 @@ fn run(grid: &GridMap, problems: &[Problem], rules: SearchRules) -> Result<(), S
         sum += ratio;
     }
     println!(
-        "  weight {}, {:?}: median {:.4} ms, p99 {:.3} ms; {:.0} ns per expansion; cost / optimum: mean {:.4}, worst {:+.2e}; {} expanded, {} reopened, {failed} without a path",
+        "  weight {}: median {:.4} ms, p99 {:.3} ms; {:.0} ns per expansion; cost / optimum: mean {:.4}, worst {:+.2e}; {} expanded, {} reopened, {failed} without a path",
         rules.weight,
-        rules.open,
         quantile(&mut times, 0.5),
         quantile(&mut times, 0.99),
         times.iter().sum::<Duration>().as_nanos() as f64 / total.expanded as f64,

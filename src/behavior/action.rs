@@ -6,7 +6,6 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::climb::Climb;
 use super::context::ActionContext;
 use super::proposal::Proposal;
 use crate::navigation::{PathMemory, Repulsion};
@@ -120,11 +119,6 @@ pub trait Action {
     fn path_memory_mut(_memory: &mut Self::Memory) -> Option<&mut PathMemory> {
         None
     }
-
-    /// Returns the climb inside a memory of this action. `None` if the action does not travel between terraces.
-    fn climb_mut(_memory: &mut Self::Memory) -> Option<&mut Climb> {
-        None
-    }
 }
 
 /// Properties of an action that needs and minds depend on.
@@ -134,9 +128,8 @@ pub struct Capabilities {
     pub hunts: bool,
     /// The action needs paths: the simulation searches paths for agents with such an action.
     pub needs_paths: bool,
-    /// The action is never skipped by chance: a need with `combine = dither` tries it before the random choice of an
-    /// action.
-    pub is_never_skipped: bool,
+    /// The action only keeps clear of something: alone it moves no agent.
+    pub only_avoids: bool,
     /// The action combines other actions.
     pub is_combined: bool,
     /// The action follows the flow fields of the scene, and the fields around other agents.
@@ -154,7 +147,7 @@ impl Capabilities {
     pub const NONE: Self = Self {
         hunts: false,
         needs_paths: false,
-        is_never_skipped: false,
+        only_avoids: false,
         is_combined: false,
         follows_fields: false,
         avoids_barriers: false,

@@ -179,17 +179,6 @@ impl MindParams {
                 ));
             }
         }
-        for name in need.dither_chances.keys() {
-            if !need.actions.contains(name) {
-                found.push((
-                    format!("{path}.dither_chances.{name}"),
-                    format!(
-                        "the need has no action '{name}'; it has {}",
-                        need.actions.join(", ")
-                    ),
-                ));
-            }
-        }
         match (need.kind, &need.limit) {
             (NeedKind::LimitBased, None) => found.push((
                 format!("{path}.limit"),

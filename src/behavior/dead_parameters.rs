@@ -38,7 +38,7 @@ impl MindParams {
         // Obstacle avoidance alone moves no agent.
         let moves = |name: &String| {
             let action = self.active(name);
-            action.is_some_and(|action| !action.capabilities().is_never_skipped)
+            action.is_some_and(|action| !action.capabilities().only_avoids)
         };
         if self.needs.is_empty() && !self.standard.actions.iter().any(moves) {
             found.push((
@@ -164,7 +164,7 @@ fn find_unused_keys(path: &str, need: &NeedParams, found: &mut Vec<Finding>) {
         found.push((
             format!("{path}.stochastic"),
             format!(
-                "stochastic has no effect, because the need '{}' is additive; use combine = \"dither\", or additive = false",
+                "stochastic has no effect, because the need '{}' is additive; set additive = false",
                 need.name
             ),
         ));

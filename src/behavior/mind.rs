@@ -104,15 +104,14 @@ impl Mind {
             .collect();
         hunt_by_parts(&mut actions);
         let need = |need: &NeedParams| {
-            let own = need.actions.iter().take(MAX_ACTIONS).filter_map(|name| {
-                let index = actions.iter().position(|action| action.name == *name)?;
-                Some((index, need.chance(name)))
-            });
-            let (actions, chances) = own.unzip();
+            let own = need
+                .actions
+                .iter()
+                .take(MAX_ACTIONS)
+                .filter_map(|name| actions.iter().position(|action| action.name == *name));
             Need {
                 params: need.clone(),
-                actions,
-                chances,
+                actions: own.collect(),
             }
         };
         Self {
@@ -343,16 +342,6 @@ impl Mind {
                 let force = active.proposal.force.clamp_length_max(left_n);
                 standard.with_active(&active.with_force(force))
             }
-            // Only the active need can be left out by chance. The standard need always acts, because it avoids
-            // obstacles.
-            Combine::Dither
-                if standard_acts
-                    && context.random(RandomStream::Dither)
-                        < self.standard.params.dither_chance =>
-            {
-                standard.with_outcome_of(active)
-            }
-            Combine::Dither => standard.with_active(active),
         }
     }
 }

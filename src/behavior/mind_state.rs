@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use crate::navigation::PathMemory;
 
 use super::actions::Memory;
-use super::climb::Climb;
 use super::drives::Drives;
 use super::escape::Escape;
 use super::need::NeedState;
@@ -43,11 +42,6 @@ impl MindState {
     /// Returns the path memories of the actions that need a path.
     pub fn path_memories_mut(&mut self) -> impl Iterator<Item = &mut PathMemory> {
         self.memories.iter_mut().filter_map(Memory::path_memory_mut)
-    }
-
-    /// Returns the requests and answers of the actions that travel between terraces.
-    pub fn climbs_mut(&mut self) -> impl Iterator<Item = &mut Climb> {
-        self.memories.iter_mut().filter_map(Memory::climb_mut)
     }
 
     /// Clears the recorded forces of the last tick and frees their memory.

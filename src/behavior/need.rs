@@ -19,8 +19,6 @@ pub(super) struct Need {
     pub(super) params: NeedParams,
     /// Indices of the need's actions in the mind's list of actions, most important first.
     pub(super) actions: Vec<usize>,
-    /// Probability with which each of these actions is chosen when it is tried.
-    pub(super) chances: Vec<f32>,
 }
 
 /// State of one need of one agent.
@@ -119,10 +117,6 @@ impl Need {
                     left_n -= force.length();
                 }
             }
-            Combine::Dither => {
-                let action = self.dither(state, evaluation);
-                execute(action, evaluation, &mut decision);
-            }
         }
         decision
     }
@@ -165,25 +159,6 @@ impl Need {
             let is_chosen = is_executable && skip == 0;
             skip = skip.saturating_sub(u32::from(is_executable));
             is_chosen
-        });
-        self.hold(state, chosen)
-    }
-
-    /// Prioritized dithering: tries the executable actions in order and chooses each with its own probability. Actions that
-    /// are never skipped are tried first. `None` if no action is chosen.
-    fn dither(&self, state: &mut NeedState, evaluation: &mut Evaluation<'_>) -> Option<usize> {
-        for &action in &self.actions {
-            let is_never_skipped = evaluation.actions[action].capabilities.is_never_skipped;
-            if is_never_skipped && evaluation.is_executable(action) {
-                return Some(action);
-            }
-        }
-        if let Some(action) = self.held_choice(state, evaluation) {
-            return Some(action);
-        }
-        let chosen = (0..self.actions.len()).find(|&position| {
-            evaluation.is_executable(self.actions[position])
-                && evaluation.random(RandomStream::Dither, position) < self.chances[position]
         });
         self.hold(state, chosen)
     }

@@ -28,15 +28,9 @@ pub struct NeedParams {
     pub actions: Vec<String>,
     /// Method by which an additive need combines the forces of its actions.
     pub combine: Combine,
-    /// Probability with which each action is chosen when it is tried. Used if `combine` is `dither`.
-    #[schemars(range(min = 0.01, max = 1.0))]
-    pub dither_chance: f32,
-    /// Probabilities of single actions, by name, that replace `dither_chance`.
-    #[schemars(inner(range(min = 0.01, max = 1.0)))]
-    pub dither_chances: BTreeMap<String, f32>,
     /// Whether a need that is not additive executes a random one of its executable actions instead of the first one.
     pub stochastic: bool,
-    /// Time for which a randomly chosen action (`stochastic` or `dither`) is kept, as long as it can be executed.
+    /// Time for which a randomly chosen action (`stochastic`) is kept, as long as it can be executed.
     /// With a low value agents tremble.
     #[schemars(range(min = 0.0, max = 600.0))]
     pub minimum_secs: f32,
@@ -56,21 +50,11 @@ impl Default for NeedParams {
             additive: false,
             actions: Vec::new(),
             combine: Combine::Sum,
-            dither_chance: 0.8,
-            dither_chances: BTreeMap::new(),
             stochastic: false,
             minimum_secs: 0.5,
             keep_secs: 0.0,
             limit: None,
         }
-    }
-}
-
-impl NeedParams {
-    /// Returns the probability with which the action with this name is chosen when dithering tries it.
-    pub fn chance(&self, action: &str) -> f32 {
-        let own = self.dither_chances.get(action);
-        own.copied().unwrap_or(self.dither_chance)
     }
 }
 
@@ -98,9 +82,6 @@ pub enum Combine {
     First,
     /// Weighted sum in order, until the largest force of the species is reached.
     Budget,
-    /// One action: the actions are tried in order, and each is chosen with a probability. The chosen action is kept
-    /// for a minimum time. Obstacle avoidance is never skipped by chance.
-    Dither,
 }
 
 /// Limit of a `limit_based` need, and the variable that is compared with it.

@@ -20,14 +20,18 @@ pub fn edges_contain(edges: impl Iterator<Item = (Vec2, Vec2)>, point: Vec2) -> 
     })
 }
 
+/// Returns the point on the edge from `a` to `b` that is nearest to `point`.
+pub fn nearest_on_edge(a: Vec2, b: Vec2, point: Vec2) -> Vec2 {
+    let along = b - a;
+    let t = (point - a).dot(along) / along.length_squared().max(f32::MIN_POSITIVE);
+    a + along * t.clamp(0.0, 1.0)
+}
+
 /// Returns the point on the outline of a polygon that is nearest to `point`, or `None` if the polygon has no corners.
 pub fn nearest_on_polygon(corners: &[Vec2], point: Vec2) -> Option<Vec2> {
     edges(corners)
         .map(|(a, b)| {
-            let along = b - a;
-            let t = ((point - a).dot(along) / along.length_squared().max(f32::MIN_POSITIVE))
-                .clamp(0.0, 1.0);
-            let at = a + along * t;
+            let at = nearest_on_edge(a, b, point);
             (at.distance_squared(point), at)
         })
         .reduce(|nearest, other| if other.0 < nearest.0 { other } else { nearest })

@@ -6,7 +6,7 @@
 
 use glam::{Vec2, Vec3};
 
-use crate::geometry::Solid;
+use crate::geometry::{Solid, nearest_on_edge};
 
 /// Shortest edge of a footprint, in meters. A shorter edge has no usable direction in single precision, so its corners are
 /// merged.
@@ -190,7 +190,7 @@ impl Footprint<'_> {
         let mut nearest = f32::INFINITY;
         let mut is_inside = self.corners.len() > 2;
         for (a, b) in self.edges() {
-            nearest = nearest.min(at.distance(nearest_on_segment(a, b, at)));
+            nearest = nearest.min(at.distance(nearest_on_edge(a, b, at)));
             is_inside &= (b - a).perp_dot(at - a) >= 0.0;
         }
         (if is_inside { -nearest } else { nearest }) - self.radius_m
@@ -210,8 +210,8 @@ impl Footprint<'_> {
                     return -self.radius_m;
                 }
                 let gap = a
-                    .distance(nearest_on_segment(from, to, a))
-                    .min(b.distance(nearest_on_segment(from, to, b)));
+                    .distance(nearest_on_edge(from, to, a))
+                    .min(b.distance(nearest_on_edge(from, to, b)));
                 nearest = nearest.min(gap - self.radius_m);
             }
             return nearest;
@@ -272,13 +272,6 @@ fn clip(corners: &mut Vec<Vec2>, on: Vec2, inward: Vec2) {
         }
     }
     corners.drain(..count);
-}
-
-/// Returns the point on the segment from `a` to `b` that is nearest to `at`.
-pub(crate) fn nearest_on_segment(a: Vec2, b: Vec2, at: Vec2) -> Vec2 {
-    let along = b - a;
-    let t = (at - a).dot(along) / along.length_squared().max(f32::MIN_POSITIVE);
-    a + along * t.clamp(0.0, 1.0)
 }
 
 fn segments_cross(a: Vec2, b: Vec2, c: Vec2, d: Vec2) -> bool {

@@ -4,10 +4,10 @@ use thiserror::Error;
 
 use crate::behavior::{MindParams, RuleParams};
 use crate::geometry::Surface;
-use crate::navigation::{FieldGrids, FieldParams};
+use crate::navigation::FieldParams;
 use crate::world::{
-    Avoidance, BarrierParams, BodyParams, FlockParams, MotionParams, NameTable, ObstacleParams,
-    PathParams, PerceptionParams, PoolParams, RelationParams,
+    BarrierParams, BodyParams, FlockParams, MotionParams, NameTable, ObstacleParams, PathParams,
+    PerceptionParams, PoolParams, RelationParams,
 };
 
 /// Description of a pool.
@@ -25,8 +25,6 @@ pub struct SceneDescription {
     pub barriers: Vec<BarrierParams>,
     /// The flow fields.
     pub fields: Vec<FieldParams>,
-    /// The grids of those flow fields that were read from files.
-    pub field_grids: FieldGrids,
     /// The species. [`crate::world::AgentPose::species`] is an index into this list.
     pub species: Vec<SpeciesDescription>,
     /// The rules of the director. If two active rules set a gathering point for the same species, the rule that started last
@@ -53,8 +51,6 @@ pub struct SpeciesDescription {
     pub flock: FlockParams,
     /// Relations to other species, groups and individuals.
     pub relations: RelationParams,
-    /// Method of collision avoidance.
-    pub avoidance: Avoidance,
     /// Actions and needs.
     pub mind: MindParams,
     /// The individuals that have a name and can differ from the other individuals of the species.

@@ -6,7 +6,7 @@
 use glam::{Vec2, Vec3};
 
 use super::Simulation;
-use crate::world::{Avoidance, OverlayItem, OverlayLayer, OverlayLayers, OverlayShape};
+use crate::world::{OverlayItem, OverlayLayer, OverlayLayers, OverlayShape};
 
 /// Number of field arrows along the longer side of the picture.
 const FIELD_ARROWS: u16 = 32;
@@ -79,17 +79,11 @@ impl Simulation {
     /// Adds the field around each agent as a ring of arrows: the force on the center of an agent of the same species at rest, halfway
     /// from the touch of both hulls to the end of the field.
     fn add_rings(&self, items: &mut Vec<OverlayItem>) {
-        let world = self.world();
-        let agents = world.agents;
+        let agents = &self.state.world.agents;
         for (index, body) in agents.bodies.iter().enumerate() {
-            let species = &world.species[usize::from(agents.species[index])];
             let mind = self.workspace.minds(&self.plan).get(index);
             let touch_m = 2.0 * agents.radii_m[index];
-            let field = match species.avoidance {
-                Avoidance::Flow | Avoidance::Hybrid => mind.field_around(touch_m),
-                _ => None,
-            };
-            let Some((around, force_n)) = field else {
+            let Some((around, force_n)) = mind.field_around(touch_m) else {
                 continue;
             };
             for number in 0..RING_ARROWS {

@@ -3,53 +3,77 @@
 //!
 //! In: the requests of actions. Out: answers, for the next tick. Must not: ask a clock.
 
+use glam::Vec2;
+
+use super::state::PoolState;
 use super::Simulation;
-use super::workspace::AgentMinds;
-use crate::behavior::MindState;
-use crate::navigation::Environment;
+use crate::navigation::{Environment, FloorRect, GridQuery, PathRequest};
 
 impl Simulation {
-    /// Collects all requests, advances the searches by the budget of one tick, and writes the answers into the minds. Searches
-    /// over terraces get at most half of the budget, searches on grids get the rest.
+    /// Collects all requests, advances the searches by the budget of one tick, and writes the answers into the minds. The
+    /// searches of a pool with terraces run on their meshes, all others on grids.
     pub(super) fn find_paths(&mut self) {
-        let mut budget = self.search_budget.div_ceil(2);
-        let rest = self.search_budget - budget;
-        self.answer_climbs(&mut budget);
-        budget += rest;
+        if self.plan.terraces.is_empty() {
+            self.find_paths_on_grids();
+        } else {
+            self.find_paths_over_terraces();
+        }
+    }
+
+    fn find_paths_on_grids(&mut self) {
         let environment = Environment {
             solids: &self.plan.world.solids,
             revision: self.state.revision,
             dt_secs: self.workspace.input.dt_secs,
         };
+        let water = &self.plan.world.water;
         let minds = self.workspace.minds(&self.plan);
-        let planner = &mut self.state.planner;
-        for state in path_followers(minds, &mut self.state.minds) {
-            for (number, memory) in state.path_memories_mut().enumerate() {
-                if let Some(request) = &mut memory.request {
-                    // One agent may follow several paths. The id of each is the agent's id times 256 plus the path's number.
-                    request.id = request.id << 8 | number as u64;
-                    planner.submit(request, &environment);
+        let PoolState {
+            world,
+            minds: states,
+            planner,
+            ..
+        } = &mut self.state;
+        let agents = &world.agents;
+        let query = |index: usize, number: usize, request: PathRequest| {
+            let at_m = agents.bodies[index].position_m;
+            // The visible area is wider at greater depth. The path stays within the visible area at the shallower of its
+            // two ends.
+            let half = water.edge_half_m(at_m.y.max(request.goal.position_m.y));
+            let far = Vec2::new(at_m.x, at_m.z);
+            GridQuery {
+                id: path_id(agents.ids[index], number),
+                at_m,
+                radius_m: agents.radii_m[index],
+                bounds: FloorRect {
+                    low_m: (-half).min(far),
+                    high_m: half.max(far),
+                },
+                request,
+            }
+        };
+        // Only agents whose mind has an action that needs paths can have a request.
+        let searches = |index: &usize| minds.get(*index).needs_paths();
+        for index in (0..states.len()).filter(searches) {
+            for (number, memory) in states[index].path_memories_mut().enumerate() {
+                if let Some(request) = memory.request {
+                    planner.submit(&query(index, number, request), &environment);
                 }
             }
         }
-        planner.advance(&environment, budget);
-        for state in path_followers(minds, &mut self.state.minds) {
-            for memory in state.path_memories_mut() {
+        planner.advance(&environment, self.search_budget);
+        for index in (0..states.len()).filter(searches) {
+            for (number, memory) in states[index].path_memories_mut().enumerate() {
                 // A path that was not requested in this tick gets no answer. Its next request starts a new search.
                 let request = memory.request.take();
-                memory.answer = request.and_then(|request| planner.answer(request.id));
+                let id = path_id(agents.ids[index], number);
+                memory.answer = request.and_then(|_| planner.answer(id));
             }
         }
     }
 }
 
-/// States of the agents whose mind has an action that needs paths. Only these can have a request.
-fn path_followers<'a>(
-    minds: AgentMinds<'a>,
-    states: &'a mut [MindState],
-) -> impl Iterator<Item = &'a mut MindState> {
-    states
-        .iter_mut()
-        .enumerate()
-        .filter_map(move |(index, state)| minds.get(index).needs_paths().then_some(state))
+/// Number that identifies a path. One agent may follow several; `number` is the index among them.
+pub(super) fn path_id(agent: u32, number: usize) -> u64 {
+    u64::from(agent) << 8 | number as u64
 }

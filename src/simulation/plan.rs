@@ -128,7 +128,6 @@ fn compile_species(
         perception: description.perception.clone(),
         flock: description.flock.clone(),
         relations: Relations::resolve(&description.relations, names)?,
-        avoidance: description.avoidance,
     })
 }
 
@@ -153,7 +152,7 @@ fn compile_individual(
 }
 
 fn compile_fields(scene: &SceneDescription, solids: &[Solid], names: &NameTable) -> FlowFields {
-    FlowFields::compile(&scene.fields, solids, &scene.field_grids, |field| {
+    FlowFields::compile(&scene.fields, solids, |field| {
         if field.acts_on.is_empty() {
             return u64::MAX;
         }

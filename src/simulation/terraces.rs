@@ -1,41 +1,27 @@
 //! Terraces in a running pool: the terrace of each agent, the paths to other terraces, and the flights between terraces.
 //!
-//! In: the compiled mesh, the requests of actions (here: calls), the moved bodies. Out: bodies that stay in their terrace or
-//! fly to another terrace. Must not: decide what an agent does.
+//! In: the compiled mesh, the requests of actions, the moved bodies. Out: answers, bodies that stay in their terrace or fly to
+//! another terrace. Must not: decide what an agent does.
+
+mod flight;
+mod paths;
+mod plan;
 
 use glam::{Vec2, Vec3};
 use serde::{Deserialize, Serialize};
 
 use super::Simulation;
-use crate::behavior::{ClimbAnswer, ClimbRequest, MindState};
+use crate::behavior::MindState;
 use crate::geometry::{nearest_on_polygon, polygon_contains};
-use crate::navigation::{
-    Flight, GRAVITY_MPS2, Guidance, MeshLinks, MeshPlanner, MeshPoint, NEIGHBOR_RANGE_M, NavGraph,
-    NavMesh, NeighborPull, NeighborScratch, TerraceRequest, TerraceRoute,
-};
+use crate::navigation::{MeshLinks, MeshPlanner, NavMesh, TerraceRoute};
 use crate::world::{Body, IN_THE_AIR, Splash, TerraceParams, World};
+use flight::Airborne;
 
-mod plan;
-
+pub(super) use paths::PathScratch;
 pub(super) use plan::TerracePlan;
-use plan::abilities;
 
-/// Height of a flight above the higher water surface, in addition to the body's diameter. Tuned by eye, 2026-11-21.
-const CLEARANCE_M: f32 = 0.12;
-/// Number of intervals at whose ends a flight is checked against obstacles before take-off.
-const FLIGHT_CHECKS: usize = 64;
-/// Minimum distance of a flight from obstacles at each of the `FLIGHT_CHECKS` + 1 checked points.
-const FLIGHT_GAP_M: f32 = 0.02;
 /// Time for which a snapshot contains a splash.
 const SPLASH_SECS: f32 = 1.0;
-/// Number of ticks between two updates of the path costs. Enemies and friends do not move far in this time.
-const COST_TICKS: u64 = 15;
-/// Additional cost per meter for every enemy in a polygon of the mesh. Tuned by eye, 2026-11-21.
-const ENEMY_COST: f32 = 4.0;
-/// Factor on the cost per meter for every friend in a polygon of the mesh. Tuned by eye, 2026-11-22.
-const FRIEND_FACTOR: f32 = 0.85;
-/// Minimum cost per meter in a polygon with many friends. Tuned by eye, 2026-11-22.
-const MIN_COST: f32 = 0.6;
 
 /// State of all agents in a pool with terraces.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -48,27 +34,6 @@ pub(super) struct TerraceState {
     /// Cost per meter, for each species and polygon of the mesh.
     costs: Vec<Vec<f32>>,
     pub(super) splashes: Vec<Splash>,
-}
-
-/// Scratch memory for terraces.
-#[derive(Debug, Default)]
-pub(super) struct TerraceScratch {
-    /// Calls of this tick.
-    calls: Vec<Call>,
-    /// Friends and enemies within `NEIGHBOR_RANGE_M` of one swimmer.
-    near: Vec<NeighborPull>,
-    neighbor_scratch: NeighborScratch,
-}
-
-/// A call of an action in one tick.
-#[derive(Clone, Copy, Debug)]
-struct Call {
-    /// Index of the swimmer.
-    swimmer: usize,
-    /// Index of the swimmer's route for this action.
-    route: usize,
-    /// The request; `None` if the agent can reach no part of the wanted terrace.
-    request: Option<TerraceRequest>,
 }
 
 /// State of one agent in a pool with terraces.
@@ -85,19 +50,6 @@ struct Swimmer {
     air: Option<Airborne>,
     /// One route for each action that travels between terraces, in the order of the actions in the agent's mind.
     routes: Vec<TerraceRoute>,
-}
-
-/// A flight from one terrace to another.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Airborne {
-    from: Vec3,
-    to: Vec3,
-    flight: Flight,
-    /// Time since take-off.
-    spent_secs: f32,
-    /// Index of the terrace of the landing.
-    home: u16,
 }
 
 fn flat(at: Vec3) -> Vec2 {
@@ -155,10 +107,9 @@ impl TerraceState {
         let terraces = plan.terraces.len();
         let exists = |home: u16| usize::from(home) < terraces;
         let is_valid = |swimmer: &Swimmer| {
-            let air = swimmer.air.is_none_or(|air| {
-                let is_flight = air.flight.is_sound() && air.spent_secs.is_finite();
-                exists(air.home) && air.from.is_finite() && air.to.is_finite() && is_flight
-            });
+            let air = swimmer
+                .air
+                .is_none_or(|air| exists(air.home) && air.is_sound());
             let mut routes = swimmer.routes.iter();
             let numbers = swimmer.cooldown_secs.is_finite() && routes.all(TerraceRoute::is_sound);
             exists(swimmer.home) && air && numbers
@@ -199,45 +150,11 @@ impl TerraceState {
 struct TerraceTick<'a> {
     plan: &'a TerracePlan,
     state: &'a mut TerraceState,
-    scratch: &'a mut TerraceScratch,
+    scratch: &'a mut PathScratch,
     world: World<'a>,
 }
 
 impl TerraceTick<'_> {
-    /// Updates the path costs every [`COST_TICKS`] ticks. Enemies in a polygon raise its cost, friends lower it.
-    fn update_costs(&mut self) {
-        let (plan, world) = (self.plan, &self.world);
-        let costs = &mut self.state.costs;
-        let is_due = world.random.tick.is_multiple_of(COST_TICKS);
-        if !is_due && costs.len() == world.species.len() {
-            return;
-        }
-        costs.resize_with(world.species.len(), Vec::new);
-        for (species, costs) in costs.iter_mut().enumerate() {
-            let mesh = plan.graph(species as u16).mesh;
-            costs.clear();
-            costs.resize(mesh.len(), 1.0);
-            let of = &world.species[species].relations;
-            for (index, body) in world.agents.bodies.iter().enumerate() {
-                let names = world.agents.name_bits[index];
-                let (is_enemy, is_friend) = (names & of.enemy != 0, names & of.friend != 0);
-                let terrace = world.terraces[index];
-                if !(is_enemy || is_friend) || terrace == IN_THE_AIR {
-                    continue;
-                }
-                // An agent at the border of the water may be off a mesh that is made for larger bodies.
-                let at = flat(body.position_m);
-                let is_here = |polygon: u32| mesh.polygon(polygon).terrace == terrace;
-                let polygon = mesh.polygon_at(terrace, at);
-                let nearest = || mesh.nearest_point(at, is_here).map(|(polygon, _)| polygon);
-                if let Some(polygon) = polygon.or_else(nearest) {
-                    let cost = &mut costs[polygon as usize];
-                    *cost = cost_with(*cost, is_enemy, is_friend);
-                }
-            }
-        }
-    }
-
     /// Increases the age of all splashes and removes splashes older than `SPLASH_SECS`.
     fn age_splashes(&mut self) {
         let splashes = &mut self.state.splashes;
@@ -245,225 +162,6 @@ impl TerraceTick<'_> {
             splash.age_secs += self.world.dt_secs;
         }
         splashes.retain(|splash| splash.age_secs <= SPLASH_SECS);
-    }
-
-    /// Collects the calls of all agents in agent order, and requests a path for each swimmer that needs one.
-    fn collect_calls(&mut self, minds: &mut [MindState]) {
-        let dt_secs = self.world.dt_secs;
-        self.scratch.calls.clear();
-        for (index, mind) in minds.iter_mut().enumerate() {
-            let id = self.world.agents.ids[index];
-            let at = self.world.agents.bodies[index].position_m;
-            let number = self.state.swimmer(self.plan, id, at);
-            self.state.swimmers[number].cooldown_secs -= dt_secs;
-            for (route, climbing) in mind.climbs_mut().enumerate() {
-                let Some(wanted) = climbing.request else {
-                    continue;
-                };
-                let request = self.place(index, (number, route), wanted);
-                self.scratch.calls.push(Call {
-                    swimmer: number,
-                    route,
-                    request,
-                });
-                let swimmer = &mut self.state.swimmers[number];
-                let Some(request) = request.filter(|_| swimmer.air.is_none()) else {
-                    continue;
-                };
-                if swimmer.routes[route].needs_search(&request, dt_secs) {
-                    let species = self.world.agents.species[index];
-                    let planner = &mut self.state.planner;
-                    planner.request(route_id(id, route), species, request.query());
-                }
-            }
-        }
-    }
-
-    /// Returns the request of a call together with the state of its swimmer. `None` if the swimmer can reach no part of the
-    /// wanted terrace.
-    fn place(
-        &mut self,
-        index: usize,
-        (number, route): (usize, usize),
-        wanted: ClimbRequest,
-    ) -> Option<TerraceRequest> {
-        let agents = self.world.agents;
-        let body = &agents.bodies[index];
-        let species_index = agents.species[index];
-        let species = &self.world.species[usize::from(species_index)];
-        let abilities = abilities(species);
-        let graph = self.plan.graph(species_index);
-        let swimmer = &mut self.state.swimmers[number];
-        if swimmer.routes.len() <= route {
-            swimmer.routes.resize_with(route + 1, TerraceRoute::default);
-        }
-        let at = MeshPoint {
-            terrace: swimmer.home,
-            at_m: flat(body.position_m),
-        };
-        let wanted = (wanted.terrace, wanted.at_m);
-        let (at, goal) = swimmer.routes[route].place_goal(at, wanted, &abilities, graph)?;
-        Some(TerraceRequest {
-            at,
-            heading: flat(body.forward).normalize_or(Vec2::X),
-            speed_mps: flat(body.velocity_mps).length(),
-            goal,
-            cruise_mps: species.motion.cruise_mps,
-            run_up_mps: species.motion.leap.run_up_mps,
-            radius_m: agents.radii_m[index],
-            abilities,
-            cooldown_left_secs: swimmer.cooldown_secs.max(0.0),
-        })
-    }
-
-    /// Advances the path searches and passes their results to the swimmers.
-    fn find_paths(&mut self, budget: &mut u32) {
-        let (plan, agents) = (self.plan, self.world.agents);
-        let calls = &self.scratch.calls;
-        let TerraceState {
-            swimmers,
-            planner,
-            costs,
-            ..
-        } = &mut *self.state;
-        let graph_of = |species| plan.graph(species);
-        planner.advance(graph_of, costs, budget, |route_id, query, outcome, path| {
-            let (id, route) = ((route_id >> 8) as u32, route_id as u8 as usize);
-            let Ok(number) = swimmers.binary_search_by_key(&id, |swimmer| swimmer.id) else {
-                return;
-            };
-            let is_call = |call: &&Call| call.swimmer == number && call.route == route;
-            let request = calls.iter().find(is_call).and_then(|call| call.request);
-            let species = agents.index_of(id).map(|index| agents.species[index]);
-            if let (Some(request), Some(species)) = (request, species)
-                && request.goal == query.goal
-            {
-                let costs = costs
-                    .get(usize::from(species))
-                    .map_or(&[][..], Vec::as_slice);
-                let map = (plan.graph(species), costs);
-                let route = &mut swimmers[number].routes[route];
-                route.accept(&request, (query, outcome), path, map);
-            }
-        });
-    }
-
-    /// Answers the calls, and starts the flights of swimmers that take off.
-    fn answer_calls(&mut self, minds: &mut [MindState]) {
-        // There is one element for every call, in the same order.
-        let calls = std::mem::take(&mut self.scratch.calls);
-        let mut answered = calls.iter();
-        for (index, mind) in minds.iter_mut().enumerate() {
-            for climbing in mind.climbs_mut() {
-                if climbing.request.take().is_none() {
-                    continue;
-                }
-                let Some(call) = answered.next() else {
-                    continue;
-                };
-                if self.state.swimmers[call.swimmer].air.is_some() {
-                    continue;
-                }
-                let answer = self.advise(index, call);
-                climbing.answer = Some(answer);
-                if let Guidance::TakeOff(link, landing) = answer.step {
-                    self.take_off(index, call.swimmer, (link, landing));
-                }
-            }
-        }
-        self.scratch.calls = calls;
-    }
-
-    /// Returns the next step of a swimmer on its path.
-    fn advise(&mut self, index: usize, call: &Call) -> ClimbAnswer {
-        let agents = self.world.agents;
-        let radius_m = agents.radii_m[index];
-        let swimmer = &mut self.state.swimmers[call.swimmer];
-        let y_m = self.plan.terraces[usize::from(swimmer.home)]
-            .y_range_m(radius_m)
-            .1;
-        let Some(request) = &call.request else {
-            swimmer.routes[call.route].reset();
-            return ClimbAnswer {
-                step: Guidance::NoPath,
-                goal: MeshPoint::default(),
-                y_m,
-            };
-        };
-        self.find_near(index);
-        let swimmer = &mut self.state.swimmers[call.swimmer];
-        let TerraceScratch {
-            near,
-            neighbor_scratch,
-            ..
-        } = &mut *self.scratch;
-        let around = (near.as_slice(), neighbor_scratch);
-        let graph = self.plan.graph(agents.species[index]);
-        ClimbAnswer {
-            step: swimmer.routes[call.route].guide(request, around, graph),
-            goal: request.goal,
-            y_m,
-        }
-    }
-
-    /// Finds the friends and enemies within `NEIGHBOR_RANGE_M` of the agent at `index`.
-    fn find_near(&mut self, index: usize) {
-        let agents = self.world.agents;
-        let at = agents.bodies[index].position_m;
-        let relations = &self.world.species[usize::from(agents.species[index])].relations;
-        let near = &mut self.scratch.near;
-        near.clear();
-        for (other, body) in agents.bodies.iter().enumerate() {
-            let names = agents.name_bits[other];
-            let pull = match (names & relations.friend != 0, names & relations.enemy != 0) {
-                (_, true) => -1.0,
-                (true, false) => 1.0,
-                (false, false) => continue,
-            };
-            if other != index && body.position_m.distance(at) < NEIGHBOR_RANGE_M {
-                let at = MeshPoint {
-                    terrace: self.world.terraces[other],
-                    at_m: flat(body.position_m),
-                };
-                near.push(NeighborPull { at, pull });
-            }
-        }
-    }
-
-    /// Starts a swimmer's flight over a link. Does nothing if an obstacle is in the way of the flight.
-    fn take_off(&mut self, index: usize, number: usize, (link, landing): (u32, Vec2)) {
-        let agents = self.world.agents;
-        let NavGraph { mesh, links } = self.plan.graph(agents.species[index]);
-        let Some(link) = links.get(link) else {
-            return;
-        };
-        let radius_m = agents.radii_m[index];
-        let home = mesh.polygon(link.to).terrace;
-        let (_, y) = self.plan.terraces[usize::from(home)].y_range_m(radius_m);
-        let to = Vec3::new(landing.x, y, landing.y);
-        let from = agents.bodies[index].position_m;
-        let air = Airborne {
-            from,
-            to,
-            flight: Flight::over(to.y - from.y, CLEARANCE_M + 2.0 * radius_m),
-            spent_secs: 0.0,
-            home,
-        };
-        let is_free = |at: Vec3| {
-            let mut solids = self.world.solids.iter();
-            solids.all(|solid| solid.signed_distance_m(at) > FLIGHT_GAP_M)
-        };
-        let share = |n: usize| n as f32 / FLIGHT_CHECKS as f32;
-        if (0..=FLIGHT_CHECKS).all(|n| is_free(air.at(air.flight.secs * share(n)))) {
-            let swimmer = &mut self.state.swimmers[number];
-            if link.is_leap() {
-                let species_index = usize::from(agents.species[index]);
-                let leap = &self.world.species[species_index].motion.leap;
-                swimmer.cooldown_secs = air.flight.secs + leap.cooldown_secs;
-            }
-            swimmer.air = Some(air);
-            self.state.splashes.push(splash(from, air.flight.up_mps));
-        }
     }
 
     /// Keeps a moved body in its terrace, or on its flight.
@@ -477,10 +175,7 @@ impl TerraceTick<'_> {
             swimmer.home = plan.terrace_at(flat(body.position_m));
         }
         if let Some(air) = &mut swimmer.air {
-            air.spent_secs += self.world.dt_secs;
-            air.carry(body);
-            if air.spent_secs >= air.flight.secs {
-                let landing = splash(air.to, air.flight.up_mps);
+            if let Some(landing) = air.advance(body, self.world.dt_secs) {
                 self.state.splashes.push(landing);
                 swimmer.home = air.home;
                 swimmer.air = None;
@@ -507,23 +202,15 @@ impl TerraceTick<'_> {
 }
 
 impl Simulation {
-    /// Collects the calls of agents that request a path to another terrace, advances their searches, answers the calls and
-    /// starts flights. `budget` is the maximum number of expansions; the expansions that were made are subtracted from it.
-    pub(super) fn answer_climbs(&mut self, budget: &mut u32) {
-        if self.plan.terraces.is_empty() {
-            return;
-        }
-        let mut tick = TerraceTick {
+    /// The data of one tick, and the minds of all agents.
+    fn terrace_tick(&mut self) -> (TerraceTick<'_>, &mut [MindState]) {
+        let tick = TerraceTick {
             plan: &self.plan.terraces,
             state: &mut self.state.terraces,
-            scratch: &mut self.workspace.terraces,
+            scratch: &mut self.workspace.paths,
             world: World::new(&self.plan.world, &self.state.world, &self.workspace.input),
         };
-        tick.update_costs();
-        tick.age_splashes();
-        tick.collect_calls(&mut self.state.minds);
-        tick.find_paths(budget);
-        tick.answer_calls(&mut self.state.minds);
+        (tick, &mut self.state.minds)
     }
 
     /// Writes the terrace of every agent to the input of the tick.
@@ -549,18 +236,15 @@ impl Simulation {
         if self.plan.terraces.is_empty() {
             return;
         }
-        let mut tick = TerraceTick {
-            plan: &self.plan.terraces,
-            state: &mut self.state.terraces,
-            scratch: &mut self.workspace.terraces,
-            world: World::new(&self.plan.world, &self.state.world, &self.workspace.input),
-        };
-        for (index, body) in self.workspace.next_bodies.iter_mut().enumerate() {
+        let mut bodies = std::mem::take(&mut self.workspace.next_bodies);
+        let (mut tick, _) = self.terrace_tick();
+        for (index, body) in bodies.iter_mut().enumerate() {
             // A caught agent, which has no names, is in no terrace until it returns.
             if tick.world.agents.name_bits[index] != 0 {
                 tick.keep(index, body);
             }
         }
+        self.workspace.next_bodies = bodies;
     }
 
     /// Index of the terrace that the agent at this index is in; `None` during a flight, while the agent is absent, or if the scene
@@ -609,51 +293,6 @@ impl Simulation {
     }
 }
 
-impl Airborne {
-    /// Position after `secs` of flight.
-    fn at(&self, secs: f32) -> Vec3 {
-        let share = (secs / self.flight.secs.max(1e-3)).clamp(0.0, 1.0);
-        let mut at = self.from.lerp(self.to, share);
-        at.y = self.from.y + self.flight.height_m(secs.min(self.flight.secs));
-        at
-    }
-
-    /// Moves a body to its current position on the flight, with its nose in the direction of the flight.
-    fn carry(&self, body: &mut Body) {
-        let secs = self.spent_secs.min(self.flight.secs);
-        let ahead = (self.to - self.from).with_y(0.0) / self.flight.secs.max(1e-3);
-        let up_mps = self.flight.up_mps - GRAVITY_MPS2 * secs;
-        body.position_m = self.at(secs);
-        body.velocity_mps = ahead + Vec3::Y * up_mps;
-        body.forward = body.velocity_mps.normalize_or(body.forward);
-        let side = body.forward.cross(Vec3::Y).normalize_or(Vec3::X);
-        body.up = side.cross(body.forward);
-    }
-}
-
-/// Returns the number that identifies a route of an agent.
-fn route_id(id: u32, route: usize) -> u64 {
-    u64::from(id) << 8 | route as u64
-}
-
-fn splash(at: Vec3, speed_mps: f32) -> Splash {
-    Splash {
-        at_m: at,
-        speed_mps,
-        age_secs: 0.0,
-    }
-}
-
-/// Returns the cost per meter after one more agent is added to a polygon. As soon as a polygon has an enemy, its friends do not
-/// lower the cost; the result does not depend on the order of the agents.
-fn cost_with(cost: f32, is_enemy: bool, is_friend: bool) -> f32 {
-    match (is_enemy, is_friend) {
-        (true, _) => cost.max(1.0) + ENEMY_COST,
-        (false, true) if cost <= 1.0 => (cost * FRIEND_FACTOR).max(MIN_COST),
-        _ => cost,
-    }
-}
-
 /// Returns the nearest position at which a body of this radius is completely inside a terrace.
 fn nearest_inside(terrace: &TerraceParams, outline: &[Vec2], at: Vec3, radius_m: f32) -> Vec3 {
     let (low, high) = terrace.y_range_m(radius_m);
@@ -667,24 +306,4 @@ fn nearest_inside(terrace: &TerraceParams, outline: &[Vec2], at: Vec3, radius_m:
         }
     }
     Vec3::new(flat.x, at.y.clamp(low, high), flat.y)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn friends_lower_the_cost_and_enemies_raise_it_in_any_order() {
-        let cost_of = |agents: &[(bool, bool)]| {
-            let each = agents.iter();
-            each.fold(1.0, |cost, &(enemy, friend)| cost_with(cost, enemy, friend))
-        };
-        let (enemy, friend, other) = ((true, false), (false, true), (false, false));
-        assert_eq!(cost_of(&[other]), 1.0);
-        assert!(cost_of(&[friend]) < 1.0 && cost_of(&[friend, friend]) < cost_of(&[friend]));
-        assert!(cost_of(&[friend; 99]) >= MIN_COST);
-        assert!(cost_of(&[enemy]) > 1.0 && cost_of(&[enemy, enemy]) > cost_of(&[enemy]));
-        assert_eq!(cost_of(&[friend, enemy]), cost_of(&[enemy, friend]));
-        assert_eq!(cost_of(&[(true, true)]), cost_of(&[enemy]));
-    }
 }

@@ -3,7 +3,7 @@
 use super::description::SimulationError;
 use super::plan::PoolPlan;
 use super::state::PoolState;
-use super::terraces::TerraceScratch;
+use super::terraces::PathScratch;
 use super::vehicle::TickRates;
 use crate::behavior::{Decision, Mind, MindWorkspace};
 use crate::world::{Body, TickInput};
@@ -27,7 +27,7 @@ pub(super) struct Workspace {
     pub(super) rates: Vec<TickRates>,
     /// Scratch memory of the minds, one for each chunk of agents.
     pub(super) thoughts: Vec<MindWorkspace>,
-    pub(super) terraces: TerraceScratch,
+    pub(super) paths: PathScratch,
     /// Threads of the tick; `None` if the tick runs on the calling thread.
     pub(super) threads: Option<rayon::ThreadPool>,
 }
@@ -49,7 +49,7 @@ impl Workspace {
             next_bodies: Vec::new(),
             rates: Vec::new(),
             thoughts: Vec::new(),
-            terraces: TerraceScratch::default(),
+            paths: PathScratch::default(),
             threads: thread_pool(threads)?,
         })
     }

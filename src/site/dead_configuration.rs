@@ -10,7 +10,6 @@ use super::files::{IndividualParams, SceneFile, SpeciesFile};
 use super::library::{Entry, Library};
 use crate::behavior::{ActionParams, Condition, Effect};
 use crate::config::nearest_name;
-use crate::world::Avoidance;
 
 /// Relations that the program itself uses, for perception, flocking, path costs or drives.
 const KNOWN_RELATIONS: [&str; 8] = [
@@ -63,7 +62,7 @@ impl SpeciesFile {
     }
 }
 
-/// Warns about the avoidance and the relations of the species `name`.
+/// Warns about the perception and the relations of the species `name`.
 pub(super) fn warn_dead_species(
     name: &str,
     entry: &Entry<SpeciesFile>,
@@ -73,15 +72,6 @@ pub(super) fn warn_dead_species(
     let species = &entry.value;
     if findings.is_invalid(entry) {
         return;
-    }
-    if species.avoidance == Avoidance::Flow && !species.follows_fields() {
-        findings.warning(
-            entry,
-            "avoidance",
-            "with \"flow\" only an action that follows fields avoids anything, and no need of this species has one, so its agents \
-             avoid neither rocks nor each other; add an action of the kind follow_flow_field, or use \"hybrid\""
-                .into(),
-        );
     }
     let has_enemy = (species.relations.get("enemy")).is_some_and(|names| !names.is_empty());
     if species.perception.calm_enemy_share < 1.0 && !has_enemy {

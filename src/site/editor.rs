@@ -190,7 +190,7 @@ impl Editor {
         }
     }
 
-    /// Opens documents that [`Self::state`] returned. Models, field files and the calibration are read beside the site file.
+    /// Opens documents that [`Self::state`] returned. Models and the calibration are read beside the site file.
     ///
     /// # Errors The same errors as [`Self::open`].
     pub fn restore(path: Option<&Path>, state: &EditorState) -> Result<Self, Problems> {
@@ -654,12 +654,12 @@ impl Editor {
         deleted.filter_map(problem).collect()
     }
 
-    /// Reads the files that the documents refer to again, and applies their changes: flow fields, models and the calibration.
+    /// Reads the files that the documents refer to again, and applies their changes: models and the calibration.
     /// They can change although no document has changed.
     fn reload_files(&mut self) -> Result<Applied, Problems> {
         let kept = self.models.clone();
         self.models.forget_files();
-        let (_, site, plan) = match self.try_texts(&BTreeMap::new()) {
+        let (_, site, _) = match self.try_texts(&BTreeMap::new()) {
             Ok(tried) => tried,
             Err(problems) => {
                 self.models = kept;
@@ -672,19 +672,11 @@ impl Editor {
         let has_new_model = models
             .into_iter()
             .any(|(a, b)| !Arc::ptr_eq(&a.model, &b.model));
-        let has_new_fields = site.field_grids != old.field_grids;
-        if has_new_fields || has_new_model || site.calibration != old.calibration {
+        if has_new_model || site.calibration != old.calibration {
             self.site = Arc::new(site);
             applied.is_new_site = true;
             let documents = Vec::new();
             applied.command = Some(EditorStep::TakeOver { documents }.into());
-        }
-        if has_new_fields {
-            applied.changes.push(Change::Pool(Box::new(PlanChange {
-                plan,
-                added: Vec::new(),
-                removed_ids: Vec::new(),
-            })));
         }
         Ok(applied)
     }

@@ -368,7 +368,7 @@ fn is_cut_off(text: &str, complete: &str) -> bool {
     text.len() < complete.len() && last_line(text) != last_line(complete)
 }
 
-/// Returns the files that the documents refer to: flow fields of scenes, models of species, and the calibration of the site.
+/// Returns the files that the documents refer to: models of species, and the calibration of the site.
 /// Documents that cannot be parsed are skipped.
 fn referred_files(
     documents: &BTreeMap<DocumentName, Result<String, Problem>>,
@@ -389,14 +389,7 @@ fn referred_files(
                 let model = text_in("look", "model");
                 found.extend(model.and_then(|model| file_of_model(model, folder)));
             }
-            DocumentName::Scene { .. } => {
-                let fields = document.get("fields").and_then(toml::Value::as_array);
-                let files = fields.into_iter().flatten().filter_map(|field| {
-                    let file = field.get("shape")?.get("file")?.as_str()?;
-                    Some(folder.join(file))
-                });
-                found.extend(files);
-            }
+            DocumentName::Scene { .. } => {}
         }
     }
     found

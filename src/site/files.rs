@@ -20,7 +20,7 @@ use crate::schedule::ScheduleParams;
 use crate::simulation::SimulationParams;
 use crate::vision::VisionParams;
 use crate::world::{
-    Avoidance, BarrierParams, BodyParams, FlockParams, MotionParams, ObstacleParams, PathParams,
+    BarrierParams, BodyParams, FlockParams, MotionParams, ObstacleParams, PathParams,
     PerceptionParams, PoolParams, RelationParams,
 };
 
@@ -215,8 +215,6 @@ pub struct SpeciesFile {
     /// have the name `visitor`.
     #[schemars(extend("maxProperties" = 64))]
     pub relations: RelationParams,
-    /// Avoidance of other agents and obstacles.
-    pub avoidance: Avoidance,
     /// Actions by name. Needs refer to these names.
     #[schemars(extend("maxProperties" = 128))]
     pub actions: BTreeMap<String, ActionParams>,

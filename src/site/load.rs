@@ -3,7 +3,6 @@
 //! In: the path of a site file, or `None` for the built-in demo. Out: a [`Site`] that can run, or all problems of all
 //! files. Must not: run anything, replace a faulty value by a default.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,7 +13,6 @@ use super::models::Models;
 use crate::calibration::Calibration;
 use crate::config::{self, Problem, Problems};
 use crate::control::DocumentName;
-use crate::navigation::{FieldGrids, read_field_file};
 use crate::render::{Model, OutputParams};
 use crate::simulation::{
     IndividualDescription, PoolPlan, SceneDescription, SimulationError, SpeciesDescription,
@@ -46,8 +44,6 @@ pub struct Site {
     pub scene: SceneFile,
     /// Species of the scene, sorted by name. `AgentPose::species` is an index into this list.
     pub species: Vec<SiteSpecies>,
-    /// Grids of the scene's flow fields that are read from files.
-    pub field_grids: FieldGrids,
     /// Models of stones, in the order that rendering expects.
     pub stones: Arc<[Model]>,
     /// The calibration, if the site file names one.
@@ -66,7 +62,6 @@ impl Site {
             paths: self.scene.paths.clone(),
             barriers: self.scene.barriers.clone(),
             fields: self.scene.fields.clone(),
-            field_grids: self.field_grids.clone(),
             species: self
                 .species
                 .iter()
@@ -96,7 +91,6 @@ fn describe(species: &SiteSpecies, scene: &SceneFile) -> SpeciesDescription {
         perception: file.perception.clone(),
         flock: file.flock.clone(),
         relations: file.relations.clone(),
-        avoidance: file.avoidance,
         mind: file.mind(),
         individuals: scene
             .individuals
@@ -215,17 +209,11 @@ fn assemble(library: &Library, models: &mut Models, findings: &mut Findings) -> 
     read_models(library, models, &folder, findings);
     let calibration =
         (library.site.as_ref()).and_then(|entry| read_calibration(entry, &folder, findings));
-    let mut grids = BTreeMap::new();
-    for (name, scene) in &library.scenes {
-        if let Some(scene) = scene {
-            grids.insert(name.as_str(), read_fields(scene, &folder, findings));
-        }
-    }
     // Only valid numbers are compiled.
     let is_valid = findings.problems.is_empty();
     let mut shown = None;
-    for (name, field_grids) in grids {
-        let site = with_scene(library, models, name, field_grids);
+    for (name, _) in library.scenes.iter().filter(|(_, scene)| scene.is_some()) {
+        let site = with_scene(library, models, name);
         if let Some(site) = site.as_ref().filter(|_| is_valid)
             && let Err(error) = PoolPlan::compile(&site.description())
         {
@@ -234,7 +222,7 @@ fn assemble(library: &Library, models: &mut Models, findings: &mut Findings) -> 
                 .problems
                 .push(compile_problem(library, &document, &error));
         }
-        if library.site.as_ref()?.value.scene == name {
+        if library.site.as_ref()?.value.scene == *name {
             shown = site;
         }
     }
@@ -245,12 +233,7 @@ fn assemble(library: &Library, models: &mut Models, findings: &mut Findings) -> 
 }
 
 /// Returns the site with one of its scenes, without calibration and stones; `None` if a file of the scene is faulty.
-fn with_scene(
-    library: &Library,
-    models: &Models,
-    scene_name: &str,
-    field_grids: FieldGrids,
-) -> Option<Site> {
+fn with_scene(library: &Library, models: &Models, scene_name: &str) -> Option<Site> {
     let site = &library.site.as_ref()?.value;
     let scene = &library.scenes.get(scene_name)?.as_ref()?.value;
     let species = scene
@@ -272,7 +255,6 @@ fn with_scene(
         file: site.clone(),
         folder: library.folder(),
         species,
-        field_grids,
         stones: Arc::default(),
         calibration: None,
         warnings: Vec::new(),
@@ -316,31 +298,6 @@ fn read_models(library: &Library, models: &mut Models, folder: &Path, findings: 
                 .push(species.spans.problem("look.model", message));
         }
     }
-}
-
-/// Reads the field files of a scene. This is done for every scene, so that switching to another scene cannot fail.
-fn read_fields(scene: &Entry<SceneFile>, folder: &Path, findings: &mut Findings) -> FieldGrids {
-    let mut grids = FieldGrids::new();
-    for (index, field) in scene.value.fields.iter().enumerate() {
-        let Some(file) = field.file().filter(|file| !file.is_empty()) else {
-            continue;
-        };
-        if grids.contains_key(file) {
-            continue;
-        }
-        match read_field_file(&folder.join(file)) {
-            Ok(grid) => {
-                grids.insert(file.to_owned(), Arc::new(grid));
-            }
-            Err(error) => {
-                let path = format!("fields[{index}].shape.file");
-                findings
-                    .problems
-                    .push(scene.spans.problem(&path, error.to_string()));
-            }
-        }
-    }
-    grids
 }
 
 fn read_calibration(

@@ -6,6 +6,7 @@
 use glam::{Vec2, Vec3};
 
 use super::motion::Motion;
+use crate::geometry::nearest_on_edge;
 
 /// Distances and strength with which a vehicle turns away from edges.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,7 +53,7 @@ pub fn stay_inside_outline(
         let side = heading.perp() * 1f32.copysign(heading.perp().dot(toward));
         force += Vec3::new(side.x, 0.0, side.y) * strength;
     }
-    let from_edge = edges.map(|(a, b)| at - nearest(a, b, at));
+    let from_edge = edges.map(|(a, b)| at - nearest_on_edge(a, b, at));
     let away = from_edge.reduce(|near, other| {
         if other.length_squared() < near.length_squared() {
             other
@@ -116,12 +117,6 @@ pub fn open_water_m(
         .filter_map(|edge| crossing(at, to, edge))
         .fold(1.0, f32::min)
         * reach_m
-}
-
-fn nearest(a: Vec2, b: Vec2, point: Vec2) -> Vec2 {
-    let along = b - a;
-    let t = (point - a).dot(along) / along.length_squared().max(f32::MIN_POSITIVE);
-    a + along * t.clamp(0.0, 1.0)
 }
 
 fn flat(at: Vec3) -> Vec2 {

@@ -3,7 +3,6 @@
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
 
-use super::avoidance::Avoidance;
 use super::body::{BodyParams, FlockParams, MotionParams, PerceptionParams};
 use super::random::{Random, RandomStream};
 use super::relations::Relations;
@@ -210,8 +209,6 @@ pub struct Species {
     pub flock: FlockParams,
     /// Relations to other species, groups and individuals.
     pub relations: Relations,
-    /// Method of collision avoidance.
-    pub avoidance: Avoidance,
 }
 
 impl Species {

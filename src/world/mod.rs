@@ -2,7 +2,6 @@
 //! Contains no decisions and no drawing.
 
 mod agents;
-mod avoidance;
 mod barriers;
 mod body;
 mod director;
@@ -23,7 +22,6 @@ mod water;
 
 pub(crate) use agents::retain;
 pub use agents::{Agents, Body, BoostState, Intent, Species};
-pub use avoidance::Avoidance;
 pub use barriers::{
     BarrierBox, BarrierCapsule, BarrierParams, BarrierPlane, BarrierRectangle, BarrierShape,
     BarrierSide, BarrierSphere,

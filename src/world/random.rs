@@ -17,8 +17,6 @@ pub enum RandomStream {
     Idle = 4,
     /// Choice of the action that a stochastic need executes.
     Choice = 5,
-    /// Whether a mind that combines its needs by dithering (in order, each action with a chance) selects an action.
-    Dither = 6,
     /// Initial value of a need's variable.
     Need = 7,
     /// Whether a rule of the director starts.

@@ -68,7 +68,6 @@ fn value() -> impl Strategy<Value = Value> {
             json!("wrap"),
             json!("reinsert"),
             json!("budget"),
-            json!("dither"),
             json!("first"),
             json!("herring"),
             json!("wander"),

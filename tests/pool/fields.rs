@@ -10,8 +10,6 @@
 )]
 
 use crate::desk;
-use std::io::Cursor;
-
 use crate::desk::Pool;
 use glam::Vec3;
 use serde_json::{Value, json};
@@ -33,7 +31,7 @@ fn current(direction: [f32; 3]) -> Value {
     json!([{
         "name": "current",
         "strength_n": 2.0,
-        "shape": {"kind": "uniform", "direction": direction, "size_m": [20.0, 0.0, 20.0], "cell_m": 1.0}
+        "shape": {"kind": "uniform", "direction": direction, "size_m": [20.0, 20.0]}
     }])
 }
 
@@ -64,7 +62,11 @@ fn a_current_acts_on_its_species_and_can_be_turned_while_they_swim() {
         "2 N times a weight of 3: {}",
         mean_force(&pool)
     );
-    pool.set("scene:pool", "fields[0].yaw_deg", json!(-90.0));
+    pool.set(
+        "scene:pool",
+        "fields[0].shape.direction",
+        json!([0.0, 0.0, 1.0]),
+    );
     pool.run(2);
     assert!(
         mean_force(&pool).distance(Vec3::Z * 6.0) < 1e-4,
@@ -148,10 +150,10 @@ fn the_overlay_shows_a_ring_around_each_agent_that_points_away_from_it() {
 fn every_kind_of_field_can_be_added_and_edited() {
     let mut pool = Pool::new();
     follow(&mut pool);
-    for kind in ["radial", "uniform", "vortex", "noise", "harmonic"] {
+    for kind in ["radial", "uniform", "vortex", "harmonic"] {
         pool.set("scene:pool", "fields", json!([{"shape": {"kind": kind}}]));
         pool.run(3);
-        for key in ["strength_n", "yaw_deg", "top_depth_m"] {
+        for key in ["strength_n", "top_depth_m"] {
             pool.set("scene:pool", &format!("fields[0].{key}"), json!(-1.5));
             pool.run(2);
         }
@@ -200,69 +202,12 @@ fn a_harmonic_field_leads_fish_out_of_a_dead_end_to_its_goal() {
 }
 
 #[test]
-fn fields_are_read_from_files_beside_the_site_and_invalid_files_are_rejected() {
-    let mut pool = Pool::new();
-    let folder = pool.folder.as_ref().unwrap().path().to_owned();
-    let picture = image::RgbImage::from_pixel(4, 3, image::Rgb([128, 1, 0]));
-    let mut bytes = Cursor::new(Vec::new());
-    picture
-        .write_to(&mut bytes, image::ImageFormat::Png)
-        .unwrap();
-    let bytes = bytes.into_inner();
-    std::fs::write(folder.join("flow.png"), &bytes).unwrap();
-    std::fs::write(folder.join("half.png"), &bytes[..40]).unwrap();
-    std::fs::write(
-        folder.join("flow.toml"),
-        "dims = [2, 2]\nvectors = [[1.0, 0.0]]",
-    )
-    .unwrap();
-    follow(&mut pool);
-    pool.simulation.record_forces(true);
-    for action in ["strength_n", "foresight_n"] {
-        pool.set(
-            "species:trout",
-            &format!("actions.fields.{action}"),
-            json!(0.0),
-        );
-    }
-    let field = |file: &str| json!([{"shape": {"kind": "file", "file": file, "size_m": [20.0, 0.0, 20.0]}}]);
-    pool.set("scene:pool", "fields", field("flow.png"));
-    pool.run(2);
-    assert!(
-        mean_force(&pool).distance(Vec3::NEG_Z * 3.0) < 1e-4,
-        "{}",
-        mean_force(&pool)
-    );
-    for (file, reason) in [
-        ("", "the file is missing"),
-        ("lost.png", "cannot be opened"),
-        ("half.png", "half.png"),
-        ("flow.toml", "requires 4"),
-        ("site.toml", "site.toml"),
-        ("scenes", "it is a folder, not a file"),
-    ] {
-        let wrong = desk::edit(
-            "scene:pool",
-            "fields",
-            json!({"do": "set", "value": field(file)}),
-        );
-        let problems = pool.try_command(wrong).unwrap_err().to_string();
-        assert!(problems.contains(reason), "'{file}': {problems}");
-    }
-    pool.run(2);
-    assert!(
-        mean_force(&pool).length() > 2.9,
-        "the valid field must remain"
-    );
-}
-
-#[test]
 fn check_reports_what_is_wrong_with_fields_and_where() {
     let (folder, site) = desk::shipped_folder();
     let scene = folder.path().join("scenes/pool.toml");
     let text = std::fs::read_to_string(&scene).unwrap();
     let fields = "\n[[fields]]\nobstacle = 9\nacts_on = [\"hering\"]\n\n[[fields]]\ntop_depth_m = 2.0\nbottom_depth_m = 1.0\n\
-                  shape = { kind = \"vortx\" }\n\n[[fields]]\nstrength_n = inf\nshape = { kind = \"file\", file = \"gone.png\" }\n";
+                  shape = { kind = \"vortx\" }\n\n[[fields]]\nstrength_n = inf\nshape = { kind = \"uniform\", direction = [0.0, 0.0, 0.0] }\n";
     std::fs::write(&scene, text + fields).unwrap();
     let report = check_report(Some(&site));
     let found = report.to_string();
@@ -280,33 +225,12 @@ fn check_reports_what_is_wrong_with_fields_and_where() {
     for part in [
         "there is no obstacle 9",
         "is not below top_depth_m",
-        "gone.png",
+        "the direction of the current is zero",
         "herring",
     ] {
         assert!(found.contains(part), "{part}: {found}");
     }
     assert_eq!(report.problems.len(), 3, "{found}");
-}
-
-#[test]
-fn the_avoidance_method_of_a_species_can_be_changed_while_it_swims() {
-    let mut pool = Pool::new();
-    for method in ["reynolds", "flow", "hybrid", "orca"] {
-        pool.set("species:herring", "avoidance", json!(method));
-        pool.run(30);
-    }
-    assert_eq!(pool.simulation.quarantine_count(), 0);
-    let wrong = desk::edit(
-        "species:herring",
-        "avoidance",
-        json!({"do": "set", "value": "luck"}),
-    );
-    assert!(
-        pool.try_command(wrong)
-            .unwrap_err()
-            .to_string()
-            .contains("hybrid")
-    );
 }
 
 #[test]

@@ -29,6 +29,7 @@ mod long_run;
 mod meshes;
 mod movingai;
 mod navigation;
+mod navigation_example;
 mod opensteer;
 mod pools;
 mod properties;

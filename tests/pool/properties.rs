@@ -214,7 +214,7 @@ prop_compose! {
         actions in prop::collection::vec(action(), 8),
         relations in prop::collection::vec((0usize..8, 0usize..5), 6),
         combines in prop::array::uniform3(prop_oneof![
-            Just(Combine::Sum), Just(Combine::First), Just(Combine::Budget), Just(Combine::Dither)]),
+            Just(Combine::Sum), Just(Combine::First), Just(Combine::Budget)]),
         flags in prop::array::uniform4(any::<bool>()),
         drives in prop::array::uniform3(prop_oneof![Just(0.0f32), 0.01f32..3.0]),
     ) -> SceneDescription {

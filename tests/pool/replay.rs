@@ -159,53 +159,6 @@ fn poll_change(watcher: &mut FileWatcher) -> Option<serde_json::Value> {
     Some(serde_json::to_value(EditorStep::TakeOver { documents }).unwrap())
 }
 
-/// Returns the text of a field file whose vectors all have the x component `along_x`; y and z are 0.
-fn field_of(along_x: f32) -> String {
-    let vector = format!("[{along_x}, 0.0, 0.0]");
-    format!("dims = [2, 1, 2]\nvectors = [{vector}, {vector}, {vector}, {vector}]\n")
-}
-
-#[test]
-fn a_changed_field_file_is_applied_and_a_broken_one_rejected() {
-    let mut pool = Pool::new();
-    let site = pool.site();
-    let scene = site.with_file_name("scenes").join("pool.toml");
-    let (flow, text) = (
-        site.with_file_name("flow.toml"),
-        std::fs::read_to_string(&scene).unwrap(),
-    );
-    std::fs::write(&flow, field_of(0.5)).unwrap();
-    let mut watcher = FileWatcher::new(&site);
-    let field = "\n[[fields]]\nshape = { kind = \"file\", file = \"flow.toml\" }\n";
-    std::fs::write(&scene, text + field).unwrap();
-    pool.command(poll_change(&mut watcher).expect("the scene was changed"));
-    let force = |pool: &mut Pool| {
-        pool.step();
-        let grids = &pool.desk.editor().site().field_grids;
-        grids["flow.toml"].vector_at(glam::Vec3::ZERO).x
-    };
-    assert_eq!(force(&mut pool), 0.5);
-    while watcher.poll().is_some() || watcher.poll().is_some() {}
-    let revision = pool.simulation.revision();
-    // The new text has another length, because its modification time may equal that of the old file.
-    std::fs::write(&flow, field_of(-0.25)).unwrap();
-    pool.command(poll_change(&mut watcher).expect("the field was changed"));
-    assert_eq!(force(&mut pool), -0.25);
-    assert_eq!(pool.simulation.revision(), revision + 1);
-    assert_eq!(pool.desk.editor().unsaved(), []);
-    std::fs::write(&flow, "dims = [2, 1").unwrap();
-    let problems = pool
-        .try_command(poll_change(&mut watcher).unwrap())
-        .unwrap_err();
-    assert!(problems.to_string().contains("flow.toml"), "{problems}");
-    assert_eq!(force(&mut pool), -0.25);
-    // The file is written again with the same contents: the pool does not change.
-    std::fs::write(&flow, field_of(-0.25)).unwrap();
-    pool.command(poll_change(&mut watcher).unwrap());
-    assert_eq!(force(&mut pool), -0.25);
-    assert_eq!(pool.simulation.revision(), revision + 1);
-}
-
 #[test]
 fn changed_files_are_applied_or_rejected_completely() {
     let mut pool = Pool::new();

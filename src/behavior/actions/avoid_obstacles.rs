@@ -6,17 +6,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::behavior::action::{Action, Capabilities};
 use crate::behavior::context::ActionContext;
-use crate::behavior::perception::Neighbor;
 use crate::behavior::proposal::Proposal;
-use crate::geometry::Solid;
 use crate::steering::{
-    Corridor, Disc, EdgeGuide, Motion, PassingSide, avoid_most_dangerous, avoid_reciprocally,
-    avoid_solids, stay_in_depth_band, stay_inside_outline, stay_inside_walls,
+    Corridor, EdgeGuide, Motion, PassingSide, avoid_solids, stay_in_depth_band,
+    stay_inside_outline, stay_inside_walls,
 };
-use crate::world::Avoidance;
 
 /// Steers around obstacles and away from the edges of the pool, the water surface and the ground before the agent
-/// touches them. Also steers around other agents if the species' `avoidance` is `reynolds` or `orca`.
+/// touches them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AvoidObstacles {
@@ -30,9 +27,6 @@ pub struct AvoidObstacles {
     /// Distance to keep between the hull and an obstacle.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub clearance_m: f32,
-    /// Whether only the first obstacle ahead counts and the side is chosen again in each tick, as in Reynolds 1999.
-    /// Agents then tremble among rocks. This mode exists only for comparison with that source.
-    pub most_dangerous_only: bool,
 }
 
 impl Default for AvoidObstacles {
@@ -41,7 +35,6 @@ impl Default for AvoidObstacles {
             weight: 1.0,
             lookahead_secs: 1.2,
             clearance_m: 0.05,
-            most_dangerous_only: false,
         }
     }
 }
@@ -51,7 +44,7 @@ impl Action for AvoidObstacles {
     type Memory = PassingSide;
 
     const CAPABILITIES: Capabilities = Capabilities {
-        is_never_skipped: true,
+        only_avoids: true,
         ..Capabilities::NONE
     };
 
@@ -96,7 +89,7 @@ impl Action for AvoidObstacles {
             // against an obstacle.
             need_force: context.need_force_n + walls.unwrap_or_default() * self.weight,
         };
-        let around = self.around(context, &corridor, passing);
+        let around = avoid_solids(motion, &corridor, context.near_solids(), passing);
         let band = match terrace {
             Some(terrace) => terrace.y_range_m(context.radius_m),
             None => water.y_range_m(context.radius_m),
@@ -124,74 +117,4 @@ fn clear_m(motion: &Motion, goal_m: Option<Vec3>, lookahead_m: f32, radius_m: f3
     } else {
         lookahead_m
     }
-}
-
-/// Time in which the agent is assumed to reach the velocity that the active need wants.
-const WANTED_WITHIN_SECS: f32 = 0.5;
-
-impl AvoidObstacles {
-    /// Returns the force that avoids obstacles. With the avoidance `reynolds` or `orca` it also avoids other agents.
-    /// `None` if the agent has nothing to avoid, and with the avoidance `flow`, because flow fields then keep the
-    /// agent away from obstacles.
-    fn around(
-        &self,
-        context: &ActionContext<'_>,
-        corridor: &Corridor,
-        passing: &mut PassingSide,
-    ) -> Option<Vec3> {
-        let motion = &context.motion;
-        let solids = context.near_solids();
-        match context.species.avoidance {
-            Avoidance::Flow => None,
-            Avoidance::Reynolds => {
-                let others = others(context).map(|other| Solid::Sphere {
-                    center_m: motion.position_m + other.offset_m,
-                    radius_m: other.radius_m,
-                });
-                let all = solids.map(|(_, solid)| *solid).chain(others);
-                avoid_most_dangerous(motion, corridor, all)
-            }
-            Avoidance::Hybrid if self.most_dangerous_only => {
-                avoid_most_dangerous(motion, corridor, solids.map(|(_, solid)| *solid))
-            }
-            Avoidance::Hybrid => avoid_solids(motion, corridor, solids, passing),
-            Avoidance::Orca => {
-                let round = avoid_solids(motion, corridor, solids, passing).unwrap_or_default();
-                orca(context, corridor.need_force + round).map(|force| force + round)
-            }
-        }
-    }
-}
-
-/// Returns the additional force that, together with the wanted force `wanted_n`, leads to the velocity that
-/// reciprocal avoidance allows. `None` if the wanted velocity is allowed.
-fn orca(context: &ActionContext<'_>, wanted_n: Vec3) -> Option<Vec3> {
-    let motion = &context.motion;
-    let mass_kg = context.species.body.mass_kg;
-    let own = Disc {
-        position_m: motion.position_m,
-        velocity_mps: motion.velocity_mps,
-        radius_m: context.radius_m,
-    };
-    let speed_mps = context.speed_mps(None);
-    let wanted = motion.velocity_mps + wanted_n * (WANTED_WITHIN_SECS / mass_kg);
-    let wanted = wanted.clamp_length_max(speed_mps);
-    let dt = context.world.dt_secs;
-    let discs = others(context)
-        // An agent that passes above or below this one needs no avoidance.
-        .filter(|other| other.offset_m.y.abs() < other.radius_m + context.radius_m)
-        .map(|other| Disc {
-            position_m: motion.position_m + other.offset_m,
-            velocity_mps: context.velocity_mps(other),
-            radius_m: other.radius_m,
-        });
-    let allowed = avoid_reciprocally(&own, wanted, speed_mps, dt, discs);
-    if allowed.distance_squared(wanted) < 1e-10 {
-        return None;
-    }
-    Some((allowed - motion.velocity_mps) * (mass_kg / dt) - wanted_n)
-}
-
-fn others<'v>(context: &ActionContext<'v>) -> impl Iterator<Item = &'v Neighbor> {
-    context.neighbors.iter().filter(|other| !other.is_shadow)
 }

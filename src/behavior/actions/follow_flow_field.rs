@@ -8,12 +8,9 @@ use crate::behavior::action::{Action, Capabilities};
 use crate::behavior::context::ActionContext;
 use crate::behavior::proposal::Proposal;
 use crate::navigation::{Falloff, PredictiveRepulsion, Repulsion, braking_force};
-use crate::world::Avoidance;
 
-/// Follows the flow fields of the scene. If the species' `avoidance` is `flow` or `hybrid`, a field around each other
-/// agent also keeps the agent away from it; its prey and food have no such field. Can be executed where a field acts on the
-/// agent. **Source**: Karpowicz
-/// 2011.
+/// Follows the flow fields of the scene. A field around each other agent keeps the agent away from it; its prey and food
+/// have no such field. Can be executed where a field acts on the agent. **Source**: Karpowicz 2011.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FollowFlowField {
@@ -33,9 +30,6 @@ pub struct FollowFlowField {
     /// behind the other.
     #[schemars(range(min = -100.0, max = 100.0))]
     pub swirl: f32,
-    /// Increase of the field around an agent at cruise speed, as a share of the field around a standing agent.
-    #[schemars(range(min = 0.0, max = 100.0))]
-    pub speed_gain: f32,
     /// Time for which the agent predicts the movement of other agents, to find their closest approach. Within the
     /// range of their fields it also brakes to avoid a touch. 0: only the current positions of other agents count.
     #[schemars(range(min = 0.0, max = 60.0))]
@@ -46,14 +40,6 @@ pub struct FollowFlowField {
     /// Distance to keep between both hulls at the closest approach.
     #[schemars(range(min = 0.001, max = 100.0))]
     pub margin_m: f32,
-    /// Ratio of the force away from the other agent to the sideways force. The force away from the other agent
-    /// brakes.
-    #[schemars(range(min = 0.0, max = 100.0))]
-    pub lean: f32,
-    /// Sideways offset from a head-on course up to which the agent still passes the other on the right, as a share of
-    /// the sum of both radii.
-    #[schemars(range(min = -1.0, max = 1.0))]
-    pub keep_right: f32,
 }
 
 impl Default for FollowFlowField {
@@ -66,12 +52,9 @@ impl Default for FollowFlowField {
             range_m: 0.05,
             strength_n: 4.0,
             swirl: 0.0,
-            speed_gain: 0.0,
             foresight_secs: 2.0,
             foresight_n: 2.5,
             margin_m: 0.03,
-            lean: 0.65,
-            keep_right: 0.4,
         }
     }
 }
@@ -97,13 +80,7 @@ impl Action for FollowFlowField {
     fn propose(&self, context: &ActionContext<'_>, _: &mut ()) -> Option<Proposal> {
         let names = context.species.name_bits;
         let mut force = context.fields.force_at(context.motion.position_m, names);
-        let avoidance = context.species.avoidance;
-        if matches!(avoidance, Avoidance::Flow | Avoidance::Hybrid) {
-            force += self.agents(context);
-        }
-        if avoidance == Avoidance::Flow {
-            force += self.obstacles(context);
-        }
+        force += self.agents(context);
         (force != Vec3::ZERO).then(|| Proposal::force(force))
     }
 }
@@ -117,8 +94,6 @@ impl FollowFlowField {
             horizon_secs: self.foresight_secs,
             strength_n: self.foresight_n,
             margin_m: self.margin_m,
-            lean: self.lean,
-            keep_right: self.keep_right,
         };
         let cruise = context.cruise_mps().max(1e-3);
         let mass_kg = context.mass_kg();
@@ -142,8 +117,7 @@ impl FollowFlowField {
             let around = self.field_around(touch_m);
             if let Some((around, strength_n)) = around.filter(|(f, _)| other.distance_m < f.range_m)
             {
-                let moving = 1.0 + self.speed_gain * context.velocity_mps(other).length() / cruise;
-                force += around.force_at(-other.offset_m) * (strength_n * moving);
+                force += around.force_at(-other.offset_m) * strength_n;
             }
             if self.foresight_secs > 0.0 {
                 let against = context.motion.velocity_mps - context.velocity_mps(other);
@@ -155,19 +129,5 @@ impl FollowFlowField {
             }
         }
         force
-    }
-
-    /// Returns the sum of the fields around obstacles. Distances are measured from the surface of the obstacle; for a
-    /// sphere this equals a radial field whose inner radius is the radius of the sphere.
-    fn obstacles(&self, context: &ActionContext<'_>) -> Vec3 {
-        let at = context.motion.position_m;
-        context
-            .near_solids()
-            .map(|(_, solid)| {
-                let gap = solid.signed_distance_m(at) - context.radius_m;
-                let share = self.falloff.share(gap, self.range_m, 0.0);
-                solid.normal(at) * (share * self.strength_n)
-            })
-            .sum()
     }
 }

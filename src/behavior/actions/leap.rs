@@ -8,29 +8,27 @@ use glam::{Vec2, Vec3};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::behavior::action::Action;
-use crate::behavior::climb::{Climb, ClimbRequest};
+use crate::behavior::action::{Action, Capabilities};
 use crate::behavior::context::ActionContext;
 use crate::behavior::proposal::{BoostRequest, Proposal};
-use crate::navigation::Guidance;
+use crate::navigation::{PathAnswer, PathGoal, PathMemory, PathRequest, SearchParams};
 use crate::steering::seek;
 use crate::world::{RandomStream, TerraceParams, far_edge};
 
-/// Travels from terrace to terrace. Cannot be executed if there are no terraces, if the agent is already on the
-/// wanted terrace, or if no route leads there.
+/// Tours the terraces: alternates between the highest and the lowest one. Each journey ends at a random place of the terrace,
+/// so that not all agents take the same way. An agent that finds no route in one direction continues in the other direction.
+/// Cannot be executed if there are no terraces.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Leap {
     /// Factor on the steering force; 0 switches the action off.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// Terrace that the agent travels to.
-    pub target: LeapTarget,
     /// Mean time after the arrival for which the action cannot be executed, so that the agent does other things. Each rest is
     /// random, from half to one and a half of it, so that a school does not take off at one moment.
     #[schemars(range(min = 0.0, max = 3600.0))]
     pub rest_secs: f32,
-    /// Whether an agent on a tour that finds no way up swims to the outlet and leaves the picture there. After some seconds it
+    /// Whether an agent that finds no way up swims to the outlet and leaves the picture there. After some seconds it
     /// enters again at the spring. The outlet is the edge of the lowest terrace that is farthest from the other terraces, the
     /// spring that of the highest one. Without this, a species that cannot leap stays in the lowest terrace for good.
     pub leaves: bool,
@@ -43,7 +41,6 @@ impl Default for Leap {
     fn default() -> Self {
         Self {
             weight: 1.0,
-            target: LeapTarget::Tour,
             rest_secs: 10.0,
             leaves: false,
             calm_secs: 1.0,
@@ -51,28 +48,13 @@ impl Default for Leap {
     }
 }
 
-/// Terrace that the agent travels to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum LeapTarget {
-    /// Alternates between the highest and the lowest terrace. Each journey ends at a random place of the terrace, so that not all
-    /// agents take the same way. An agent that finds no route in one direction continues
-    /// in the other direction.
-    #[default]
-    Tour,
-    /// The highest terrace.
-    Top,
-    /// The lowest terrace.
-    Bottom,
-}
-
 /// State of an agent that travels between terraces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Journey {
     /// Request to the simulation and its answer.
-    climb: Climb,
-    /// During a tour: whether the agent is on its way down.
+    path: PathMemory,
+    /// Whether the agent is on its way down.
     descends: bool,
     /// Time left until the agent travels again.
     rest_secs: f32,
@@ -107,38 +89,38 @@ fn place_in(terrace: &TerraceParams, draws: Vec2) -> Vec2 {
 impl Action for Leap {
     type Memory = Box<Journey>;
 
-    fn climb_mut(journey: &mut Box<Journey>) -> Option<&mut Climb> {
-        Some(&mut journey.climb)
+    const CAPABILITIES: Capabilities = Capabilities {
+        needs_paths: true,
+        ..Capabilities::NONE
+    };
+
+    fn path_memory_mut(journey: &mut Box<Journey>) -> Option<&mut PathMemory> {
+        Some(&mut journey.path)
     }
 
     fn propose(&self, context: &ActionContext<'_>, journey: &mut Box<Journey>) -> Option<Proposal> {
         let terraces = &context.world.water.params.terraces;
         journey.rest_secs -= context.world.dt_secs;
-        let answer = journey.climb.answer.take();
-        let step = answer.map(|answer| answer.step);
-        if step == Some(Guidance::Arrived) && journey.leaves {
+        let answer = journey.path.answer.take();
+        let has_arrived = matches!(answer, Some(PathAnswer::Arrived(_)));
+        let finds_no_path = answer == Some(PathAnswer::NoPath);
+        if has_arrived && journey.leaves {
             **journey = Journey::default();
             return Some(Proposal {
                 leaves: true,
                 ..Proposal::default()
             });
         }
-        if matches!(step, Some(Guidance::Arrived | Guidance::NoPath)) {
+        if has_arrived || finds_no_path {
             journey.rest_secs = self.rest_secs * (0.5 + context.random(RandomStream::Rest));
-            let finds_no_way_up = step == Some(Guidance::NoPath) && !journey.descends;
-            journey.leaves = self.leaves && self.target == LeapTarget::Tour && finds_no_way_up;
+            journey.leaves = self.leaves && finds_no_path && !journey.descends;
             journey.descends = !journey.descends;
             journey.goal_m = None;
         }
         if journey.rest_secs > 0.0 {
             return None;
         }
-        let lowest = match self.target {
-            LeapTarget::Tour => journey.descends,
-            LeapTarget::Top => false,
-            LeapTarget::Bottom => true,
-        };
-        let terrace = extreme_terrace(terraces, lowest)?;
+        let terrace = extreme_terrace(terraces, journey.descends)?;
         let leaves = journey.leaves;
         let at_m = *journey.goal_m.get_or_insert_with(|| {
             let draws = Vec2::new(
@@ -146,20 +128,24 @@ impl Action for Leap {
                 context.random(RandomStream::Goal),
             );
             let outlet = leaves.then(|| far_edge(terraces, terrace)).flatten();
-            match (outlet, self.target) {
-                (Some((from, to)), _) => from.lerp(to, 0.1 + 0.8 * draws.x),
-                (None, LeapTarget::Tour) => place_in(&terraces[terrace], draws),
-                (None, _) => terraces[terrace].middle_m(),
+            match outlet {
+                Some((from, to)) => from.lerp(to, 0.1 + 0.8 * draws.x),
+                None => place_in(&terraces[terrace], draws),
             }
         });
-        journey.climb.request = Some(ClimbRequest {
-            terrace: Some(terrace as u16),
-            at_m,
+        journey.path.request = Some(PathRequest {
+            goal: PathGoal {
+                // The agent swims at the surface, from which it takes off.
+                position_m: Vec3::new(at_m.x, f32::MAX, at_m.y),
+                terrace: Some(terrace as u16),
+                ..PathGoal::default()
+            },
+            speed_mps: context.cruise_mps(),
+            params: SearchParams::default(),
         });
-        let answer = answer?;
-        let (to, boost) = match answer.step {
-            Guidance::Swim(to) => (to, None),
-            Guidance::RunUp(to) | Guidance::TakeOff(_, to) => {
+        let (to, boost) = match answer? {
+            PathAnswer::Swim(to) | PathAnswer::SwimToEnd(to) => (to, None),
+            PathAnswer::RunUp(to) | PathAnswer::TakeOff(_, to) => {
                 let boost = BoostRequest {
                     scale: 1.0,
                     hold_secs: 0.0,
@@ -167,11 +153,10 @@ impl Action for Leap {
                 };
                 (to, Some(boost))
             }
-            Guidance::Arrived | Guidance::NoPath | Guidance::NotYet => return None,
+            PathAnswer::Arrived(_) | PathAnswer::NoPath | PathAnswer::NotYet => return None,
         };
-        let target = Vec3::new(to.x, answer.y_m, to.y);
         Some(Proposal {
-            force: seek(&context.motion, target, context.speed_mps(boost)).unwrap_or_default(),
+            force: seek(&context.motion, to, context.speed_mps(boost)).unwrap_or_default(),
             boost,
             follows_route: true,
             ..Proposal::default()

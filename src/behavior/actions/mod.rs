@@ -7,7 +7,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::action::{Action, Capabilities, FleeingAction, ParamFinding};
-use super::climb::Climb;
 use super::context::ActionContext;
 use super::proposal::Proposal;
 use crate::navigation::{PathMemory, Repulsion};
@@ -197,11 +196,6 @@ macro_rules! register_actions {
             /// See [`Action::path_memory_mut`].
             pub(super) fn path_memory_mut(&mut self) -> Option<&mut PathMemory> {
                 match self { $(Self::$action(memory) => <$module::$action as Action>::path_memory_mut(memory),)* }
-            }
-
-            /// See [`Action::climb_mut`].
-            pub(super) fn climb_mut(&mut self) -> Option<&mut Climb> {
-                match self { $(Self::$action(memory) => <$module::$action as Action>::climb_mut(memory),)* }
             }
         }
     };

@@ -1,22 +1,19 @@
 //! `navigate`: the agent finds a path to a target around obstacles.
 //!
-//! The action requests a path and steers to the point in the last answer. In each tick, after all agents have decided
-//! and before they move, the simulation advances all searches. In a pool with terraces, the path leads over the mesh of the
-//! terraces, with leaps and drops. **Source**: Dahlberg & Viktorsson 2002; Lischka 2014.
+//! The action requests a path and steers to the position in the last answer. In each tick, after all agents have decided
+//! and before they move, the simulation advances all searches: on grids or, in a pool with terraces, on their mesh, with
+//! leaps and drops. **Source**: Dahlberg & Viktorsson 2002; Lischka 2014.
 
-use glam::{Vec2, Vec3};
+use glam::Vec3;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::behavior::action::{Action, Capabilities};
-use crate::behavior::climb::{Climb, ClimbRequest};
 use crate::behavior::context::ActionContext;
 use crate::behavior::perception_memory::SeenAgent;
 use crate::behavior::proposal::{BoostRequest, NeedEvent, Proposal};
 use crate::behavior::visiting::gathering_goal_m;
-use crate::navigation::{
-    FloorRect, Guidance, PathGoal, PathMemory, PathRequest, PathStatus, SearchParams, WaypointKind,
-};
+use crate::navigation::{PathAnswer, PathGoal, PathMemory, PathRequest, SearchParams};
 use crate::steering::{arrive, seek};
 use crate::world::IN_THE_AIR;
 
@@ -82,20 +79,11 @@ pub enum NavigateTarget {
     Director,
 }
 
-/// Paths of an agent that navigates.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Voyage {
-    /// Path on a grid, in a pool without terraces.
-    pub path: PathMemory,
-    /// Route over terraces.
-    pub climb: Climb,
-}
-
 impl Navigate {
     fn goal(&self, context: &ActionContext<'_>) -> Option<PathGoal> {
         let fixed = |position_m: Vec3| PathGoal {
             position_m,
+            terrace: terrace_of(context, None, position_m),
             is_seen: true,
             ..PathGoal::default()
         };
@@ -104,8 +92,10 @@ impl Navigate {
             NavigateTarget::Director => Some(fixed(gathering_goal_m(context)?)),
             NavigateTarget::Agent => {
                 let nearest = context.nearest_visible(context.related)?;
+                let position_m = context.motion.position_m + nearest.offset_m;
                 Some(PathGoal {
-                    position_m: context.motion.position_m + nearest.offset_m,
+                    position_m,
+                    terrace: terrace_of(context, Some(nearest.agent), position_m),
                     velocity_mps: context.velocity_mps(nearest),
                     is_moving: true,
                     is_seen: true,
@@ -119,7 +109,8 @@ impl Navigate {
     /// position where it saw the prey last, and no further. `None` if the hunter has forgotten the prey or has
     /// reached that position. **Source**: Dahlberg & Viktorsson 2002, §6.1.7.
     fn prey_goal(&self, context: &ActionContext<'_>, prey: &SeenAgent) -> Option<PathGoal> {
-        let is_seen = prey.visible().is_some();
+        let visible = prey.visible();
+        let is_seen = visible.is_some();
         let was_there =
             prey.position_m.distance(context.motion.position_m) < 2.0 * context.radius_m;
         if !is_seen && (prey.age_secs > self.memory_secs || was_there) {
@@ -127,6 +118,11 @@ impl Navigate {
         }
         Some(PathGoal {
             position_m: prey.position_m,
+            terrace: terrace_of(
+                context,
+                visible.and_then(|seen| seen.agent),
+                prey.position_m,
+            ),
             velocity_mps: if is_seen {
                 prey.velocity_mps
             } else {
@@ -134,96 +130,6 @@ impl Navigate {
             },
             is_moving: is_seen,
             is_seen,
-        })
-    }
-
-    /// Returns the terrace of the target; `None` if the target is in no terrace.
-    fn terrace(&self, context: &ActionContext<'_>, goal: &PathGoal) -> Option<u16> {
-        let world = context.world;
-        let agent = match self.target {
-            NavigateTarget::Agent => {
-                let nearest = context.nearest_visible(context.related);
-                nearest.map(|other| other.agent)
-            }
-            NavigateTarget::Prey => context
-                .remembered
-                .prey
-                .visible()
-                .and_then(|seen| seen.agent),
-            NavigateTarget::Point | NavigateTarget::Director => None,
-        };
-        let of_agent = agent.and_then(|agent| world.terraces.get(agent as usize).copied());
-        of_agent
-            .filter(|&terrace| terrace != IN_THE_AIR)
-            .or_else(|| world.water.terrace_at(goal.position_m))
-    }
-
-    /// Requests a route over the terraces and follows the last answer. `None` if the agent cannot get to its goal.
-    fn travel(
-        &self,
-        context: &ActionContext<'_>,
-        climb: &mut Climb,
-        goal: &PathGoal,
-    ) -> Option<Proposal> {
-        let answer = climb.answer.take();
-        let wanted = self.terrace(context, goal);
-        climb.request = Some(ClimbRequest {
-            terrace: wanted,
-            at_m: Vec2::new(goal.position_m.x, goal.position_m.z),
-        });
-        let answer = answer?;
-        let me = context.motion.position_m;
-        let boost = |is_on: bool| {
-            is_on.then_some(BoostRequest {
-                scale: 1.0,
-                hold_secs: 0.0,
-                calm_secs: self.calm_secs,
-            })
-        };
-        let own = *context.world.terraces.get(context.index)?;
-        let is_same = own == answer.goal.terrace;
-        let (low, high) = context
-            .world
-            .terrace(context.index)?
-            .y_range_m(context.radius_m);
-        let depth_m = if is_same { goal.position_m.y } else { me.y };
-        let level = |to: Vec2| Vec3::new(to.x, depth_m.clamp(low, high), to.y);
-        let is_near = goal.is_moving
-            && goal.is_seen
-            && wanted == Some(own)
-            && goal.position_m.distance(me) <= self.search.pursue_distance_m;
-        if is_near {
-            let boost = boost(self.use_boost);
-            return Some(Proposal {
-                boost,
-                force: seek(&context.motion, goal.position_m, context.speed_mps(boost))
-                    .unwrap_or_default(),
-                follows_route: true,
-                ..Proposal::default()
-            });
-        }
-        let (target_m, boost) = match answer.step {
-            Guidance::Swim(to) => (level(to), boost(self.use_boost)),
-            Guidance::RunUp(to) | Guidance::TakeOff(_, to) => {
-                (Vec3::new(to.x, answer.y_m, to.y), boost(true))
-            }
-            Guidance::Arrived => {
-                let end_m = level(answer.goal.at_m);
-                let speed = context.speed_mps(None);
-                let force = arrive(&context.motion, end_m, speed, self.slowing_m.max(1e-3));
-                return Some(Proposal {
-                    rests: true,
-                    follows_route: true,
-                    ..Proposal::to(end_m, force.unwrap_or_default())
-                });
-            }
-            Guidance::NoPath | Guidance::NotYet => return None,
-        };
-        Some(Proposal {
-            force: seek(&context.motion, target_m, context.speed_mps(boost)).unwrap_or_default(),
-            boost,
-            follows_route: true,
-            ..Proposal::default()
         })
     }
 
@@ -237,32 +143,19 @@ impl Navigate {
         });
         touched.and_then(|seen| seen.agent)
     }
+}
 
-    fn request(&self, context: &ActionContext<'_>, goal: PathGoal, speed_mps: f32) -> PathRequest {
-        let at_m = context.motion.position_m;
-        let water = &context.world.water;
-        // The visible area is wider at greater depth. The path stays within the visible area at the shallower of its
-        // two ends.
-        let half = water.edge_half_m(at_m.y.max(goal.position_m.y));
-        let far = Vec2::new(at_m.x, at_m.z);
-        let edge = FloorRect {
-            low_m: (-half).min(far),
-            high_m: half.max(far),
-        };
-        PathRequest {
-            id: u64::from(context.id()),
-            at_m,
-            speed_mps,
-            radius_m: context.radius_m,
-            goal,
-            bounds: edge,
-            params: self.search,
-        }
-    }
+/// Returns the terrace of an agent or, without an agent, of a position. `None` if it is in no terrace.
+fn terrace_of(context: &ActionContext<'_>, agent: Option<u32>, at: Vec3) -> Option<u16> {
+    let world = context.world;
+    let of_agent = agent.and_then(|agent| world.terraces.get(agent as usize).copied());
+    of_agent
+        .filter(|&terrace| terrace != IN_THE_AIR)
+        .or_else(|| world.water.terrace_at(at))
 }
 
 impl Action for Navigate {
-    type Memory = Box<Voyage>;
+    type Memory = Box<PathMemory>;
 
     const CAPABILITIES: Capabilities = Capabilities {
         needs_paths: true,
@@ -276,12 +169,8 @@ impl Action for Navigate {
         }
     }
 
-    fn path_memory_mut(memory: &mut Box<Voyage>) -> Option<&mut PathMemory> {
-        Some(&mut memory.path)
-    }
-
-    fn climb_mut(memory: &mut Box<Voyage>) -> Option<&mut Climb> {
-        Some(&mut memory.climb)
+    fn path_memory_mut(path: &mut Box<PathMemory>) -> Option<&mut PathMemory> {
+        Some(path)
     }
 
     fn relations(&self) -> &[String] {
@@ -300,17 +189,13 @@ impl Action for Navigate {
         self.target == NavigateTarget::Director
     }
 
-    fn propose(&self, context: &ActionContext<'_>, memory: &mut Box<Voyage>) -> Option<Proposal> {
+    fn propose(&self, context: &ActionContext<'_>, path: &mut Box<PathMemory>) -> Option<Proposal> {
         let Some(goal) = self.goal(context) else {
-            **memory = Voyage::default();
+            **path = PathMemory::default();
             return None;
         };
         let catch = self.touched(context);
-        let proposal = if context.world.terraces.is_empty() {
-            self.swim(context, &mut memory.path, &goal)
-        } else {
-            self.travel(context, &mut memory.climb, &goal)
-        };
+        let proposal = self.follow(context, path, goal);
         // An agent that touches its prey catches it, also if it knows no path.
         let proposal = proposal.or_else(|| catch.map(|_| Proposal::default()))?;
         Some(Proposal {
@@ -322,38 +207,52 @@ impl Action for Navigate {
 }
 
 impl Navigate {
-    /// Requests a path on a grid and follows the last answer. `None` if all searches have failed.
-    fn swim(
+    /// Requests a path and follows the last answer. Until the first answer, the agent steers straight at the goal. `None` if no
+    /// path leads there, or if the agent has to wait for its next leap.
+    fn follow(
         &self,
         context: &ActionContext<'_>,
-        memory: &mut PathMemory,
-        goal: &PathGoal,
+        path: &mut PathMemory,
+        goal: PathGoal,
     ) -> Option<Proposal> {
-        let boost = self.use_boost.then_some(BoostRequest {
+        let full_boost = BoostRequest {
             scale: 1.0,
             hold_secs: 0.0,
             calm_secs: self.calm_secs,
-        });
-        let speed = context.speed_mps(boost);
-        memory.request = Some(self.request(context, *goal, speed));
-        let answer = memory.answer.unwrap_or_default();
-        if answer.status == PathStatus::Unreachable {
-            return None;
-        }
-        let target_m = match memory.answer {
-            Some(answer) => answer.target_m,
-            None => goal.position_m,
         };
-        let stops = answer.waypoint != WaypointKind::Corner && !goal.is_moving;
+        let boost = self.use_boost.then_some(full_boost);
+        let answer = path.answer.take();
+        path.request = Some(PathRequest {
+            goal,
+            speed_mps: context.speed_mps(boost),
+            params: self.search,
+        });
+        let (target_m, boost) = match answer.unwrap_or(PathAnswer::SwimToEnd(goal.position_m)) {
+            PathAnswer::NoPath | PathAnswer::NotYet => return None,
+            PathAnswer::Swim(to) | PathAnswer::SwimToEnd(to) => (to, boost),
+            PathAnswer::RunUp(to) | PathAnswer::TakeOff(_, to) => (to, Some(full_boost)),
+            PathAnswer::Arrived(at) => (at, None),
+        };
+        let rests = matches!(answer, Some(PathAnswer::Arrived(_)));
+        let is_end = matches!(answer, None | Some(PathAnswer::SwimToEnd(_)));
+        let stops = rests || (is_end && !goal.is_moving);
+        let speed_mps = context.speed_mps(boost);
         let force = if stops {
-            arrive(&context.motion, target_m, speed, self.slowing_m.max(1e-3))
+            arrive(
+                &context.motion,
+                target_m,
+                speed_mps,
+                self.slowing_m.max(1e-3),
+            )
         } else {
-            seek(&context.motion, target_m, speed)
+            seek(&context.motion, target_m, speed_mps)
         };
         Some(Proposal {
             force: force.unwrap_or_default(),
             goal_m: stops.then_some(target_m),
             boost,
+            rests,
+            follows_route: true,
             ..Proposal::default()
         })
     }

@@ -43,8 +43,8 @@ impl HarmonicPotential {
     /// no grid. If the goal is inside an obstacle, the field leads only to the edge of that obstacle.
     pub(super) fn solve(params: &HarmonicParams, is_solid: impl Fn(Vec3) -> bool) -> Option<Self> {
         let [width, depth] = params.size_m;
-        let counts = dims([width, 0.0, depth], params.cell_m)?;
-        let nodes = [counts.x.max(3) as usize, counts.z.max(3) as usize];
+        let counts = dims([width, depth], params.cell_m)?;
+        let nodes = [counts.x.max(3) as usize, counts.y.max(3) as usize];
         let [nx, nz] = nodes;
         let coordinate =
             |n: usize, count: usize, size: f32| (n as f32 / (count - 1) as f32 - 0.5) * size;

@@ -1,10 +1,10 @@
 //! Parameters of flow fields: the `[[fields]]` tables of a scene file.
 
-use glam::Vec2;
+use glam::{Vec2, Vec3};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::generate::dims;
+use super::generate::{UNIFORM_CELL_M, VORTEX_CELL_M, dims};
 use super::grid::VECTORS_MAX;
 use super::radial::Falloff;
 
@@ -14,18 +14,11 @@ use super::radial::Falloff;
 pub struct FieldParams {
     /// Name shown in the panel.
     pub name: String,
-    /// Index of the obstacle that owns the field, counted from 0. The field moves and turns with this obstacle. Absent:
-    /// the field is fixed in the world.
+    /// Index of the obstacle that owns the field, counted from 0. The field moves with this obstacle. Absent: the field is
+    /// fixed in the world.
     pub obstacle: Option<u32>,
     /// Center of the field, `[x, y, z]`: in world space, or relative to the center of the obstacle that owns the field.
     pub center_m: [f32; 3],
-    /// Rotation about the vertical axis, from x towards −z.
-    #[schemars(range(min = -360.0, max = 360.0))]
-    pub yaw_deg: f32,
-    /// Radius of the obstacle for which the lengths of the field were chosen. If its obstacle has another radius, the
-    /// field is scaled in proportion. Absent: the field is not scaled.
-    #[schemars(range(min = 0.001, max = 50.0))]
-    pub made_for_radius_m: Option<f32>,
     /// Depth of the upper edge of the layer in which the field acts.
     #[schemars(range(min = -50.0, max = 50.0))]
     pub top_depth_m: f32,
@@ -47,8 +40,6 @@ impl Default for FieldParams {
             name: String::new(),
             obstacle: None,
             center_m: [0.0, 0.0, 0.0],
-            yaw_deg: 0.0,
-            made_for_radius_m: None,
             top_depth_m: -50.0,
             bottom_depth_m: 50.0,
             strength_n: 1.0,
@@ -68,12 +59,8 @@ pub enum FieldShape {
     Uniform(UniformParams),
     /// Force along circles around the center.
     Vortex(VortexParams),
-    /// Small random forces, which lead agents out of places where all other forces cancel.
-    Noise(NoiseParams),
     /// Force towards a goal, around all obstacles and out of every dead end.
     Harmonic(HarmonicParams),
-    /// Vectors from a file.
-    File(FileParams),
 }
 
 impl Default for FieldShape {
@@ -115,11 +102,8 @@ impl Default for RadialParams {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct UniformParams {
-    /// Size of the field around its center, along x, y, z. If y is 0, the field acts at any height.
-    pub size_m: [f32; 3],
-    /// Distance between vectors. Outside its edge the field fades to zero within this distance.
-    #[schemars(range(min = 0.01, max = 50.0))]
-    pub cell_m: f32,
+    /// Size of the field around its center, along x and z.
+    pub size_m: [f32; 2],
     /// Direction of the current; its length does not matter.
     pub direction: [f32; 3],
 }
@@ -127,8 +111,7 @@ pub struct UniformParams {
 impl Default for UniformParams {
     fn default() -> Self {
         Self {
-            size_m: [4.0, 0.0, 3.0],
-            cell_m: 0.25,
+            size_m: [4.0, 3.0],
             direction: [1.0, 0.0, 0.0],
         }
     }
@@ -138,11 +121,8 @@ impl Default for UniformParams {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct VortexParams {
-    /// Size of the field around its center, along x, y, z. If y is 0, the field acts at any height.
-    pub size_m: [f32; 3],
-    /// Distance between vectors.
-    #[schemars(range(min = 0.01, max = 50.0))]
-    pub cell_m: f32,
+    /// Size of the field around its center, along x and z.
+    pub size_m: [f32; 2],
     /// Distance from the center at which the vortex is strongest; farther out it gets weaker.
     #[schemars(range(min = 0.001, max = 100.0))]
     pub core_m: f32,
@@ -156,35 +136,10 @@ pub struct VortexParams {
 impl Default for VortexParams {
     fn default() -> Self {
         Self {
-            size_m: [3.0, 0.0, 3.0],
-            cell_m: 0.125,
+            size_m: [3.0, 3.0],
             core_m: 0.5,
             inward: 0.0,
             clockwise: false,
-        }
-    }
-}
-
-/// Small random forces.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct NoiseParams {
-    /// Size of the field around its center, along x, y, z. If y is 0, the field acts at any height.
-    pub size_m: [f32; 3],
-    /// Distance between random vectors. Between them the force changes smoothly.
-    #[schemars(range(min = 0.01, max = 50.0))]
-    pub cell_m: f32,
-    /// Seed of the random vectors.
-    #[schemars(range(min = 0, max = 4294967295_u64))]
-    pub seed: u32,
-}
-
-impl Default for NoiseParams {
-    fn default() -> Self {
-        Self {
-            size_m: [4.0, 0.0, 3.0],
-            cell_m: 0.3,
-            seed: 1,
         }
     }
 }
@@ -220,30 +175,6 @@ impl Default for HarmonicParams {
     }
 }
 
-/// A field from a file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct FileParams {
-    /// Path of a file beside the site file: a .png (red: along x, green: along z, 128 is zero) or a .toml with `dims`
-    /// and `vectors`.
-    pub file: String,
-    /// Distance from the first to the last vector along x, y, z. The value for y is used only for files with layers.
-    pub size_m: [f32; 3],
-}
-
-impl Default for FileParams {
-    fn default() -> Self {
-        Self {
-            file: String::new(),
-            size_m: [4.0, 0.0, 3.0],
-        }
-    }
-}
-
-fn stretched([x, y, z]: [f32; 3], ratio: Vec2) -> [f32; 3] {
-    [x * ratio.x, y, z * ratio.y]
-}
-
 /// Largest number of nodes in a harmonic field. It limits the time in which a changed scene is applied.
 const HARMONIC_NODES_MAX: usize = 128 * 128;
 
@@ -254,28 +185,19 @@ impl FieldParams {
         if self.obstacle.is_some() {
             return;
         }
-        self.center_m = stretched(self.center_m, ratio);
+        self.center_m = (Vec3::from(self.center_m) * Vec3::new(ratio.x, 1.0, ratio.y)).into();
+        let stretch = |size_m: &mut [f32; 2]| *size_m = (Vec2::from(*size_m) * ratio).into();
         match &mut self.shape {
             FieldShape::Radial(radial) => {
                 radial.range_m *= ratio.min_element();
                 radial.inner_radius_m *= ratio.min_element();
             }
-            FieldShape::Uniform(field) => field.size_m = stretched(field.size_m, ratio),
-            FieldShape::Vortex(field) => field.size_m = stretched(field.size_m, ratio),
-            FieldShape::Noise(field) => field.size_m = stretched(field.size_m, ratio),
+            FieldShape::Uniform(field) => stretch(&mut field.size_m),
+            FieldShape::Vortex(field) => stretch(&mut field.size_m),
             FieldShape::Harmonic(field) => {
-                field.size_m = (Vec2::from(field.size_m) * ratio).into();
-                field.goal_m = (Vec2::from(field.goal_m) * ratio).into();
+                stretch(&mut field.size_m);
+                stretch(&mut field.goal_m);
             }
-            FieldShape::File(field) => field.size_m = stretched(field.size_m, ratio),
-        }
-    }
-
-    /// Path of the file that the field is read from; `None` if the field has another shape.
-    pub fn file(&self) -> Option<&str> {
-        match &self.shape {
-            FieldShape::File(params) => Some(&params.file),
-            _ => None,
         }
     }
 
@@ -340,16 +262,15 @@ impl FieldShape {
                         "the direction of the current is zero; give a direction such as [1, 0, 0]";
                     return Some(("direction".into(), sentence.into()));
                 }
-                size_problem(p.size_m, Some(p.cell_m), VECTORS_MAX)
+                size_problem(p.size_m, "size_m", UNIFORM_CELL_M, VECTORS_MAX)
             }
-            Self::Vortex(p) => size_problem(p.size_m, Some(p.cell_m), VECTORS_MAX),
-            Self::Noise(p) => size_problem(p.size_m, Some(p.cell_m), VECTORS_MAX),
+            Self::Vortex(p) => size_problem(p.size_m, "size_m", VORTEX_CELL_M, VECTORS_MAX),
             Self::Harmonic(p) => {
-                let [x, z] = p.size_m;
-                if let Some(problem) = size_problem([x, 0.0, z], Some(p.cell_m), HARMONIC_NODES_MAX)
-                {
-                    return Some(problem);
+                let problem = size_problem(p.size_m, "cell_m", p.cell_m, HARMONIC_NODES_MAX);
+                if problem.is_some() {
+                    return problem;
                 }
+                let [x, z] = p.size_m;
                 let is_inside = p.goal_m[0].abs() < x / 2.0 && p.goal_m[1].abs() < z / 2.0;
                 (!is_inside).then(|| {
                     (
@@ -361,43 +282,35 @@ impl FieldShape {
                     )
                 })
             }
-            Self::File(p) => {
-                if p.file.is_empty() {
-                    let sentence = "the file is missing; give the path of a .png or .toml beside the site file";
-                    return Some(("file".into(), sentence.into()));
-                }
-                size_problem(p.size_m, None, VECTORS_MAX)
-            }
         }
     }
 }
 
 /// Returns the problem with a size and a cell length as (parameter, message), if there is one. `max_count` is the
-/// largest number of cells.
+/// largest number of cells; `key` is the parameter to change if there are more.
 fn size_problem(
-    size_m: [f32; 3],
-    cell_m: Option<f32>,
+    size_m: [f32; 2],
+    key: &str,
+    cell_m: f32,
     max_count: usize,
 ) -> Option<(String, String)> {
-    let is_good = |v: f32| (0.0..=1000.0).contains(&v);
-    if !size_m.into_iter().all(is_good) || size_m[0] <= 0.0 || size_m[2] <= 0.0 {
+    let is_good = |v: f32| v > 0.0 && v <= 1000.0;
+    if !size_m.into_iter().all(is_good) {
         return Some((
             "size_m".into(),
             "the size of a field must be more than 0 along x and z, and at most 1000 m; correct the numbers"
                 .into(),
         ));
     }
-    let cell_m = cell_m?;
-    let count = dims(size_m, cell_m).map(|d| d.to_array().map(|n| n as usize).iter().product());
-    match count {
-        Some(0..) if count.is_some_and(|count: usize| count <= max_count) => None,
-        _ => Some((
-            "cell_m".into(),
+    let count = dims(size_m, cell_m).map(|dims| dims.x as usize * dims.y as usize);
+    (!count.is_some_and(|count| count <= max_count)).then(|| {
+        (
+            key.into(),
             format!(
                 "cells of {cell_m} m in a field of {size_m:?} m are more than {max_count} cells; make the cells larger or the field smaller"
             ),
-        )),
-    }
+        )
+    })
 }
 
 #[cfg(test)]
@@ -444,14 +357,13 @@ mod tests {
             paths(&with(FieldShape::Uniform(still))),
             ["shape.direction"]
         );
-        let fine = NoiseParams {
-            size_m: [1000.0, 1000.0, 1000.0],
-            cell_m: 0.01,
-            ..NoiseParams::default()
+        let fine = UniformParams {
+            size_m: [1000.0, 1000.0],
+            ..UniformParams::default()
         };
-        assert_eq!(paths(&with(FieldShape::Noise(fine))), ["shape.cell_m"]);
+        assert_eq!(paths(&with(FieldShape::Uniform(fine))), ["shape.size_m"]);
         let flat = VortexParams {
-            size_m: [0.0, 0.0, 1.0],
+            size_m: [0.0, 1.0],
             ..VortexParams::default()
         };
         assert_eq!(paths(&with(FieldShape::Vortex(flat))), ["shape.size_m"]);
@@ -463,7 +375,5 @@ mod tests {
             paths(&with(FieldShape::Harmonic(outside))),
             ["shape.goal_m"]
         );
-        let none = FileParams::default();
-        assert_eq!(paths(&with(FieldShape::File(none))), ["shape.file"]);
     }
 }

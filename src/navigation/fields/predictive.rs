@@ -21,14 +21,15 @@ pub struct PredictiveRepulsion {
     pub strength_n: f32,
     /// Free distance that both agents keep between their bodies. Within this distance, the force grows linearly.
     pub margin_m: f32,
-    /// Weight of the direction straight away from the owner's current position; the sideways direction at the closest
-    /// approach has weight 1. This weight makes the agent brake.
-    pub lean: f32,
-    /// Preference for the right side, as a share of the sum of both radii. An agent whose predicted path passes on the
-    /// left by less than this distance passes on the right instead. Two agents that meet head-on therefore evade to
-    /// opposite sides.
-    pub keep_right: f32,
 }
+
+/// Weight of the direction straight away from the owner's current position; the sideways direction at the closest approach
+/// has weight 1. This weight makes the agent brake. Tuned with `cargo bench --bench avoidance`, 2026-11-21.
+const LEAN: f32 = 0.65;
+/// Preference for the right side, as a share of the sum of both radii. An agent whose predicted path passes on the left by
+/// less than this distance passes on the right instead. Two agents that meet head-on therefore evade to opposite sides. Tuned
+/// with `cargo bench --bench avoidance`, 2026-11-21.
+const KEEP_RIGHT: f32 = 0.4;
 
 impl PredictiveRepulsion {
     /// Returns the force on an agent. `offset_m` and `velocity_mps` are the agent's position and velocity relative to
@@ -54,8 +55,8 @@ impl PredictiveRepulsion {
         let contact_lead_secs = (touch_m * touch_m - miss * miss).max(0.0).sqrt() / speed;
         let remaining = 1.0 - (secs - contact_lead_secs).max(0.0) / self.horizon_secs;
         let right = -left_of(velocity_mps);
-        let sideways = (nearest + right * (self.keep_right * touch_m)).normalize_or(right);
-        let direction = sideways + offset_m.normalize_or_zero() * self.lean;
+        let sideways = (nearest + right * (KEEP_RIGHT * touch_m)).normalize_or(right);
+        let direction = sideways + offset_m.normalize_or_zero() * LEAN;
         direction.normalize_or_zero() * (self.strength_n * share * remaining * remaining)
     }
 }
@@ -92,8 +93,6 @@ mod tests {
         horizon_secs: 3.0,
         strength_n: 6.0,
         margin_m: 0.2,
-        lean: 0.0,
-        keep_right: 0.5,
     };
 
     fn force_on(offset: Vec3, velocity: Vec3) -> Vec3 {
@@ -121,20 +120,23 @@ mod tests {
 
     #[test]
     fn the_force_is_the_closed_form() {
+        // To the side of the closest approach, and away from the owner.
+        let direction = |offset: Vec3| {
+            let away = offset.normalize_or_zero();
+            (Vec3::Z + away * LEAN).normalize_or_zero()
+        };
         // Contact would be after 2 − sqrt(1 − 0.8²) = 1.4 s of the 3 s horizon.
-        let force = force_on(Vec3::new(-2.0, 0.0, 0.8), Vec3::X);
+        let offset = Vec3::new(-2.0, 0.0, 0.8);
+        let force = force_on(offset, Vec3::X);
         let remaining = 1.0 - 1.4 / 3.0f32;
-        assert!(
-            force.distance(Vec3::Z * (6.0 * remaining * remaining)) < 1e-4,
-            "{force}"
-        );
+        let expected = direction(offset) * (6.0 * remaining * remaining);
+        assert!(force.distance(expected) < 1e-4, "{force}");
         // In the margin the force grows linearly. Without contact, the remaining time is the time to the closest
         // approach.
-        let graze = force_on(Vec3::new(-1.5, 0.0, 1.1), Vec3::X);
-        assert!(
-            graze.distance(Vec3::Z * (6.0 * 0.5 * 0.25)) < 1e-4,
-            "{graze}"
-        );
+        let offset = Vec3::new(-1.5, 0.0, 1.1);
+        let graze = force_on(offset, Vec3::X);
+        let expected = direction(offset) * (6.0 * 0.5 * 0.25);
+        assert!(graze.distance(expected) < 1e-4, "{graze}");
     }
 
     #[test]

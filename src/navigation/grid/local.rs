@@ -6,22 +6,10 @@
 //! touches no obstacle. **Source**: Dahlberg & Viktorsson 2002, §4.3 and §4.4.
 
 use glam::{UVec2, Vec2};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::map::{GridComponents, GridMap, SIDE_MAX};
 use crate::navigation::footprint::{Footprint, Footprints};
-
-/// Which cells of an obstacle are blocked in a grid.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ObstacleFill {
-    /// All cells of an obstacle are blocked.
-    #[default]
-    Filled,
-    /// Only the cells of the obstacle's outline are blocked. A search still cannot enter the obstacle.
-    Outlined,
-}
 
 /// An axis-aligned rectangle in floor meters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -76,10 +64,6 @@ pub struct GridInput<'a> {
     pub grow_m: f32,
     /// Area in which an agent may be. All cells outside it are blocked.
     pub bounds: FloorRect,
-    /// Which cells of an obstacle are blocked.
-    pub fill: ObstacleFill,
-    /// Whether cells that touch only at a corner belong to the same component.
-    pub diagonal: bool,
 }
 
 /// Distance by which shapes are enlarged, so that rounding errors do not leave a touched cell free. In cells.
@@ -101,9 +85,9 @@ impl LocalGrid {
             .resize(size.y as usize, (f32::INFINITY, f32::NEG_INFINITY));
         self.block_outside(&input.bounds);
         for part in input.obstacles.iter() {
-            self.draw(&part, input);
+            self.draw(&part, input.grow_m);
         }
-        self.components.label(&self.map, input.diagonal);
+        self.components.label(&self.map);
     }
 
     /// The free and blocked cells.
@@ -197,8 +181,8 @@ impl LocalGrid {
     }
 
     /// Blocks all cells that a grown shape touches.
-    fn draw(&mut self, part: &Footprint<'_>, input: &GridInput<'_>) {
-        let radius_m = part.radius_m + input.grow_m.max(-part.inset_limit_m());
+    fn draw(&mut self, part: &Footprint<'_>, grow_m: f32) {
+        let radius_m = part.radius_m + grow_m.max(-part.inset_limit_m());
         let mut inset = std::mem::take(&mut self.inset);
         let shape = if radius_m >= 0.0 {
             Footprint { radius_m, ..*part }
@@ -211,7 +195,7 @@ impl LocalGrid {
         };
         if !shape.corners.is_empty() {
             let rows = self.mark_spans(&shape);
-            self.block_spans(rows, input.fill);
+            self.block_spans(rows);
         }
         self.inset = inset;
     }
@@ -284,29 +268,16 @@ impl LocalGrid {
         }
     }
 
-    fn block_spans(&mut self, (first, end): (usize, usize), fill: ObstacleFill) {
-        let cells = |(from, to): (f32, f32)| {
+    fn block_spans(&mut self, (first, end): (usize, usize)) {
+        for row in first..end {
+            let (from, to) = self.spans[row];
             let from = (from - ROUNDING).max(0.0) as u32;
             let to = if to < 0.0 {
                 0
             } else {
                 (to + ROUNDING) as u32 + 1
             };
-            (from, to.max(from))
-        };
-        for row in first..end {
-            let (from, to) = cells(self.spans[row]);
-            // A cell is inside the outline if the shape covers its neighbors on all four sides.
-            let inside = if fill == ObstacleFill::Outlined && row > first && row + 1 < end {
-                let (above, below) = (cells(self.spans[row - 1]), cells(self.spans[row + 1]));
-                let from = (from + 1).max(above.0).max(below.0);
-                let to = (to.max(1) - 1).min(above.1).min(below.1);
-                (from, to.max(from))
-            } else {
-                (to, to)
-            };
-            self.map.fill_row(row as u32, from, inside.0.min(to), false);
-            self.map.fill_row(row as u32, inside.1.max(from), to, false);
+            self.map.fill_row(row as u32, from, to, false);
         }
         self.spans[first..end].fill((f32::INFINITY, f32::NEG_INFINITY));
     }
@@ -317,13 +288,11 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn input<'a>(obstacles: &'a Footprints, grow_m: f32, fill: ObstacleFill) -> GridInput<'a> {
+    fn input(obstacles: &Footprints, grow_m: f32) -> GridInput<'_> {
         GridInput {
             obstacles,
             grow_m,
             bounds: FloorRect::around(Vec2::ZERO, Vec2::ZERO, 100.0),
-            fill,
-            diagonal: false,
         }
     }
 
@@ -357,7 +326,7 @@ mod tests {
         ) {
             let mut grid = LocalGrid::default();
             let area = FloorRect::around(Vec2::ZERO, Vec2::ZERO, 3.0);
-            grid.build(area, 0.1, &input(&all, grow, ObstacleFill::Filled));
+            grid.build(area, 0.1, &input(&all, grow));
             let size = grid.map().size();
             let mut far_blocked = 0;
             for y in 0..size.y {
@@ -377,32 +346,12 @@ mod tests {
         }
 
         #[test]
-        fn an_outline_encloses_the_inside(all in shapes(), grow in 0.0f32..0.3) {
-            let (mut filled, mut outlined) = (LocalGrid::default(), LocalGrid::default());
-            let area = FloorRect::around(Vec2::ZERO, Vec2::ZERO, 5.0);
-            filled.build(area, 0.1, &input(&all, grow, ObstacleFill::Filled));
-            outlined.build(area, 0.1, &input(&all, grow, ObstacleFill::Outlined));
-            let size = filled.map().size();
-            let outer = outlined.components().component_of(UVec2::ZERO);
-            for y in 0..size.y {
-                for x in 0..size.x {
-                    let cell = UVec2::new(x, y);
-                    if !filled.map().is_free(cell) {
-                        prop_assert!(outlined.components().component_of(cell).is_none() || outlined.components().component_of(cell) != outer);
-                    } else {
-                        prop_assert!(outlined.map().is_free(cell));
-                    }
-                }
-            }
-        }
-
-        #[test]
         fn a_line_of_sight_touches_no_obstacle(
             all in shapes(), grow in 0.0f32..0.2,
             ax in -3.0f32..3.0, ay in -3.0f32..3.0, bx in -3.0f32..3.0, by in -3.0f32..3.0,
         ) {
             let mut grid = LocalGrid::default();
-            grid.build(FloorRect::around(Vec2::ZERO, Vec2::ZERO, 3.0), 0.1, &input(&all, grow, ObstacleFill::Filled));
+            grid.build(FloorRect::around(Vec2::ZERO, Vec2::ZERO, 3.0), 0.1, &input(&all, grow));
             let (a, b) = (Vec2::new(ax, ay), Vec2::new(bx, by));
             if grid.has_line_of_sight(a, b) {
                 prop_assert!(all.is_clear(a, b, grow - 1e-4));
@@ -418,7 +367,7 @@ mod tests {
         grid.build(
             FloorRect::around(Vec2::ZERO, Vec2::ZERO, 3.0),
             1.0,
-            &input(&all, 0.0, ObstacleFill::Filled),
+            &input(&all, 0.0),
         );
         assert!(grid.has_line_of_sight(Vec2::new(-2.5, -0.5), Vec2::new(2.5, -0.5)));
         assert!(grid.has_line_of_sight(Vec2::new(1.5, -2.5), Vec2::new(1.5, 2.5)));

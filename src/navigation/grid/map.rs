@@ -169,7 +169,7 @@ struct Run {
 }
 
 /// Connected components of free cells, stored as labeled runs. Two cells with the same component can be reached from
-/// each other.
+/// each other. Cells that touch only at a corner are not connected.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GridComponents {
     runs: Vec<Run>,
@@ -178,13 +178,11 @@ pub struct GridComponents {
 }
 
 impl GridComponents {
-    /// Finds the components of a grid. If `diagonal` is true, cells that touch only at a corner are also connected.
-    /// Reuses the allocated memory.
-    pub fn label(&mut self, map: &GridMap, diagonal: bool) {
+    /// Finds the components of a grid. Reuses the allocated memory.
+    pub fn label(&mut self, map: &GridMap) {
         self.runs.clear();
         self.rows.clear();
         self.rows.push(0);
-        let reach = u16::from(diagonal);
         let mut before = 0..0usize;
         for y in 0..map.height {
             let first = self.runs.len();
@@ -201,11 +199,11 @@ impl GridComponents {
             let mut above = before.start;
             for own in first..self.runs.len() {
                 let Run { from, to, .. } = self.runs[own];
-                while above < before.end && self.runs[above].to + reach <= from {
+                while above < before.end && self.runs[above].to <= from {
                     above += 1;
                 }
                 let mut other = above;
-                while other < before.end && self.runs[other].from < to + reach {
+                while other < before.end && self.runs[other].from < to {
                     self.join(other, own);
                     other += 1;
                 }
@@ -277,7 +275,7 @@ mod tests {
     fn a_ring_encloses_its_center() {
         let map = drawn(&[".......", ".#####.", ".#...#.", ".#####.", "......."]);
         let mut components = GridComponents::default();
-        components.label(&map, false);
+        components.label(&map);
         let middle = components.component_of(UVec2::new(3, 2)).unwrap();
         let outer = components.component_of(UVec2::new(0, 0)).unwrap();
         assert_ne!(middle, outer);
@@ -288,23 +286,18 @@ mod tests {
     }
 
     #[test]
-    fn corners_connect_only_with_diagonals() {
+    fn corners_do_not_connect() {
         let map = drawn(&["#.#", ".#.", "#.#"]);
         let mut components = GridComponents::default();
-        components.label(&map, false);
+        components.label(&map);
         assert_ne!(
             components.component_of(UVec2::new(1, 0)),
             components.component_of(UVec2::new(0, 1))
         );
-        components.label(&map, true);
-        assert_eq!(
-            components.component_of(UVec2::new(1, 0)),
-            components.component_of(UVec2::new(1, 2))
-        );
     }
 
     /// Computes the components by flood fill, as a reference for the test.
-    fn flooded(map: &GridMap, diagonal: bool) -> Vec<Option<usize>> {
+    fn flooded(map: &GridMap) -> Vec<Option<usize>> {
         let size = map.size();
         let mut label = vec![None; (size.x * size.y) as usize];
         let index_of = |at: UVec2| (at.y * size.x + at.x) as usize;
@@ -316,12 +309,9 @@ mod tests {
             let mut open = vec![at];
             label[seed] = Some(seed);
             while let Some(at) = open.pop() {
-                for (dx, dy) in (-1..=1).flat_map(|dx| (-1..=1).map(move |dy| (dx, dy))) {
+                for (dx, dy) in [(1, 0), (-1, 0), (0, 1), (0, -1)] {
                     let next = (at.as_ivec2() + glam::IVec2::new(dx, dy)).as_uvec2();
-                    if (diagonal || dx == 0 || dy == 0)
-                        && map.is_free(next)
-                        && label[index_of(next)].is_none()
-                    {
+                    if map.is_free(next) && label[index_of(next)].is_none() {
                         label[index_of(next)] = Some(seed);
                         open.push(next);
                     }
@@ -334,7 +324,7 @@ mod tests {
     proptest! {
         #[test]
         fn components_equal_those_of_flood_fill(
-            width in 1u32..140, height in 1u32..9, seed: u64, diagonal: bool, share in 1u64..8,
+            width in 1u32..140, height in 1u32..9, seed: u64, share in 1u64..8,
         ) {
             let mut map = GridMap::default();
             map.reset(width, height);
@@ -346,8 +336,8 @@ mod tests {
                 }
             }
             let mut components = GridComponents::default();
-            components.label(&map, diagonal);
-            let truth = flooded(&map, diagonal);
+            components.label(&map);
+            let truth = flooded(&map);
             let mut names = std::collections::BTreeMap::new();
             for (index, flooded) in truth.iter().enumerate() {
                 let at = UVec2::new(index as u32 % width, index as u32 / width);

@@ -3,12 +3,15 @@
 mod local;
 mod map;
 mod open;
+mod planner;
+mod query;
+mod route;
 mod search;
 mod steps;
 
-pub use local::{FloorRect, GridInput, LocalGrid, ObstacleFill};
+pub use local::{FloorRect, GridInput, LocalGrid};
 pub use map::{GridComponents, GridMap};
-pub use open::OpenListKind;
-pub(super) use search::quick_path;
+pub use planner::GridPlanner;
+pub use query::GridQuery;
+pub use route::Environment;
 pub use search::{GridSearch, SearchEffort, SearchProgress, SearchRules};
-pub use steps::{Connectivity, CornerRule};

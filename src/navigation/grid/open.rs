@@ -1,40 +1,6 @@
-//! Open lists of a search: priority queues of cells, ordered by smallest key.
-
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+//! The open list of a search: cells in buckets of nearly equal keys.
 
 use super::map::Cell;
-
-/// Data structure of the open list.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum OpenListKind {
-    /// Buckets of nearly equal keys. Every operation takes constant time. Within a bucket, the cell that was inserted
-    /// last is removed first.
-    #[default]
-    Bucket,
-    /// A binary heap.
-    Heap,
-    /// A sorted list of the 75 smallest keys and an unsorted list of the others. **Source**: Dahlberg & Viktorsson
-    /// 2002, §3.5.4 and figure 15.
-    CheapList,
-}
-
-/// A priority queue of cells.
-pub(super) trait OpenList {
-    /// Removes all cells but keeps the allocated memory.
-    fn clear(&mut self);
-    /// Inserts a cell.
-    fn push(&mut self, key: u32, cell: Cell);
-    /// Removes the cell with the smallest key (with buckets: one of the smallest) and returns (lower bound of all keys
-    /// in the list, cell). Returns `None` if the list is empty.
-    fn pop(&mut self) -> Option<(u32, Cell)>;
-    /// Calls `visit` for every cell in the list.
-    fn for_each(&self, visit: &mut dyn FnMut(Cell));
-}
 
 /// Keys within a bucket differ by less than 2 to the power of this number: about a sixth of the cost of a straight
 /// step.
@@ -46,9 +12,10 @@ const FIRST_BUCKETS: usize = 2048;
 /// Number of entries that are allocated at first: several times the cells at the rim of a search in the surroundings of an agent.
 const FIRST_ENTRIES: usize = 1024;
 
-/// Buckets of keys. Each bucket is a linked list in one shared vector.
+/// A priority queue of cells. Each bucket is a linked list in one shared vector, so that every operation takes constant time.
+/// Within a bucket, the cell that was inserted last is removed first.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Buckets {
+pub(super) struct OpenList {
     heads: Vec<u32>,
     /// Entries: a cell and the index of the next entry of the same bucket.
     chain: Vec<(Cell, u32)>,
@@ -57,24 +24,9 @@ pub(super) struct Buckets {
     highest: usize,
 }
 
-impl Buckets {
-    /// Numbers of buckets and of entries that fit into the allocated memory.
-    pub(super) fn size(&self) -> [usize; 2] {
-        [self.heads.len(), self.chain.capacity()]
-    }
-
-    /// Allocates memory for these numbers of buckets and entries.
-    pub(super) fn reserve(&mut self, [heads, entries]: [usize; 2]) {
-        if self.heads.len() < heads {
-            self.heads.resize(heads, END_OF_CHAIN);
-        }
-        self.chain
-            .reserve_exact(entries.saturating_sub(self.chain.len()));
-    }
-}
-
-impl OpenList for Buckets {
-    fn clear(&mut self) {
+impl OpenList {
+    /// Removes all cells but keeps the allocated memory.
+    pub(super) fn clear(&mut self) {
         let end = (self.highest + 1).min(self.heads.len());
         self.heads[..end].fill(END_OF_CHAIN);
         self.chain.clear();
@@ -83,12 +35,15 @@ impl OpenList for Buckets {
         self.highest = 0;
     }
 
+    /// Inserts a cell.
     #[inline]
-    fn push(&mut self, key: u32, cell: Cell) {
+    pub(super) fn push(&mut self, key: u32, cell: Cell) {
         let bucket = (key >> BUCKET_SHIFT) as usize;
         if bucket >= self.heads.len() {
             let buckets = (bucket + 1).next_power_of_two().max(FIRST_BUCKETS);
-            self.reserve([buckets, FIRST_ENTRIES]);
+            self.heads.resize(buckets, END_OF_CHAIN);
+            self.chain
+                .reserve_exact(FIRST_ENTRIES.saturating_sub(self.chain.len()));
         }
         let entry = (cell, self.heads[bucket]);
         self.heads[bucket] = if self.free_head == END_OF_CHAIN {
@@ -104,8 +59,10 @@ impl OpenList for Buckets {
         self.highest = self.highest.max(bucket);
     }
 
+    /// Removes one of the cells with the smallest keys and returns (lower bound of all keys in the list, cell). Returns
+    /// `None` if the list is empty.
     #[inline]
-    fn pop(&mut self) -> Option<(u32, Cell)> {
+    pub(super) fn pop(&mut self) -> Option<(u32, Cell)> {
         while self.lowest <= self.highest {
             let head = *self.heads.get(self.lowest)?;
             if head == END_OF_CHAIN {
@@ -121,7 +78,8 @@ impl OpenList for Buckets {
         None
     }
 
-    fn for_each(&self, visit: &mut dyn FnMut(Cell)) {
+    /// Calls `visit` for every cell in the list.
+    pub(super) fn for_each(&self, mut visit: impl FnMut(Cell)) {
         for &head in self.heads.iter().take(self.highest + 1) {
             let mut at = head;
             while at != END_OF_CHAIN {
@@ -133,83 +91,6 @@ impl OpenList for Buckets {
     }
 }
 
-/// A binary heap.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Heap {
-    entries: BinaryHeap<Reverse<(u32, Cell)>>,
-}
-
-impl OpenList for Heap {
-    fn clear(&mut self) {
-        self.entries.clear();
-    }
-
-    fn push(&mut self, key: u32, cell: Cell) {
-        self.entries.push(Reverse((key, cell)));
-    }
-
-    fn pop(&mut self) -> Option<(u32, Cell)> {
-        self.entries.pop().map(|Reverse(entry)| entry)
-    }
-
-    fn for_each(&self, visit: &mut dyn FnMut(Cell)) {
-        self.entries
-            .iter()
-            .for_each(|Reverse((_, cell))| visit(*cell));
-    }
-}
-
-/// Length of the sorted list. **Source**: Dahlberg & Viktorsson 2002, figure 15.
-const CHEAP_LEN: usize = 75;
-
-/// A short sorted list whose last entry has the smallest key, and an unsorted list of all larger keys.
-#[derive(Clone, Debug, Default)]
-pub(super) struct CheapList {
-    cheap: Vec<(u32, Cell)>,
-    expensive: Vec<(u32, Cell)>,
-}
-
-impl OpenList for CheapList {
-    fn clear(&mut self) {
-        self.cheap.clear();
-        self.expensive.clear();
-    }
-
-    fn push(&mut self, key: u32, cell: Cell) {
-        let entry = (key, cell);
-        let is_expensive = match self.cheap.first() {
-            Some(&most_expensive) => entry >= most_expensive,
-            None => !self.expensive.is_empty(),
-        };
-        if is_expensive && (self.cheap.len() >= CHEAP_LEN || !self.expensive.is_empty()) {
-            self.expensive.push(entry);
-            return;
-        }
-        let index = self.cheap.partition_point(|&other| other > entry);
-        self.cheap.insert(index, entry);
-        if self.cheap.len() > CHEAP_LEN {
-            self.expensive.push(self.cheap.remove(0));
-        }
-    }
-
-    fn pop(&mut self) -> Option<(u32, Cell)> {
-        if self.cheap.is_empty() && !self.expensive.is_empty() {
-            let take = CHEAP_LEN.min(self.expensive.len());
-            if take < self.expensive.len() {
-                self.expensive.select_nth_unstable(take - 1);
-            }
-            self.cheap.extend(self.expensive.drain(..take));
-            self.cheap.sort_unstable_by(|a, b| b.cmp(a));
-        }
-        self.cheap.pop()
-    }
-
-    fn for_each(&self, visit: &mut dyn FnMut(Cell)) {
-        let all = self.cheap.iter().chain(&self.expensive);
-        all.for_each(|&(_, cell)| visit(cell));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -217,38 +98,36 @@ mod tests {
 
     proptest! {
         #[test]
-        fn all_lists_return_their_cells_in_order(
+        fn the_list_returns_its_cells_in_order(
             steps in prop::collection::vec(prop::option::weighted(0.7, 0u32..400_000), 0..400),
         ) {
-            let (mut buckets, mut heap, mut cheap) = (Buckets::default(), Heap::default(), CheapList::default());
-            for list in [&mut buckets as &mut dyn OpenList, &mut heap, &mut cheap] {
-                for _ in 0..2 {
-                    list.clear();
-                    let mut inside: Vec<u32> = Vec::new();
-                    for step in &steps {
-                        match step {
-                            Some(key) => {
-                                inside.push(*key);
-                                list.push(*key, *key);
-                            }
-                            None => {
-                                let least = inside.iter().copied().min();
-                                let popped = list.pop();
-                                prop_assert_eq!(popped.is_some(), least.is_some());
-                                if let (Some((bound, key)), Some(least)) = (popped, least) {
-                                    prop_assert!(bound <= least);
-                                    prop_assert!(key >> BUCKET_SHIFT == least >> BUCKET_SHIFT);
-                                    let index = inside.iter().position(|&k| k == key);
-                                    prop_assert!(index.is_some());
-                                    inside.swap_remove(index.unwrap());
-                                }
+            let mut list = OpenList::default();
+            for _ in 0..2 {
+                list.clear();
+                let mut inside: Vec<u32> = Vec::new();
+                for step in &steps {
+                    match step {
+                        Some(key) => {
+                            inside.push(*key);
+                            list.push(*key, *key);
+                        }
+                        None => {
+                            let least = inside.iter().copied().min();
+                            let popped = list.pop();
+                            prop_assert_eq!(popped.is_some(), least.is_some());
+                            if let (Some((bound, key)), Some(least)) = (popped, least) {
+                                prop_assert!(bound <= least);
+                                prop_assert!(key >> BUCKET_SHIFT == least >> BUCKET_SHIFT);
+                                let index = inside.iter().position(|&k| k == key);
+                                prop_assert!(index.is_some());
+                                inside.swap_remove(index.unwrap());
                             }
                         }
                     }
-                    let mut seen = 0;
-                    list.for_each(&mut |_| seen += 1);
-                    prop_assert_eq!(seen, inside.len());
                 }
+                let mut seen = 0;
+                list.for_each(|_| seen += 1);
+                prop_assert_eq!(seen, inside.len());
             }
         }
     }

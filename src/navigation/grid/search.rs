@@ -9,11 +9,8 @@ use glam::UVec2;
 use serde::{Deserialize, Serialize};
 
 use super::map::{Cell, GridMap};
-use super::open::{Buckets, CheapList, Heap, OpenList, OpenListKind};
-use super::steps::{
-    Connectivity, CornerRule, DIAGONAL, STEPS, STRAIGHT, allowed_moves, estimate, pruned_moves,
-    step,
-};
+use super::open::OpenList;
+use super::steps::{ALLOWED, PRUNED, STEPS, estimate, step, step_cost};
 
 /// Rules of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,12 +19,6 @@ pub struct SearchRules {
     /// Factor by which the estimated remaining cost is multiplied, at least 1. At 1, the search finds a shortest path.
     /// Above 1, closed cells are never opened again.
     pub weight: f32,
-    /// Which cells count as neighbors.
-    pub connectivity: Connectivity,
-    /// When a diagonal step past a blocked cell is allowed.
-    pub corners: CornerRule,
-    /// Data structure of the open list.
-    pub open: OpenListKind,
     /// Whether the search ends when it reaches the border of the grid.
     pub stops_at_border: bool,
 }
@@ -36,18 +27,8 @@ impl Default for SearchRules {
     fn default() -> Self {
         Self {
             weight: 1.6,
-            connectivity: Connectivity::default(),
-            corners: CornerRule::default(),
-            open: OpenListKind::default(),
             stops_at_border: false,
         }
-    }
-}
-
-impl SearchRules {
-    /// Whether cells that touch only at a corner are connected.
-    pub fn joins_diagonally(&self) -> bool {
-        self.connectivity == Connectivity::Eight && self.corners == CornerRule::Cut
     }
 }
 
@@ -100,35 +81,10 @@ pub struct GridSearch {
     effort: SearchEffort,
     generation: u32,
     nodes: Vec<Node>,
-    buckets: Buckets,
-    heap: Heap,
-    cheap: CheapList,
-}
-
-/// Size of the memory of a search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::navigation) struct SearchMemory {
-    nodes: usize,
-    buckets: [usize; 2],
+    open: OpenList,
 }
 
 impl GridSearch {
-    /// Size of the memory that the searches have needed.
-    pub(in crate::navigation) fn memory(&self) -> SearchMemory {
-        SearchMemory {
-            nodes: self.nodes.len(),
-            buckets: self.buckets.size(),
-        }
-    }
-
-    /// Allocates memory of this size. It does not change a running search.
-    pub(in crate::navigation) fn reserve(&mut self, memory: SearchMemory) {
-        if self.nodes.len() < memory.nodes {
-            self.nodes.resize(memory.nodes, Node::default());
-        }
-        self.buckets.reserve(memory.buckets);
-    }
-
     /// Begins a search between two cells. If one of them is blocked, the search ends as [`SearchProgress::Exhausted`].
     pub fn begin(&mut self, map: &GridMap, start: UVec2, goal: UVec2, rules: SearchRules) {
         self.rules = rules;
@@ -152,39 +108,16 @@ impl GridSearch {
             cost: 0,
             tag: self.generation,
         };
-        let key = self.key(0, estimate(rules.connectivity, self.start, self.goal));
-        match rules.open {
-            OpenListKind::Bucket => begin_list(&mut self.buckets, key, self.start),
-            OpenListKind::Heap => begin_list(&mut self.heap, key, self.start),
-            OpenListKind::CheapList => begin_list(&mut self.cheap, key, self.start),
-        }
+        let key = self.key(0, estimate(self.start, self.goal));
+        self.open.clear();
+        self.open.push(key, self.start);
     }
 
     /// Continues the search for at most `budget` expansions and subtracts the used ones from `budget`. `map` must be
     /// the same as in [`Self::begin`].
     pub fn advance(&mut self, map: &GridMap, budget: &mut u32) -> SearchProgress {
         if self.progress == SearchProgress::Working {
-            // The open list is moved out of `self` for the loop, so that the loop is compiled for its type.
-            self.progress = match self.rules.open {
-                OpenListKind::Bucket => {
-                    let mut list = std::mem::take(&mut self.buckets);
-                    let progress = self.expand(map, &mut list, budget);
-                    self.buckets = list;
-                    progress
-                }
-                OpenListKind::Heap => {
-                    let mut list = std::mem::take(&mut self.heap);
-                    let progress = self.expand(map, &mut list, budget);
-                    self.heap = list;
-                    progress
-                }
-                OpenListKind::CheapList => {
-                    let mut list = std::mem::take(&mut self.cheap);
-                    let progress = self.expand(map, &mut list, budget);
-                    self.cheap = list;
-                    progress
-                }
-            };
+            self.progress = self.expand(map, budget);
         }
         self.progress
     }
@@ -218,12 +151,7 @@ impl GridSearch {
 
     /// Calls `visit` for every cell in the open list.
     pub fn for_each_open(&self, mut visit: impl FnMut(UVec2)) {
-        let mut visit = |cell| visit(GridMap::at(cell));
-        match self.rules.open {
-            OpenListKind::Bucket => self.buckets.for_each(&mut visit),
-            OpenListKind::Heap => self.heap.for_each(&mut visit),
-            OpenListKind::CheapList => self.cheap.for_each(&mut visit),
-        }
+        self.open.for_each(|cell| visit(GridMap::at(cell)));
     }
 
     #[inline]
@@ -232,21 +160,14 @@ impl GridSearch {
         key.min(u64::from(u32::MAX)) as u32
     }
 
-    fn expand<O: OpenList>(
-        &mut self,
-        map: &GridMap,
-        open: &mut O,
-        budget: &mut u32,
-    ) -> SearchProgress {
-        let connectivity = self.rules.connectivity;
-        let moves = allowed_moves(connectivity, self.rules.corners);
-        let pruned = pruned_moves(connectivity, self.rules.corners);
+    fn expand(&mut self, map: &GridMap, budget: &mut u32) -> SearchProgress {
+        let pruned = &*PRUNED;
         let is_optimal = self.weight <= 1024;
         let goal_index = map.index_of(self.goal);
         let offsets = STEPS.map(|(dx, dy)| dx as isize + dy as isize * map.stride() as isize);
         let generation = self.generation;
         while *budget > 0 {
-            let Some((bound, cell)) = open.pop() else {
+            let Some((bound, cell)) = self.open.pop() else {
                 let is_reached = self.nodes[goal_index].tag & !15 == generation;
                 return if is_reached {
                     SearchProgress::Found
@@ -276,14 +197,14 @@ impl GridSearch {
             }
             let neighborhood = map.neighborhood(index);
             let mut bits = if cell == self.start {
-                moves[neighborhood]
+                ALLOWED[neighborhood]
             } else {
                 pruned[(node.tag & DIRECTION) as usize][neighborhood]
             };
             while bits != 0 {
                 let direction = bits.trailing_zeros() as usize;
                 bits &= bits - 1;
-                let cost = node.cost + if direction < 4 { STRAIGHT } else { DIAGONAL };
+                let cost = node.cost + step_cost(direction);
                 let next = index.wrapping_add_signed(offsets[direction]);
                 let old = self.nodes[next];
                 if old.tag & !15 == generation {
@@ -298,28 +219,20 @@ impl GridSearch {
                 };
                 let (dx, dy) = STEPS[direction];
                 let next = step(cell, dx, dy);
-                open.push(
-                    self.key(cost, estimate(connectivity, next, self.goal)),
-                    next,
-                );
+                let key = self.key(cost, estimate(next, self.goal));
+                self.open.push(key, next);
             }
         }
         SearchProgress::Working
     }
 }
 
-fn begin_list<O: OpenList>(open: &mut O, key: u32, start: Cell) {
-    open.clear();
-    open.push(key, start);
-}
-
 /// Finds a short path towards the goal without a search; an agent follows it while its search runs. Each step goes to
 /// the free neighbor that is nearest to the goal. The path has at most `steps` steps and ends where the next step would
-/// lead away from the goal. **Source**: Dahlberg & Viktorsson 2002, §3.5.6, who use 3 to 15 cells.
+/// lead away from the goal. **Source**: Dahlberg & Viktorsson 2002, §3.5.3, who use 3 to 15 cells.
 pub(crate) fn quick_path(
     map: &GridMap,
     (start, goal): (UVec2, UVec2),
-    rules: &SearchRules,
     steps: usize,
     cells: &mut Vec<UVec2>,
 ) {
@@ -328,19 +241,16 @@ pub(crate) fn quick_path(
         return;
     }
     cells.push(start);
-    let moves = allowed_moves(rules.connectivity, rules.corners);
     let goal = GridMap::cell(goal.min(map.size().saturating_sub(UVec2::ONE)));
     let mut at = GridMap::cell(start);
     for _ in 0..steps {
-        let bits = moves[map.neighborhood(map.index_of(at))];
+        let bits = ALLOWED[map.neighborhood(map.index_of(at))];
         let next = (0..8)
             .filter(|direction| bits >> direction & 1 == 1)
             .map(|direction| step(at, STEPS[direction].0, STEPS[direction].1))
-            .min_by_key(|&next| (estimate(Connectivity::Eight, next, goal), next));
+            .min_by_key(|&next| (estimate(next, goal), next));
         let Some(next) = next else { break };
-        let is_nearer =
-            estimate(Connectivity::Eight, next, goal) < estimate(Connectivity::Eight, at, goal);
-        if !is_nearer || at == goal {
+        if estimate(next, goal) >= estimate(at, goal) || at == goal {
             break;
         }
         at = next;
@@ -372,40 +282,20 @@ mod tests {
     }
 
     fn rules() -> impl Strategy<Value = SearchRules> {
-        let open = prop_oneof![
-            Just(OpenListKind::Bucket),
-            Just(OpenListKind::Heap),
-            Just(OpenListKind::CheapList)
-        ];
-        let corners = prop_oneof![
-            Just(CornerRule::Keep),
-            Just(CornerRule::CutOne),
-            Just(CornerRule::Cut)
-        ];
-        let connectivity = prop_oneof![Just(Connectivity::Four), Just(Connectivity::Eight)];
         let weight = prop_oneof![Just(1.0f32), 1.01f32..4.0];
-        (open, corners, connectivity, weight).prop_map(|(open, corners, connectivity, weight)| {
-            SearchRules {
-                weight,
-                connectivity,
-                corners,
-                open,
-                stops_at_border: false,
-            }
+        weight.prop_map(|weight| SearchRules {
+            weight,
+            ..SearchRules::default()
         })
     }
 
     /// Returns the cost of a shortest path, computed with Dijkstra's algorithm of the `pathfinding` crate.
-    fn least_cost(map: &GridMap, start: UVec2, goal: UVec2, rules: &SearchRules) -> Option<u32> {
-        let moves = allowed_moves(rules.connectivity, rules.corners);
+    fn least_cost(map: &GridMap, start: UVec2, goal: UVec2) -> Option<u32> {
         let successors = |&cell: &Cell| {
-            let bits = moves[map.neighborhood(map.index_of(cell))];
+            let bits = ALLOWED[map.neighborhood(map.index_of(cell))];
             (0..8usize)
                 .filter(|d| bits >> d & 1 == 1)
-                .map(|d| {
-                    let cost = if d < 4 { STRAIGHT } else { DIAGONAL };
-                    (step(cell, STEPS[d].0, STEPS[d].1), cost)
-                })
+                .map(|d| (step(cell, STEPS[d].0, STEPS[d].1), step_cost(d)))
                 .collect::<Vec<_>>()
         };
         let goal = GridMap::cell(goal);
@@ -428,10 +318,10 @@ mod tests {
             let progress = search.advance(&map, &mut u32::MAX.clone());
             let mut path = Vec::new();
             search.path(&map, &mut path);
-            let least = least_cost(&map, start, goal, &rules);
+            let least = least_cost(&map, start, goal);
             prop_assert_eq!(progress == SearchProgress::Found, least.is_some());
             let mut components = GridComponents::default();
-            components.label(&map, rules.joins_diagonally());
+            components.label(&map);
             prop_assert_eq!(components.component_of(start) == components.component_of(goal), least.is_some());
             if let (Some(least), Some(cost)) = (least, search.cost(&map)) {
                 prop_assert!(rules.weight > 1.0 || cost == least);
@@ -443,8 +333,8 @@ mod tests {
                     let (dx, dy) = (pair[1].as_ivec2() - pair[0].as_ivec2()).into();
                     let direction = STEPS.iter().position(|&s| s == (dx, dy)).unwrap();
                     let neighborhood = map.neighborhood(map.index_of(GridMap::cell(pair[0])));
-                    prop_assert!(allowed_moves(rules.connectivity, rules.corners)[neighborhood] >> direction & 1 == 1);
-                    sum += if direction < 4 { STRAIGHT } else { DIAGONAL };
+                    prop_assert!(ALLOWED[neighborhood] >> direction & 1 == 1);
+                    sum += step_cost(direction);
                 }
                 prop_assert_eq!(sum, cost);
             }

@@ -17,6 +17,5 @@ pub use planner::MeshPlanner;
 pub use search::{MeshOutcome, MeshPath, MeshPoint, MeshQuery, MeshSearch, PathLeg};
 pub use surface::{MeshError, NavMesh, Polygon};
 pub use terrace_route::{
-    Guidance, NEIGHBOR_RANGE_M, NavGraph, NeighborPull, NeighborScratch, TerraceRequest,
-    TerraceRoute,
+    NEIGHBOR_RANGE_M, NavGraph, NeighborPull, NeighborScratch, TerraceRoute, Traveler,
 };

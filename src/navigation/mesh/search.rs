@@ -484,5 +484,5 @@ fn crossing(from: Vec2, to: Vec2, a: Vec2, b: Vec2) -> Vec2 {
 }
 
 fn nearest((a, b): (Vec2, Vec2), at: Vec2) -> Vec2 {
-    crate::navigation::footprint::nearest_on_segment(a, b, at)
+    crate::geometry::nearest_on_edge(a, b, at)
 }

@@ -203,7 +203,7 @@ impl NavMesh {
                 return Some((polygon, at));
             }
             for (a, b, _) in self.edges(polygon) {
-                let point = crate::navigation::footprint::nearest_on_segment(a, b, at);
+                let point = crate::geometry::nearest_on_edge(a, b, at);
                 let off_m = point.distance_squared(at);
                 if nearest.is_none_or(|(least, ..)| off_m < least) {
                     nearest = Some((off_m, polygon, point));

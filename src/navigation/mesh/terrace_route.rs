@@ -1,16 +1,17 @@
 //! Routes over terraces. An agent searches a path at most every 0.25 s, replaces its current path only by a clearly
 //! cheaper one, and follows the path to the next take-off.
 //!
-//! In: state and goal of an agent, its neighbors, paths from mesh searches. Out: the next position to swim to, and the
-//! moment of a take-off. **Source**: Lischka 2014, §7.5.
+//! In: state and goal of an agent, its neighbors, paths from mesh searches. Out: answers: the next position to swim to, or
+//! the moment of a take-off. **Source**: Lischka 2014, §7.5.
 
-use glam::Vec2;
+use glam::{Vec2, Vec3};
 use serde::{Deserialize, Serialize};
 
 use super::links::{Abilities, MeshLinks};
 use super::search::{CORNER_CAPACITY, MeshOutcome, MeshPath, MeshPoint, MeshQuery, MeshSearch};
 use super::smoothing::{POINTS_PER_CORNER, round_corners};
 use super::surface::NavMesh;
+use crate::navigation::request::PathAnswer;
 
 /// Shortest time between two searches. **Source**: Lischka 2014, §7.5.
 const REPLAN_SECS: f32 = 0.25;
@@ -33,7 +34,7 @@ pub const NEIGHBOR_RANGE_M: f32 = 0.8;
 
 /// State and goal of an agent that needs a route.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct TerraceRequest {
+pub struct Traveler {
     /// Current position.
     pub at: MeshPoint,
     /// Unit vector ahead, (x, z).
@@ -42,6 +43,10 @@ pub struct TerraceRequest {
     pub speed_mps: f32,
     /// Goal of the route: a point of the mesh, see [`TerraceRoute::place_goal`].
     pub goal: MeshPoint,
+    /// Height y at which the agent swims.
+    pub swim_y_m: f32,
+    /// Height y from which the agent takes off.
+    pub top_y_m: f32,
     /// Speed at which the agent follows its path.
     pub cruise_mps: f32,
     /// Smallest speed at which the agent may take off for a leap.
@@ -61,25 +66,6 @@ pub struct NeighborPull {
     pub at: MeshPoint,
     /// Strength of the attraction: positive for a friend, negative (repulsion) for an enemy.
     pub pull: f32,
-}
-
-/// Instruction for the next movement of the agent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Guidance {
-    /// Do nothing: there is no path.
-    #[default]
-    NoPath,
-    /// Wait: the agent cannot leap yet, or has no search result yet.
-    NotYet,
-    /// Swim to this position.
-    Swim(Vec2),
-    /// Swim fast to this position: the run-up before a take-off.
-    RunUp(Vec2),
-    /// Take off now. The values are the index of the link and the landing position.
-    TakeOff(u32, Vec2),
-    /// Do nothing: the agent has reached its goal.
-    Arrived,
 }
 
 /// The route of one agent over terraces.
@@ -118,8 +104,8 @@ pub struct NeighborScratch {
     path: MeshPath,
 }
 
-impl TerraceRequest {
-    /// Returns the mesh query for this request.
+impl Traveler {
+    /// Returns the mesh query of the agent.
     pub fn query(&self) -> MeshQuery<'static> {
         MeshQuery {
             start: self.at,
@@ -181,9 +167,9 @@ impl TerraceRoute {
 
     /// Advances the age of the path by `dt_secs`. Returns true if a search is needed; the caller must then repeat its
     /// query in every tick until it is answered.
-    pub fn needs_search(&mut self, request: &TerraceRequest, dt_secs: f32) -> bool {
+    pub fn needs_search(&mut self, traveler: &Traveler, dt_secs: f32) -> bool {
         self.age_secs += dt_secs;
-        !request.has_arrived() && (self.outcome.is_none() || self.age_secs >= REPLAN_SECS)
+        !traveler.has_arrived() && (self.outcome.is_none() || self.age_secs >= REPLAN_SECS)
     }
 
     /// Accepts a search result. Replaces the current path only if the new path is clearly cheaper than the remaining
@@ -192,7 +178,7 @@ impl TerraceRoute {
     /// planned counts for both paths.
     pub fn accept(
         &mut self,
-        request: &TerraceRequest,
+        traveler: &Traveler,
         (query, outcome): (&MeshQuery<'_>, MeshOutcome),
         found: &mut MeshPath,
         (graph, costs): (NavGraph<'_>, &[f32]),
@@ -204,17 +190,17 @@ impl TerraceRoute {
             self.has_path &= outcome == MeshOutcome::Outside;
             return;
         }
-        if query.start.terrace != request.at.terrace {
+        if query.start.terrace != traveler.at.terrace {
             // While the search ran, the agent has moved to another terrace.
             self.reset();
             return;
         }
         let is_for_same = (self.goal, self.abilities, self.cruise_mps)
             == (query.goal, query.abilities, query.speed_mps);
-        let rest = self.remaining_cost(request, graph, costs);
+        let rest = self.remaining_cost(traveler, graph, costs);
         let first = found.legs.first().map_or(0, |leg| leg.end);
         let first_leg = found.points_m.get(..first).unwrap_or_default();
-        let new = course_cost(request, (found, first_leg), graph, costs);
+        let new = course_cost(traveler, (found, first_leg), graph, costs);
         if is_for_same && rest.is_some_and(|rest| new > CLEARLY_CHEAPER * rest) {
             return;
         }
@@ -223,30 +209,30 @@ impl TerraceRoute {
         self.goal = query.goal;
         self.abilities = query.abilities;
         self.cruise_mps = query.speed_mps;
-        self.round_leg(request, graph);
+        self.round_leg(traveler, graph);
     }
 
-    /// Returns the instruction for the next movement of the agent.
+    /// Returns the next movement of the agent.
     pub fn guide(
         &mut self,
-        request: &TerraceRequest,
+        traveler: &Traveler,
         around: (&[NeighborPull], &mut NeighborScratch),
         graph: NavGraph<'_>,
-    ) -> Guidance {
-        if request.has_arrived() {
+    ) -> PathAnswer {
+        if traveler.has_arrived() {
             self.reset();
-            return Guidance::Arrived;
+            return PathAnswer::Arrived(at_height(traveler.goal.at_m, traveler.swim_y_m));
         }
         if !self.has_path {
             // An agent that was pushed off the mesh, or that has no search result yet, does not give up.
             if self.outcome != Some(MeshOutcome::Unreachable) {
-                return Guidance::NotYet;
+                return PathAnswer::NotYet;
             }
             // The next request starts a new search.
             self.outcome = None;
-            return Guidance::NoPath;
+            return PathAnswer::NoPath;
         }
-        self.follow(request, around, graph)
+        self.follow(traveler, around, graph)
     }
 
     /// Outcome of the last search; `None` before the first search and after a reset.
@@ -269,39 +255,39 @@ impl TerraceRoute {
     /// position.
     fn remaining_cost(
         &self,
-        request: &TerraceRequest,
+        traveler: &Traveler,
         graph: NavGraph<'_>,
         costs: &[f32],
     ) -> Option<f32> {
         let leg = self.path.legs.first().filter(|_| self.has_path)?;
         let target = *self.rounded_leg.get(self.next)?;
-        let terrace = request.at.terrace;
+        let terrace = traveler.at.terrace;
         if leg.terrace != terrace
             || !graph
                 .mesh
-                .has_line_of_sight(terrace, request.at.at_m, target)
+                .has_line_of_sight(terrace, traveler.at.at_m, target)
         {
             return None;
         }
         Some(course_cost(
-            request,
+            traveler,
             (&self.path, self.remaining_leg()),
             graph,
             costs,
         ))
     }
 
-    fn round_leg(&mut self, request: &TerraceRequest, graph: NavGraph<'_>) {
+    fn round_leg(&mut self, traveler: &Traveler, graph: NavGraph<'_>) {
         self.next = 0;
         let Some(leg) = self.path.legs.first() else {
             return;
         };
         let corners = &self.path.points_m[..leg.end];
-        let start_and_corners = (request.at.at_m, corners);
+        let start_and_corners = (traveler.at.at_m, corners);
         self.rounded_leg.clear();
         self.rounded_leg
             .reserve(CORNER_CAPACITY * POINTS_PER_CORNER);
-        let radius_m = 3.0 * request.radius_m;
+        let radius_m = 3.0 * traveler.radius_m;
         round_corners(
             graph.mesh,
             leg.terrace,
@@ -328,13 +314,13 @@ impl TerraceRoute {
 
     fn follow(
         &mut self,
-        request: &TerraceRequest,
+        traveler: &Traveler,
         around: (&[NeighborPull], &mut NeighborScratch),
         graph: NavGraph<'_>,
-    ) -> Guidance {
-        let at = request.at.at_m;
-        let terrace = request.at.terrace;
-        let reach_m = 1.5 * request.radius_m;
+    ) -> PathAnswer {
+        let at = traveler.at.at_m;
+        let terrace = traveler.at.terrace;
+        let reach_m = 1.5 * traveler.radius_m;
         // The agent follows the whole course. If it swam straight to the farthest visible point, it would cut every
         // corner that the course rounds.
         while let (Some(&target), Some(&after)) = (
@@ -345,7 +331,7 @@ impl TerraceRoute {
             let is_behind = (at - target).dot(after - target) >= 0.0;
             let is_near = distance_m <= reach_m.min(target.distance(after));
             let sees_next = || graph.mesh.has_line_of_sight(terrace, at, after);
-            if distance_m > THERE_RADII * request.radius_m
+            if distance_m > THERE_RADII * traveler.radius_m
                 && !((is_behind || is_near) && sees_next())
             {
                 break;
@@ -353,8 +339,10 @@ impl TerraceRoute {
             self.next += 1;
         }
         let Some(&target) = self.rounded_leg.get(self.next) else {
-            return Guidance::NoPath;
+            return PathAnswer::NoPath;
         };
+        let swim_to = |at: Vec2| at_height(at, traveler.swim_y_m);
+        let fast_to = |at: Vec2| at_height(at, traveler.top_y_m);
         let is_last = self.next + 1 == self.rounded_leg.len();
         let link = self.path.legs.first().and_then(|leg| leg.link);
         match link.and_then(|(link_index, landing)| {
@@ -363,37 +351,44 @@ impl TerraceRoute {
             Some((link_index, landing, link)) if is_last => {
                 let along = (at - target).dot(link.heading);
                 let aside = (at - target).perp_dot(link.heading).abs();
-                let is_turned = request.heading.dot(link.heading) >= link.heading_cos;
-                let is_fast = !link.is_leap() || request.speed_mps >= request.run_up_mps;
-                let is_ready = !link.is_leap() || request.cooldown_left_secs <= 0.0;
+                let is_turned = traveler.heading.dot(link.heading) >= link.heading_cos;
+                let is_fast = !link.is_leap() || traveler.speed_mps >= traveler.run_up_mps;
+                let is_ready = !link.is_leap() || traveler.cooldown_left_secs <= 0.0;
                 let has_arrived = along > -reach_m - 0.1 && aside < reach_m + 0.1;
                 if has_arrived && is_turned && is_fast && is_ready {
-                    return Guidance::TakeOff(link_index, landing);
+                    return PathAnswer::TakeOff(link_index, fast_to(landing));
                 }
                 // An agent that comes from the side first swims to the position where the run-up begins.
                 let beginning = target - link.heading * RUN_UP_M;
                 let is_in_lane = along < 0.0 && aside < 0.5 * -along + reach_m;
                 if is_in_lane && (is_turned || along < -0.5 * RUN_UP_M) {
-                    Guidance::RunUp(target + link.heading * RUN_UP_M)
+                    PathAnswer::RunUp(fast_to(target + link.heading * RUN_UP_M))
                 } else if graph.mesh.polygon_at(terrace, beginning).is_some() {
-                    Guidance::Swim(beginning)
+                    PathAnswer::Swim(swim_to(beginning))
                 } else {
-                    Guidance::RunUp(target)
+                    PathAnswer::RunUp(fast_to(target))
                 }
             }
-            _ => Guidance::Swim(pulled_target(request, target, around, graph.mesh)),
+            link => {
+                let to = swim_to(pulled_target(traveler, target, around, graph.mesh));
+                if is_last && link.is_none() {
+                    PathAnswer::SwimToEnd(to)
+                } else {
+                    PathAnswer::Swim(to)
+                }
+            }
         }
     }
 }
 
 /// Returns the cost of a path from the agent's position. `first_leg` replaces the points of the first leg.
 fn course_cost(
-    request: &TerraceRequest,
+    traveler: &Traveler,
     (path, first_leg): (&MeshPath, &[Vec2]),
     graph: NavGraph<'_>,
     costs: &[f32],
 ) -> f32 {
-    let mut from = request.at.at_m;
+    let mut from = traveler.at.at_m;
     let mut cost = 0.0;
     let mut swim = |terrace: u16, from: Vec2, to: Vec2| {
         // A line along the border of the mesh may leave it by a rounding error.
@@ -414,26 +409,26 @@ fn course_cost(
         let next = path.legs.get(index + 1).map_or(leg.end, |next| next.end);
         points = path.points_m.get(leg.end..next).unwrap_or_default();
     }
-    cost + flights_secs * request.cruise_mps
+    cost + flights_secs * traveler.cruise_mps
 }
 
 /// Returns the next position to swim to: `target`, shifted by the pull of neighbors. A neighbor's pull decreases with
 /// the swimming distance to it and acts along the first part of the swimming path to it. The result is always on the
 /// mesh.
 fn pulled_target(
-    request: &TerraceRequest,
+    traveler: &Traveler,
     target: Vec2,
     (neighbors, scratch): (&[NeighborPull], &mut NeighborScratch),
     mesh: &NavMesh,
 ) -> Vec2 {
-    let at = request.at.at_m;
+    let at = traveler.at.at_m;
     let own = (target - at).normalize_or_zero();
     let mut direction = own;
     let NeighborScratch { search, path } = scratch;
     for other in neighbors {
-        let ends = (request.at, other.at);
+        let ends = (traveler.at, other.at);
         if let Some((distance_m, first)) = search.distance_m(mesh, ends, NEIGHBOR_RANGE_M, path) {
-            let fading = 1.0 / (1.0 + distance_m / request.radius_m.max(1e-3));
+            let fading = 1.0 / (1.0 + distance_m / traveler.radius_m.max(1e-3));
             let fading = fading * (1.0 - distance_m / NEIGHBOR_RANGE_M);
             let toward = (first - at).normalize_or_zero();
             direction += toward * (other.pull * NEIGHBOR_WEIGHT * fading);
@@ -443,11 +438,16 @@ fn pulled_target(
     let moved = at + direction.normalize_or(own) * reach_m;
     if neighbors.is_empty()
         || direction.dot(own) <= 0.0
-        || !mesh.has_line_of_sight(request.at.terrace, at, moved)
+        || !mesh.has_line_of_sight(traveler.at.terrace, at, moved)
     {
         return target;
     }
     moved
+}
+
+/// The position at a horizontal place and a height.
+fn at_height(at: Vec2, y_m: f32) -> Vec3 {
+    Vec3::new(at.x, y_m, at.y)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 
 use glam::{Vec2, Vec3};
 
-use super::CLEARANCE_M;
+use super::flight::CLEARANCE_M;
 use crate::geometry::{Solid, nearest_on_polygon, polygon_contains};
 use crate::navigation::{
     Abilities, Footprints, LeapInput, MeshLinks, NavGraph, NavMesh, TerraceInput, build_mesh,
@@ -117,7 +117,7 @@ impl TerracePlan {
     }
 
     /// Whether the scene has no terraces.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::simulation) fn is_empty(&self) -> bool {
         self.terraces.is_empty()
     }
 

@@ -20,13 +20,13 @@ use shoal::geometry::{Solid, Surface};
 use shoal::navigation::Falloff;
 use shoal::simulation::{SceneDescription, Simulation, SimulationParams, SpeciesDescription};
 use shoal::world::{
-    Avoidance, BodyParams, BoxParams, CapsuleParams, MotionParams, Observation, ObstacleParams,
+    BodyParams, BoxParams, CapsuleParams, MotionParams, Observation, ObstacleParams,
     PerceptionParams, PoolParams,
 };
 
 pub(crate) const RADIUS_M: f32 = 0.3;
 pub(crate) const SPEED_MPS: f32 = 1.3;
-const HZ: f32 = 60.0;
+pub(crate) const HZ: f32 = 60.0;
 /// An agent has arrived if it is nearer to its goal than this.
 const ARRIVED_M: f32 = 0.5;
 /// A collision ends when the gap between the bodies exceeds this. Without this limit, one long contact with small
@@ -36,88 +36,18 @@ const APART_M: f32 = 0.03;
 /// simulation stops agents at obstacles.
 const ROCK_TOUCH_M: f32 = 1e-3;
 /// Coordinate y of all agents, in meters.
-const Y: f32 = -RADIUS_M;
+pub(crate) const Y: f32 = -RADIUS_M;
 
-/// An avoidance method.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Method {
-    /// Avoidance of the most threatening agent or obstacle.
-    Reynolds,
-    /// Linear repulsion from agents and obstacles.
-    Linear,
-    /// Linear repulsion from agents and avoidance of the most threatening obstacle, as Karpowicz 2011 proposes.
-    PlainHybrid,
-    /// Repulsion from the predicted positions of agents, and avoidance of all obstacles in the corridor ahead. An agent keeps
-    /// the side on which it passes an obstacle.
-    Ours,
-    /// Optimal reciprocal collision avoidance.
-    Orca,
-}
-
-impl Method {
-    pub(crate) const ALL: [Self; 5] = [
-        Self::Reynolds,
-        Self::Linear,
-        Self::PlainHybrid,
-        Self::Ours,
-        Self::Orca,
-    ];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Reynolds => "reynolds",
-            Self::Linear => "flow, linear",
-            Self::PlainHybrid => "hybrid, plain",
-            Self::Ours => "hybrid, ours",
-            Self::Orca => "orca",
-        }
-    }
-
-    fn avoidance(self) -> Avoidance {
-        match self {
-            Self::Reynolds => Avoidance::Reynolds,
-            Self::Linear => Avoidance::Flow,
-            Self::PlainHybrid | Self::Ours => Avoidance::Hybrid,
-            Self::Orca => Avoidance::Orca,
-        }
-    }
-
-    fn obstacles(self) -> AvoidObstacles {
-        AvoidObstacles {
-            lookahead_secs: 2.0,
-            clearance_m: 0.15,
-            most_dangerous_only: self == Self::PlainHybrid,
-            ..AvoidObstacles::default()
-        }
-    }
-
-    fn fields(self) -> FollowFlowField {
-        if self == Self::Ours {
-            return OURS;
-        }
-        FollowFlowField {
-            falloff: Falloff::Linear,
-            range_m: 1.4,
-            strength_n: 4.0,
-            foresight_secs: 0.0,
-            ..FollowFlowField::default()
-        }
-    }
-}
-
-/// Parameters of the fields in our method, for agents with this radius and speed.
-pub(crate) const OURS: FollowFlowField = FollowFlowField {
+/// Parameters of our method for agents with this radius and speed.
+const FIELDS: FollowFlowField = FollowFlowField {
     weight: 1.0,
     falloff: Falloff::Quadratic,
     range_m: 0.3,
     strength_n: 8.0,
     swirl: 0.0,
-    speed_gain: 0.0,
     foresight_secs: 3.5,
     foresight_n: 4.0,
     margin_m: 0.15,
-    lean: 0.65,
-    keep_right: 0.4,
 };
 
 /// Start positions, goals and obstacles of a crowd scene.
@@ -325,12 +255,11 @@ pub(crate) fn formation_change(seed: u32) -> Scene {
     }
 }
 
-/// A single agent whose route leads through a cluster of rocks with 0.6 m radius, from a random side. `spacing_m` is the
-/// distance between the centers of neighboring rocks, so the gaps are 1.2 m narrower.
-pub(crate) fn cluster(seed: u32, spacing_m: f32) -> Scene {
+/// A single agent whose route leads through a cluster of rocks with 0.6 m radius, from a random side. The gaps are 1.3 m wide.
+pub(crate) fn cluster(seed: u32) -> Scene {
     let mut obstacles = Vec::new();
     for ring in 0..7 {
-        let at = Vec2::from_angle(ring as f32 * std::f32::consts::TAU / 6.0) * spacing_m;
+        let at = Vec2::from_angle(ring as f32 * std::f32::consts::TAU / 6.0) * 2.5;
         obstacles.push(rock(if ring == 6 { Vec2::ZERO } else { at }, 0.6));
     }
     let turn = Vec2::from_angle(draw(seed, 1) * std::f32::consts::TAU);
@@ -353,18 +282,9 @@ pub(crate) fn head_on(seed: u32) -> Scene {
     }
 }
 
-/// Runs a scene with a method and its usual field parameters. Returns the measured figures.
-pub(crate) fn run(scene: &Scene, method: Method, secs: f32) -> Figures {
-    run_with(scene, method, &method.fields(), secs)
-}
-
-/// Runs a scene with a method and the given field parameters. Returns the measured figures.
-pub(crate) fn run_with(
-    scene: &Scene,
-    method: Method,
-    fields: &FollowFlowField,
-    secs: f32,
-) -> Figures {
+/// Runs a scene with our method in a pool: repulsion at the predicted closest approach of agents, and avoidance of all obstacles
+/// in the corridor ahead. An agent keeps the side on which it passes an obstacle. Returns the measured figures.
+pub(crate) fn run(scene: &Scene, secs: f32) -> Figures {
     let description = SceneDescription {
         surface: Surface {
             width_m: 8_000.0,
@@ -377,11 +297,8 @@ pub(crate) fn run_with(
             ..PoolParams::default()
         },
         obstacles: scene.obstacles.clone(),
-        species: scene
-            .routes
-            .iter()
-            .enumerate()
-            .map(|(i, (_, goal))| species(i, *goal, method, fields))
+        species: (scene.routes.iter().enumerate())
+            .map(|(i, (_, goal))| species(i, *goal))
             .collect(),
         ..SceneDescription::default()
     };
@@ -396,38 +313,50 @@ pub(crate) fn run_with(
         let heading = (*to - *from).normalize_or_zero();
         assert!(simulation.place(i, to_world(*from), Vec3::new(heading.x, 0.0, heading.y)));
     }
-    let solids: Vec<Solid> = scene
-        .obstacles
-        .iter()
-        .filter_map(ObstacleParams::solid)
-        .collect();
-    let mut meter = Meter::new(scene, solids, &simulation);
+    let mut meter = Meter::new(scene);
     let no_visitors = Observation::default();
     for _ in 0..(secs * HZ) as u32 {
         simulation.run_tick(&no_visitors);
-        meter.measure(&mut simulation);
-        if meter.figures.arrived == meter.figures.agents {
+        let bodies = simulation.world().agents.bodies.iter();
+        let moving: Vec<Moving> = bodies
+            .map(|body| Moving {
+                position_m: body.position_m,
+                velocity_mps: body.velocity_mps,
+                forward: body.forward,
+            })
+            .collect();
+        for i in meter.measure(&moving, simulation.time_secs() as f32) {
+            // Moves the agent so far away that it disturbs no other agent and cannot return before the end of the run.
+            let away = Vec3::new(1_500.0, Y, 40.0 * i as f32);
+            assert!(simulation.place(i, away, Vec3::X));
+        }
+        if meter.is_done() {
             break;
         }
     }
     meter.figures
 }
 
-fn to_world(at: Vec2) -> Vec3 {
+pub(crate) fn to_world(at: Vec2) -> Vec3 {
     Vec3::new(at.x, Y, at.y)
 }
 
 /// Returns the species of agent `i`. Every agent has its own species, because the goal is a parameter of the species.
-fn species(i: usize, goal: Vec2, method: Method, fields: &FollowFlowField) -> SpeciesDescription {
+fn species(i: usize, goal: Vec2) -> SpeciesDescription {
     let seek = Seek {
         weight: 2.0,
         target: SeekTarget::Point,
         point_m: to_world(goal).into(),
         ..Seek::default()
     };
+    let avoid = AvoidObstacles {
+        lookahead_secs: 2.0,
+        clearance_m: 0.15,
+        ..AvoidObstacles::default()
+    };
     let actions = [
-        ("avoid", ActionParams::AvoidObstacles(method.obstacles())),
-        ("fields", ActionParams::FollowFlowField(fields.clone())),
+        ("avoid", ActionParams::AvoidObstacles(avoid)),
+        ("fields", ActionParams::FollowFlowField(FIELDS)),
         ("go", ActionParams::Seek(seek)),
     ];
     SpeciesDescription {
@@ -458,7 +387,6 @@ fn species(i: usize, goal: Vec2, method: Method, fields: &FollowFlowField) -> Sp
             size_gain: 0.0,
             ..PerceptionParams::default()
         },
-        avoidance: method.avoidance(),
         mind: MindParams {
             actions: BTreeMap::from(actions.map(|(name, action)| (name.to_owned(), action))),
             standard: NeedParams {
@@ -478,82 +406,92 @@ fn species(i: usize, goal: Vec2, method: Method, fields: &FollowFlowField) -> Sp
     }
 }
 
+/// Position, velocity and heading of an agent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Moving {
+    pub position_m: Vec3,
+    pub velocity_mps: Vec3,
+    pub forward: Vec3,
+}
+
 /// Measures the figures during a run.
-struct Meter {
-    goals: Vec<Vec3>,
+pub(crate) struct Meter {
+    pub goals: Vec<Vec3>,
+    pub solids: Vec<Solid>,
+    pub has_arrived: Vec<bool>,
+    pub figures: Figures,
     ideal_secs: Vec<f32>,
-    solids: Vec<Solid>,
-    has_arrived: Vec<bool>,
     touches: Vec<bool>,
     touches_rock: Vec<bool>,
     headings: Vec<Vec3>,
-    figures: Figures,
 }
 
 impl Meter {
-    fn new(scene: &Scene, solids: Vec<Solid>, simulation: &Simulation) -> Self {
+    pub(crate) fn new(scene: &Scene) -> Self {
         let count = scene.routes.len();
         let ideal = |(from, to): &(Vec2, Vec2)| (from.distance(*to) - ARRIVED_M) / SPEED_MPS;
+        let solids: Vec<Solid> = (scene.obstacles.iter())
+            .filter_map(ObstacleParams::solid)
+            .collect();
         Self {
             goals: scene.routes.iter().map(|(_, to)| to_world(*to)).collect(),
-            ideal_secs: scene.routes.iter().map(ideal).collect(),
             touches_rock: vec![false; count * solids.len()],
             solids,
             has_arrived: vec![false; count],
-            touches: vec![false; count * count],
-            headings: simulation
-                .world()
-                .agents
-                .bodies
-                .iter()
-                .map(|b| b.forward)
-                .collect(),
             figures: Figures {
                 agents: count as u32,
                 ..Figures::default()
             },
+            ideal_secs: scene.routes.iter().map(ideal).collect(),
+            touches: vec![false; count * count],
+            headings: (scene.routes.iter())
+                .map(|(from, to)| (to_world(*to) - to_world(*from)).normalize_or_zero())
+                .collect(),
         }
     }
 
-    fn measure(&mut self, simulation: &mut Simulation) {
+    /// Whether all agents have arrived.
+    pub(crate) fn is_done(&self) -> bool {
+        self.figures.arrived == self.figures.agents
+    }
+
+    /// Adds the figures of one tick. Returns the agents that have arrived in this tick.
+    pub(crate) fn measure(&mut self, agents: &[Moving], secs: f32) -> Vec<usize> {
         let count = self.goals.len();
-        let bodies = simulation.world().agents.bodies.clone();
-        let secs = simulation.time_secs() as f32;
-        for i in 0..count {
+        let mut arrived = Vec::new();
+        for (i, agent) in agents.iter().enumerate() {
             if self.has_arrived[i] {
                 continue;
             }
-            let body = &bodies[i];
-            let speed = f64::from(body.velocity_mps.length());
+            let speed = f64::from(agent.velocity_mps.length());
             self.figures.ticks += 1;
             self.figures.agent_mins += 1.0 / f64::from(HZ * 60.0);
             self.figures.speed_sum += speed;
             self.figures.speed_square_sum += speed * speed;
-            let turned = self.headings[i].angle_between(body.forward);
+            let turned = self.headings[i].angle_between(agent.forward);
             self.figures.turned_deg += f64::from(turned.to_degrees());
-            self.headings[i] = body.forward;
-            for (other, neighbor) in bodies[..i].iter().enumerate() {
+            self.headings[i] = agent.forward;
+            for (other, neighbor) in agents[..i].iter().enumerate() {
                 if !self.has_arrived[other] {
-                    let distance = body.position_m.distance(neighbor.position_m);
+                    let distance = agent.position_m.distance(neighbor.position_m);
                     self.update_contact(i * count + other, distance - 2.0 * RADIUS_M);
                 }
             }
             for (index, solid) in self.solids.iter().enumerate() {
-                let gap = solid.signed_distance_m(body.position_m) - RADIUS_M;
+                let gap = solid.signed_distance_m(agent.position_m) - RADIUS_M;
                 let touch = &mut self.touches_rock[i * self.solids.len() + index];
                 let touches_now = gap < ROCK_TOUCH_M || (*touch && gap < APART_M);
                 self.figures.collisions += u32::from(touches_now && !*touch);
                 *touch = touches_now;
             }
-            if body.position_m.distance(self.goals[i]) < ARRIVED_M {
+            if agent.position_m.distance(self.goals[i]) < ARRIVED_M {
                 self.has_arrived[i] = true;
                 self.figures.arrived += 1;
                 self.figures.time_sum += f64::from(secs / self.ideal_secs[i]);
-                // Moves the agent so far away that it disturbs no other agent and cannot return before the end of the run.
-                let away = Vec3::new(1_500.0, Y, 40.0 * i as f32);
-                assert!(simulation.place(i, away, Vec3::X));
+                arrived.push(i);
             }
         }
+        arrived
     }
 
     fn update_contact(&mut self, pair: usize, gap_m: f32) {

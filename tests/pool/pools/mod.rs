@@ -54,7 +54,6 @@ pub fn species(name: &str, count: u32) -> SpeciesDescription {
         perception: file.perception,
         flock: file.flock,
         relations: file.relations,
-        avoidance: file.avoidance,
         ..SpeciesDescription::default()
     }
 }

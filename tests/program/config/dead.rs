@@ -39,21 +39,6 @@ fn scene(text: &str, eel: &str, expected: &[&str]) {
 const WANDERS: &str = "[look]\nlength_m = 0.3\n[actions.wander]\naction = 'wander'\n[[needs]]\nname = 'roam'\nactions = ['wander']\n";
 
 #[test]
-fn avoidance_by_fields_without_an_action_that_follows_them() {
-    species(
-        &format!("avoidance = 'flow'\n{WANDERS}"),
-        &["species/eel.toml:1:13: avoidance: with \"flow\" only an action that follows fields"],
-    );
-    let follows = "[[needs]]\nname = 'keep'\ntype = 'action_based'\nactions = ['fields']\n[actions.fields]\naction = 'follow_flow_field'\n";
-    species(&format!("avoidance = 'flow'\n{follows}{WANDERS}"), &[]);
-    let off = follows.replace("'follow_flow_field'", "'follow_flow_field'\nweight = 0.0");
-    species(
-        &format!("avoidance = 'flow'\n{off}{WANDERS}"),
-        &["avoidance: with \"flow\""],
-    );
-}
-
-#[test]
 fn a_drive_that_no_need_reads() {
     species(
         &format!("drives = {{ hungry_after_secs = 60.0, fear_distance_m = 0.5 }}\n{WANDERS}"),

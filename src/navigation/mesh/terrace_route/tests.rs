@@ -39,24 +39,32 @@ fn cascade(abilities: &[Abilities]) -> (NavMesh, MeshLinks) {
     (mesh, links)
 }
 
-/// Runs a search without interruption if one is needed, and returns the guidance.
-fn go(
-    route: &mut TerraceRoute,
-    request: &TerraceRequest,
-    neighbors: &[NeighborPull],
-    graph: NavGraph<'_>,
-) -> Guidance {
-    if route.needs_search(request, 1.0 / 60.0) {
-        let (query, mut path) = (request.query(), MeshPath::default());
-        let mut search = MeshSearch::default();
-        let outcome = search.find_path(graph.mesh, graph.links, &query, &mut path);
-        route.accept(request, (&query, outcome), &mut path, (graph, &[]));
-    }
-    route.guide(request, (neighbors, &mut NeighborScratch::default()), graph)
+fn flat(at: Vec3) -> Vec2 {
+    Vec2::new(at.x, at.z)
 }
 
-fn request(at: Vec2, goal: MeshPoint) -> TerraceRequest {
-    TerraceRequest {
+/// Runs a search without interruption if one is needed, and returns the answer.
+fn go(
+    route: &mut TerraceRoute,
+    traveler: &Traveler,
+    neighbors: &[NeighborPull],
+    graph: NavGraph<'_>,
+) -> PathAnswer {
+    if route.needs_search(traveler, 1.0 / 60.0) {
+        let (query, mut path) = (traveler.query(), MeshPath::default());
+        let mut search = MeshSearch::default();
+        let outcome = search.find_path(graph.mesh, graph.links, &query, &mut path);
+        route.accept(traveler, (&query, outcome), &mut path, (graph, &[]));
+    }
+    route.guide(
+        traveler,
+        (neighbors, &mut NeighborScratch::default()),
+        graph,
+    )
+}
+
+fn traveler(at: Vec2, goal: MeshPoint) -> Traveler {
+    Traveler {
         at: MeshPoint {
             terrace: 0,
             at_m: at,
@@ -64,6 +72,8 @@ fn request(at: Vec2, goal: MeshPoint) -> TerraceRequest {
         heading: Vec2::NEG_X,
         speed_mps: 1.0,
         goal,
+        swim_y_m: -1.3,
+        top_y_m: -1.05,
         cruise_mps: 0.5,
         run_up_mps: 0.8,
         radius_m: 0.05,
@@ -84,12 +94,12 @@ fn an_agent_turns_before_it_leaps_and_continues_on_the_upper_terrace() {
         at_m: Vec2::new(3.5, 0.5),
     };
     let mut route = TerraceRoute::default();
-    let mut swimmer = request(Vec2::new(1.6, -0.9), goal);
+    let mut swimmer = traveler(Vec2::new(1.6, -0.9), goal);
     let mut leaps = 0;
     for tick in 0..1200 {
         match go(&mut route, &swimmer, &[], graph) {
-            Guidance::Swim(to) | Guidance::RunUp(to) => {
-                let direction = (to - swimmer.at.at_m).normalize_or_zero();
+            PathAnswer::Swim(to) | PathAnswer::SwimToEnd(to) | PathAnswer::RunUp(to) => {
+                let direction = (flat(to) - swimmer.at.at_m).normalize_or_zero();
                 // The agent turns by at most 4 degrees per tick.
                 let angle = swimmer.heading.angle_to(direction).clamp(-0.07, 0.07);
                 swimmer.heading = Vec2::from_angle(angle).rotate(swimmer.heading);
@@ -98,17 +108,19 @@ fn an_agent_turns_before_it_leaps_and_continues_on_the_upper_terrace() {
                     swimmer.at.at_m = to;
                 }
             }
-            Guidance::TakeOff(link_index, landing) => {
+            PathAnswer::TakeOff(link_index, landing) => {
+                assert_eq!(landing.y, swimmer.top_y_m);
                 let link = links.get(link_index).unwrap();
                 assert!(swimmer.heading.dot(link.heading) >= link.heading_cos);
                 swimmer.at = MeshPoint {
                     terrace: 1,
-                    at_m: landing,
+                    at_m: flat(landing),
                 };
                 route.reset();
                 leaps += 1;
             }
-            Guidance::Arrived => {
+            PathAnswer::Arrived(at) => {
+                assert_eq!(at, Vec3::new(3.5, swimmer.swim_y_m, 0.5));
                 assert_eq!(leaps, 1);
                 return;
             }
@@ -129,11 +141,11 @@ fn friends_attract_and_enemies_repel_within_the_mesh() {
         terrace: 0,
         at_m: Vec2::new(x, y),
     };
-    let swimmer = request(Vec2::new(0.3, 0.0), point(1.7, 0.0));
+    let swimmer = traveler(Vec2::new(0.3, 0.0), point(1.7, 0.0));
     let heads = |neighbors: &[NeighborPull]| {
         let mut route = TerraceRoute::default();
         match go(&mut route, &swimmer, neighbors, graph) {
-            Guidance::Swim(to) => to,
+            PathAnswer::SwimToEnd(to) => flat(to),
             other => panic!("{other:?}"),
         }
     };
@@ -176,28 +188,28 @@ fn two_ways() -> NavMesh {
     build_mesh(&[ground]).unwrap()
 }
 
-fn across(speed_mps: f32) -> TerraceRequest {
+fn across(speed_mps: f32) -> Traveler {
     let goal = MeshPoint {
         terrace: 0,
         at_m: Vec2::new(1.5, 0.0),
     };
-    TerraceRequest {
+    Traveler {
         cruise_mps: speed_mps,
-        ..request(Vec2::new(-1.5, 0.0), goal)
+        ..traveler(Vec2::new(-1.5, 0.0), goal)
     }
 }
 
 /// Lets the agent search at its position, with these costs, and returns the side on which it passes the box.
-fn side(route: &mut TerraceRoute, request: &TerraceRequest, mesh: &NavMesh, costs: &[f32]) -> f32 {
+fn side(route: &mut TerraceRoute, traveler: &Traveler, mesh: &NavMesh, costs: &[f32]) -> f32 {
     let links = &MeshLinks::default();
     let query = MeshQuery {
         costs,
-        ..request.query()
+        ..traveler.query()
     };
     let (mut search, mut path) = (MeshSearch::default(), MeshPath::default());
     let outcome = search.find_path(mesh, links, &query, &mut path);
     let graph = NavGraph { mesh, links };
-    route.accept(request, (&query, outcome), &mut path, (graph, costs));
+    route.accept(traveler, (&query, outcome), &mut path, (graph, costs));
     route.remaining_leg()[0].y.signum()
 }
 
@@ -273,10 +285,12 @@ fn the_swimmer_keeps_the_distance_of_the_drawn_course_from_a_corner() {
     let drawn: Vec<Vec2> = route.remaining_leg().to_vec();
     let mut track = Vec::new();
     for _ in 0..600 {
-        let Guidance::Swim(to) = go(&mut route, &swimmer, &[], graph) else {
+        let (PathAnswer::Swim(to) | PathAnswer::SwimToEnd(to)) =
+            go(&mut route, &swimmer, &[], graph)
+        else {
             break;
         };
-        let way = to - swimmer.at.at_m;
+        let way = flat(to) - swimmer.at.at_m;
         swimmer.at.at_m += way.clamp_length_max(0.5 / 60.0);
         track.push(swimmer.at.at_m);
     }
@@ -318,7 +332,7 @@ fn a_friend_behind_a_wall_attracts_along_the_detour() {
             at: point(0.05, 0.2),
             pull: 1.0,
         };
-        let swimmer = request(Vec2::ZERO, point(0.9, 0.0));
+        let swimmer = traveler(Vec2::ZERO, point(0.9, 0.0));
         let around = (&[friend][..], &mut NeighborScratch::default());
         let to = pulled_target(&swimmer, Vec2::new(0.9, 0.0), around, &mesh);
         assert!(mesh.has_line_of_sight(0, Vec2::ZERO, to));

@@ -4,40 +4,29 @@
 
 use glam::Vec2;
 
-use super::{MARGINS, Phase, Route, Scratch};
-use crate::navigation::grid::{GridSearch, quick_path};
-use crate::navigation::request::{PathRequest, PathStatus, flat};
+use super::{BORDER_CELLS, Phase, Route, Scratch};
+use crate::navigation::grid::query::{GridQuery, flat};
+use crate::navigation::grid::search::{GridSearch, quick_path};
+
+/// Length of the quick path that an agent follows while its search runs, in cells.
+const QUICK_CELLS: usize = 8;
 
 impl Route {
     /// Straightens the path of a finished search and makes it the path of the route.
-    pub(super) fn adopt(
-        &mut self,
-        request: &PathRequest,
-        search: &GridSearch,
-        scratch: &mut Scratch,
-    ) {
+    pub(super) fn adopt(&mut self, search: &GridSearch, scratch: &mut Scratch) {
         search.path(self.grid.map(), &mut scratch.cells);
         self.build_path(Some(self.goal), scratch);
         self.next = 0;
-        self.grazes = self.margin_step >= MARGINS.len();
         self.margin_step = self.margin_step.saturating_sub(1);
-        self.border_cells = self.border_cells.min(request.params.border_cells.max(20));
+        self.border_cells = self.border_cells.min(BORDER_CELLS);
         self.phase = Phase::Following;
-        self.status = PathStatus::Found;
         self.least_distance_m = f32::MAX;
         self.stuck_secs = 0.0;
     }
 
     /// Makes a quick path the path of the route until the search has finished.
-    pub(super) fn start_quick_path(&mut self, request: &PathRequest, scratch: &mut Scratch) {
-        let steps = request.params.quick_cells as usize;
-        quick_path(
-            self.grid.map(),
-            self.cells,
-            &request.rules(),
-            steps,
-            &mut scratch.cells,
-        );
+    pub(super) fn start_quick_path(&mut self, scratch: &mut Scratch) {
+        quick_path(self.grid.map(), self.cells, QUICK_CELLS, &mut scratch.cells);
         self.build_path(None, scratch);
         self.next = 0;
         self.least_distance_m = f32::MAX;
@@ -87,9 +76,9 @@ impl Route {
 
     /// Advances to the next corner when the agent reaches the current corner or sees the next one. Measures the time
     /// during which the agent comes no nearer to the current corner.
-    pub(super) fn follow(&mut self, request: &PathRequest, dt_secs: f32) {
-        let at = flat(request.at_m);
-        let reach_m = (1.5 * self.grid.cell_m()).max(0.5 * request.radius_m);
+    pub(super) fn follow(&mut self, query: &GridQuery, dt_secs: f32) {
+        let at = flat(query.at_m);
+        let reach_m = (1.5 * self.grid.cell_m()).max(0.5 * query.radius_m);
         while let Some(&target) = self.path.get(self.next) {
             let is_last = self.next + 1 == self.path.len();
             let is_there = at.distance(target) <= reach_m;

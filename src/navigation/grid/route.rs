@@ -1,6 +1,6 @@
 //! The route of one agent: its grid, search and path, and a list of its failed searches.
 //!
-//! In: path requests, a budget of expansions. Out: answers. **Source**: Dahlberg & Viktorsson 2002, §4.3 to §4.5 and
+//! In: path queries, a budget of expansions. Out: answers. **Source**: Dahlberg & Viktorsson 2002, §4.3 to §4.5 and
 //! appendix 2.
 
 mod path;
@@ -9,17 +9,21 @@ mod resume;
 use glam::{UVec2, Vec2, Vec3};
 use serde::{Deserialize, Serialize};
 
-use super::footprint::Footprints;
-use super::grid::{
-    FloorRect, GridInput, GridSearch, LocalGrid, ObstacleFill, SearchEffort, SearchProgress,
-    SearchRules,
-};
-use super::request::{FIXED_REPLAN_SECS, PathAnswer, PathRequest, PathStatus, WaypointKind, flat};
+use super::local::{FloorRect, GridInput, LocalGrid};
+use super::query::{FIXED_REPLAN_SECS, GridQuery, flat};
+use super::search::{GridSearch, SearchEffort, SearchProgress, SearchRules};
 use crate::geometry::Solid;
+use crate::navigation::footprint::Footprints;
+use crate::navigation::request::PathAnswer;
 
 /// Shares of the configured obstacle margin that a search uses, in this order. If all fail, a last search uses a margin
 /// of minus half a cell. **Source**: Dahlberg & Viktorsson 2002, §4.4.1, which has four tries, the last with −0.5 m.
 const MARGINS: [f32; 3] = [1.0, 0.5, 0.0];
+/// Initial margin of the grid around start and goal, in cells. It doubles when the grid is too small. **Source**: Dahlberg &
+/// Viktorsson 2002, §4.3.3.
+const BORDER_CELLS: u32 = 20;
+/// Largest number of cells along a side of the grid. A goal outside this size is replaced by an intermediate goal.
+const SIDE_CELLS: u32 = 256;
 /// If an agent comes no nearer to its waypoint for this time, it is stuck, and its path is searched again. Tuned by
 /// eye, 2026-11-21.
 const STUCK_SECS: f32 = 1.5;
@@ -85,8 +89,6 @@ struct GridSpec {
     area: FloorRect,
     cell_m: f32,
     bounds: FloorRect,
-    fill: ObstacleFill,
-    diagonal: bool,
 }
 
 /// State of a search in progress. It is enough to repeat the search up to the saved number of expansions.
@@ -105,12 +107,10 @@ pub(super) struct Route {
     pub(super) requested_tick: u64,
     /// Tick since which the route waits for its search.
     pub(super) waiting_since_tick: u64,
-    /// Index of the route's search in the planner; `None` without search memory.
-    pub(super) search: Option<usize>,
     phase: Phase,
     running: RunningSearch,
     #[serde(skip)]
-    request: Option<PathRequest>,
+    query: Option<GridQuery>,
     /// Start of the search, in floor meters. The field `goal` is the end of the search.
     start: Vec2,
     goal: Vec2,
@@ -128,9 +128,9 @@ pub(super) struct Route {
     next: usize,
     least_distance_m: f32,
     stuck_secs: f32,
-    grazes: bool,
     failed: [FailedPair; FAILED_PAIR_COUNT],
-    status: PathStatus,
+    /// Whether the last search found no path with its margin. The search continues with a smaller margin.
+    has_failed: bool,
     /// Total effort of all searches of this route.
     pub(super) effort: SearchEffort,
     pub(super) searches: u64,
@@ -157,10 +157,10 @@ impl Route {
         };
     }
 
-    /// Accepts a request and decides whether a search is needed.
+    /// Accepts a query and decides whether a search is needed.
     pub(super) fn update(
         &mut self,
-        request: &PathRequest,
+        query: &GridQuery,
         environment: &Environment<'_>,
         scratch: &mut Scratch,
     ) {
@@ -179,21 +179,21 @@ impl Route {
             pair.left_secs -= environment.dt_secs;
         }
         self.age_secs += environment.dt_secs;
-        self.request = Some(*request);
-        self.status = PathStatus::Unchanged;
-        let (at, goal) = (flat(request.at_m), request.predicted_goal());
-        if self.can_pursue_directly(request, environment, scratch) {
+        self.query = Some(*query);
+        self.has_failed = false;
+        let (at, goal) = (flat(query.at_m), query.predicted_goal());
+        if self.can_pursue_directly(query, environment, scratch) {
             self.phase = Phase::Pursuing;
             return;
         }
         let moved_m = goal.distance(self.goal);
-        let is_same_goal = moved_m <= request.params.tolerance_m.max(0.5 * request.radius_m);
-        let is_due = self.age_secs > request.replan_secs();
+        let is_same_goal = moved_m <= query.request.params.tolerance_m.max(0.5 * query.radius_m);
+        let is_due = self.age_secs > query.replan_secs();
         match self.phase {
             Phase::Waiting | Phase::Searching => {}
             Phase::Pursuing => self.request_search(),
             Phase::Following => {
-                self.follow(request, environment.dt_secs);
+                self.follow(query, environment.dt_secs);
                 let arrived = self.next >= self.path.len();
                 let is_stuck = self.stuck_secs > STUCK_SECS;
                 let has_moved = !self.is_partial && !is_same_goal;
@@ -202,17 +202,14 @@ impl Route {
                 }
             }
             Phase::GivenUp => {
-                if self.is_known_failure(at, goal, request) {
-                    self.status = PathStatus::Unreachable;
-                } else {
+                if !self.is_known_failure(at, goal, query) {
                     self.margin_step = 0;
                     self.request_search();
                 }
             }
         }
-        if self.phase == Phase::Waiting && self.is_known_failure(at, goal, request) {
+        if self.phase == Phase::Waiting && self.is_known_failure(at, goal, query) {
             self.phase = Phase::GivenUp;
-            self.status = PathStatus::Unreachable;
         }
     }
 
@@ -221,28 +218,27 @@ impl Route {
         matches!(self.phase, Phase::Waiting | Phase::Searching)
     }
 
-    /// Priority of the route's search.
-    pub(super) fn priority(&self) -> u8 {
-        self.request.map_or(0, |request| request.params.priority)
+    /// Whether the route's search is in progress.
+    pub(super) fn is_running(&self) -> bool {
+        self.phase == Phase::Searching
     }
 
-    /// Continues the route's search and subtracts the used expansions from `budget`. Returns true if the route no
-    /// longer needs the search memory.
+    /// Continues the route's search and subtracts the used expansions from `budget`.
     pub(super) fn advance(
         &mut self,
         search: &mut GridSearch,
         environment: &Environment<'_>,
         budget: &mut u32,
         scratch: &mut Scratch,
-    ) -> bool {
-        let Some(request) = self.request else {
-            return true;
+    ) {
+        let Some(query) = self.query else {
+            return;
         };
         while *budget > 0 {
             if self.phase == Phase::Waiting
-                && !self.prepare(&request, search, environment, budget, scratch)
+                && !self.prepare(&query, search, environment, budget, scratch)
             {
-                return true;
+                return;
             }
             let before = search.effort();
             let progress = search.advance(self.grid.map(), budget);
@@ -253,63 +249,45 @@ impl Route {
             match progress {
                 SearchProgress::Working => break,
                 SearchProgress::Found => {
-                    self.adopt(&request, search, scratch);
-                    return true;
+                    self.adopt(search, scratch);
+                    return;
                 }
                 SearchProgress::Border | SearchProgress::Exhausted => {
-                    if !self.enlarge(&request) {
-                        self.fail(&request);
-                        return true;
+                    if !self.enlarge() {
+                        self.fail(&query);
+                        return;
                     }
                     self.phase = Phase::Waiting;
                 }
             }
         }
-        self.status = PathStatus::Searching;
         if self.phase == Phase::Searching && self.path.is_empty() {
-            self.start_quick_path(&request, scratch);
+            self.start_quick_path(scratch);
         }
-        false
     }
 
-    /// Returns the answer to the last request.
+    /// Returns the answer to the last query. On its way, the agent keeps its height; on the last stretch it swims to the
+    /// height of the goal.
     pub(super) fn answer(&self) -> PathAnswer {
-        let Some(request) = self.request else {
-            return PathAnswer::default();
+        let Some(query) = self.query else {
+            return PathAnswer::NotYet;
         };
-        let goal = request.goal.position_m;
-        let mut answer = PathAnswer {
-            status: self.status,
-            waypoint: WaypointKind::NoPath,
-            target_m: goal,
-            grazes: self.grazes,
+        let goal = query.request.goal;
+        let is_found = match self.phase {
+            Phase::Pursuing => return PathAnswer::SwimToEnd(goal.position_m),
+            Phase::GivenUp => return PathAnswer::NoPath,
+            Phase::Waiting | Phase::Searching => false,
+            Phase::Following => !self.is_partial,
         };
-        match self.phase {
-            Phase::Pursuing => answer.waypoint = WaypointKind::Goal,
-            Phase::GivenUp => {
-                if !request.goal.is_moving {
-                    answer.target_m = request.at_m;
-                }
+        match self.path.get(self.next) {
+            Some(at) if is_found && self.next + 1 == self.path.len() => {
+                PathAnswer::SwimToEnd(Vec3::new(at.x, goal.position_m.y, at.y))
             }
-            Phase::Waiting | Phase::Searching | Phase::Following => {
-                let failed = self.status == PathStatus::Failed && !request.goal.is_moving;
-                if let Some(&at) = self.path.get(self.next) {
-                    let is_last = self.next + 1 == self.path.len()
-                        && self.phase == Phase::Following
-                        && !self.is_partial;
-                    answer.waypoint = if is_last {
-                        WaypointKind::Goal
-                    } else {
-                        WaypointKind::Corner
-                    };
-                    let y = if is_last { goal.y } else { request.at_m.y };
-                    answer.target_m = Vec3::new(at.x, y, at.y);
-                } else if failed {
-                    answer.target_m = request.at_m;
-                }
-            }
+            Some(at) => PathAnswer::Swim(Vec3::new(at.x, query.at_m.y, at.y)),
+            // A standing goal that could not be reached may be behind a wall, so the agent waits for the next search.
+            None if self.has_failed && !goal.is_moving => PathAnswer::SwimToEnd(query.at_m),
+            None => PathAnswer::SwimToEnd(goal.position_m),
         }
-        answer
     }
 
     /// Corners of the path that the agent has not passed yet, in floor meters.
@@ -334,22 +312,23 @@ impl Route {
     /// between them.
     fn can_pursue_directly(
         &self,
-        request: &PathRequest,
+        query: &GridQuery,
         environment: &Environment<'_>,
         scratch: &mut Scratch,
     ) -> bool {
-        let goal = &request.goal;
-        let is_near = goal.position_m.distance(request.at_m) <= request.params.pursue_distance_m;
+        let goal = &query.request.goal;
+        let is_near =
+            goal.position_m.distance(query.at_m) <= query.request.params.pursue_distance_m;
         if !(goal.is_moving && goal.is_seen && is_near) {
             return false;
         }
-        request.footprints(environment.solids, &mut scratch.footprints);
-        let (from, to) = (flat(request.at_m), flat(goal.position_m));
+        query.footprints(environment.solids, &mut scratch.footprints);
+        let (from, to) = (flat(query.at_m), flat(goal.position_m));
         scratch.footprints.is_clear(from, to, 0.0)
     }
 
-    fn is_known_failure(&self, at: Vec2, goal: Vec2, request: &PathRequest) -> bool {
-        let near_m = SAME_PLACE_CELLS * request.cell_m();
+    fn is_known_failure(&self, at: Vec2, goal: Vec2, query: &GridQuery) -> bool {
+        let near_m = SAME_PLACE_CELLS * query.cell_m();
         self.failed.iter().any(|pair| {
             pair.left_secs > 0.0
                 && pair.start.distance(at) <= near_m
@@ -361,24 +340,24 @@ impl Route {
     /// margin.
     fn prepare(
         &mut self,
-        request: &PathRequest,
+        query: &GridQuery,
         search: &mut GridSearch,
         environment: &Environment<'_>,
         budget: &mut u32,
         scratch: &mut Scratch,
     ) -> bool {
-        let cell_m = request.cell_m();
+        let cell_m = query.cell_m();
         let margin = MARGINS.get(self.margin_step);
         let grow_m = margin.map_or(-0.5 * cell_m, |share| {
-            share * request.params.margin_radii * request.radius_m
+            share * query.request.params.margin_radii * query.radius_m
         });
-        self.border_cells = self.border_cells.max(request.params.border_cells);
+        self.border_cells = self.border_cells.max(BORDER_CELLS);
         self.age_secs = 0.0;
         self.searches += 1;
-        self.start = flat(request.at_m);
-        request.footprints(environment.solids, &mut scratch.footprints);
-        let wanted_goal = request.predicted_goal();
-        let reach_m = request.params.side_cells as f32 * cell_m * 0.5;
+        self.start = flat(query.at_m);
+        query.footprints(environment.solids, &mut scratch.footprints);
+        let wanted_goal = query.predicted_goal();
+        let reach_m = SIDE_CELLS as f32 * cell_m * 0.5;
         self.is_partial = wanted_goal.distance(self.start) > reach_m;
         self.goal = if self.is_partial {
             intermediate_goal(
@@ -391,7 +370,7 @@ impl Route {
         } else {
             wanted_goal
         };
-        let (low_y, high_y) = request.height_band();
+        let (low_y, high_y) = query.height_band();
         let key = GridKey {
             revision: environment.revision,
             grow_m,
@@ -405,16 +384,14 @@ impl Route {
         if !can_reuse {
             let grow = self.border_cells as f32 * cell_m;
             let area = FloorRect::around(self.start, self.goal, grow).common(&FloorRect {
-                low_m: request.bounds.low_m - cell_m,
-                high_m: request.bounds.high_m + cell_m,
+                low_m: query.bounds.low_m - cell_m,
+                high_m: query.bounds.high_m + cell_m,
             });
             self.grid_key = Some(key);
             self.grid_spec = GridSpec {
                 area,
                 cell_m,
-                bounds: request.bounds,
-                fill: request.params.fill,
-                diagonal: request.rules().joins_diagonally(),
+                bounds: query.bounds,
             };
             self.build_grid(grow_m, &scratch.footprints);
             let size = self.grid.map().size();
@@ -423,7 +400,7 @@ impl Route {
         let start = self.snap(self.start, grow_m, &scratch.footprints);
         let goal = self.snap(self.goal, grow_m, &scratch.footprints);
         let (Some(start), Some(goal)) = (start, goal) else {
-            self.fail(request);
+            self.fail(query);
             return false;
         };
         self.cells = (start, goal);
@@ -434,15 +411,15 @@ impl Route {
         );
         if own != other {
             let ends_here = |part: Option<u32>| part.is_none_or(|p| !components.touches_border(p));
-            if ends_here(own) || ends_here(other) || !self.enlarge(request) {
-                self.fail(request);
+            if ends_here(own) || ends_here(other) || !self.enlarge() {
+                self.fail(query);
                 return false;
             }
-            return self.prepare(request, search, environment, budget, scratch);
+            return self.prepare(query, search, environment, budget, scratch);
         }
         let rules = SearchRules {
-            stops_at_border: !self.is_largest(request),
-            ..request.rules()
+            stops_at_border: !self.is_largest(),
+            ..SearchRules::default()
         };
         search.begin(self.grid.map(), start, goal, rules);
         self.running = RunningSearch { rules, expanded: 0 };
@@ -456,23 +433,21 @@ impl Route {
             obstacles,
             grow_m,
             bounds: grid_spec.bounds,
-            fill: grid_spec.fill,
-            diagonal: grid_spec.diagonal,
         };
         self.grid.build(grid_spec.area, grid_spec.cell_m, &ground);
     }
 
-    fn is_largest(&self, request: &PathRequest) -> bool {
-        self.border_cells >= request.params.side_cells / 2
+    fn is_largest(&self) -> bool {
+        self.border_cells >= SIDE_CELLS / 2
     }
 
     /// Doubles the margin around start and goal for the next grid. Returns false if the margin already has its largest
     /// value.
-    fn enlarge(&mut self, request: &PathRequest) -> bool {
-        if self.is_largest(request) {
+    fn enlarge(&mut self) -> bool {
+        if self.is_largest() {
             return false;
         }
-        self.border_cells = (self.border_cells * 2).min(request.params.side_cells.div_ceil(2));
+        self.border_cells = (self.border_cells * 2).min(SIDE_CELLS / 2);
         true
     }
 
@@ -506,25 +481,24 @@ impl Route {
         best.map(|(_, cell)| cell)
     }
 
-    fn fail(&mut self, request: &PathRequest) {
+    fn fail(&mut self, query: &GridQuery) {
         self.border_cells = 0;
         self.path.clear();
         self.margin_step += 1;
         self.phase = Phase::Waiting;
         self.waiting_since_tick = self.requested_tick;
-        self.status = PathStatus::Failed;
+        self.has_failed = true;
         if self.margin_step > MARGINS.len() {
             self.margin_step = 0;
             self.phase = Phase::GivenUp;
-            self.status = PathStatus::Unreachable;
             let oldest = self
                 .failed
                 .iter_mut()
                 .min_by(|a, b| a.left_secs.total_cmp(&b.left_secs));
             if let Some(pair) = oldest {
                 *pair = FailedPair {
-                    start: flat(request.at_m),
-                    goal: request.predicted_goal(),
+                    start: flat(query.at_m),
+                    goal: query.predicted_goal(),
                     left_secs: FIXED_REPLAN_SECS,
                 };
             }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::geometry::Solid;
 use crate::navigation::grid::FloorRect;
-use crate::navigation::request::{PathGoal, PathStatus, SearchParams, WaypointKind};
+use crate::navigation::request::{PathGoal, PathRequest, SearchParams};
 use glam::Vec3;
 use proptest::prelude::*;
 
@@ -17,18 +17,33 @@ fn environment(solids: &[Solid]) -> Environment<'_> {
     }
 }
 
-fn request(id: u64, at: Vec2, goal: Vec2) -> PathRequest {
-    PathRequest {
+fn query(id: u64, at: Vec2, goal: Vec2) -> GridQuery {
+    GridQuery {
         id,
         at_m: Vec3::new(at.x, -1.0, at.y),
-        speed_mps: 1.0,
         radius_m: RADIUS_M,
-        goal: PathGoal {
-            position_m: Vec3::new(goal.x, -1.0, goal.y),
-            ..PathGoal::default()
-        },
         bounds: FloorRect::around(Vec2::ZERO, Vec2::ZERO, 8.0),
-        params: SearchParams::default(),
+        request: PathRequest {
+            goal: PathGoal {
+                position_m: Vec3::new(goal.x, -1.0, goal.y),
+                ..PathGoal::default()
+            },
+            speed_mps: 1.0,
+            params: SearchParams::default(),
+        },
+    }
+}
+
+/// Whether the planner has found the whole path to a goal.
+fn has_path(planner: &GridPlanner, id: u64, goal: Vec2) -> bool {
+    planner.remaining_path(id).last() == Some(&goal)
+}
+
+/// Position that the agent steers to.
+fn target(answer: PathAnswer) -> Option<Vec3> {
+    match answer {
+        PathAnswer::Swim(to) | PathAnswer::SwimToEnd(to) => Some(to),
+        _ => None,
     }
 }
 
@@ -62,20 +77,18 @@ fn cell_around(at: Vec2, half: f32) -> Vec<Solid> {
 /// Simulates an agent that swims to the target of each answer, and returns its last position.
 fn swim(
     planner: &mut GridPlanner,
-    mut request: PathRequest,
+    mut query: GridQuery,
     environment: &Environment<'_>,
     budget: u32,
     secs: f32,
 ) -> Vec2 {
     for _ in 0..(secs / environment.dt_secs) as usize {
-        planner.submit(&request, environment);
+        planner.submit(&query, environment);
         planner.advance(environment, budget);
-        let answer = planner.answer(request.id).unwrap();
-        let step_m = (answer.target_m - request.at_m)
-            .clamp_length_max(request.speed_mps * environment.dt_secs);
-        request.at_m += step_m;
+        let to = target(planner.answer(query.id).unwrap()).unwrap();
+        query.at_m += (to - query.at_m).clamp_length_max(environment.dt_secs);
     }
-    Vec2::new(request.at_m.x, request.at_m.z)
+    Vec2::new(query.at_m.x, query.at_m.z)
 }
 
 #[test]
@@ -83,7 +96,7 @@ fn an_agent_leaves_a_reef_and_swims_around_it() {
     let (solids, goal) = (u_reef(), Vec2::new(2.5, 0.0));
     for budget in [3, 20, 100_000] {
         let mut planner = GridPlanner::default();
-        let start = request(7, Vec2::new(0.0, 0.0), goal);
+        let start = query(7, Vec2::new(0.0, 0.0), goal);
         let end = swim(&mut planner, start, &environment(&solids), budget, 12.0);
         assert!(end.distance(goal) < 0.2, "budget {budget}: ended at {end}");
         assert!(
@@ -100,41 +113,29 @@ fn an_enclosed_goal_is_given_up_without_expansions() {
     let solids = cell_around(goal, 0.8);
     let environment = environment(&solids);
     let mut planner = GridPlanner::default();
-    let request = request(1, Vec2::new(-4.0, -1.0), goal);
-    let mut statuses = Vec::new();
-    for _ in 0..8 {
-        planner.submit(&request, &environment);
+    let query = query(1, Vec2::new(-4.0, -1.0), goal);
+    for number in 0..8 {
+        planner.submit(&query, &environment);
         planner.advance(&environment, 10_000);
         let answer = planner.answer(1).unwrap();
-        assert_eq!(answer.waypoint, WaypointKind::NoPath);
-        assert_eq!(answer.target_m, request.at_m, "the agent must stop");
-        statuses.push(answer.status);
+        if number < 3 {
+            // A search with one of the margins has failed: the agent stops until the next one.
+            assert_eq!(answer, PathAnswer::SwimToEnd(query.at_m));
+        } else {
+            assert_eq!(answer, PathAnswer::NoPath);
+        }
     }
-    use PathStatus::{Failed, Unreachable};
-    assert_eq!(
-        statuses,
-        [
-            Failed,
-            Failed,
-            Failed,
-            Unreachable,
-            Unreachable,
-            Unreachable,
-            Unreachable,
-            Unreachable
-        ]
-    );
     assert_eq!(planner.effort(1).1.expanded, 0);
     assert_eq!(planner.effort(1).0, 4);
     // The result does not depend on the size of the water around the enclosed goal.
-    let mut far = request;
+    let mut far = query;
     far.bounds = FloorRect::around(Vec2::ZERO, Vec2::ZERO, 500.0);
     far.id = 2;
     for _ in 0..8 {
         planner.submit(&far, &environment);
         planner.advance(&environment, 10_000);
     }
-    assert_eq!(planner.answer(2).unwrap().status, Unreachable);
+    assert_eq!(planner.answer(2), Some(PathAnswer::NoPath));
     assert_eq!(planner.effort(2).1.expanded, 0);
 }
 
@@ -143,20 +144,20 @@ fn a_failed_search_is_repeated_when_an_obstacle_moves() {
     let goal = Vec2::new(4.0, 1.0);
     let solids = cell_around(goal, 0.8);
     let mut planner = GridPlanner::default();
-    let request = request(1, Vec2::new(-4.0, -1.0), goal);
+    let query = query(1, Vec2::new(-4.0, -1.0), goal);
     for _ in 0..6 {
-        planner.submit(&request, &environment(&solids));
+        planner.submit(&query, &environment(&solids));
         planner.advance(&environment(&solids), 10_000);
     }
     let opened = Environment {
         revision: 2,
         ..environment(&solids[1..])
     };
-    planner.submit(&request, &opened);
+    let searches = planner.effort(1).0;
+    planner.submit(&query, &opened);
     planner.advance(&opened, 10_000);
-    let answer = planner.answer(1).unwrap();
-    assert_eq!(answer.status, PathStatus::Found);
-    assert!(!answer.grazes);
+    assert!(has_path(&planner, 1, goal));
+    assert_eq!(planner.effort(1).0, searches + 1, "with the whole margin");
 }
 
 #[test]
@@ -168,16 +169,17 @@ fn margins_shrink_for_a_narrow_gap() {
     ];
     let environment = environment(&solids);
     let mut planner = GridPlanner::default();
-    let request = request(1, Vec2::new(-1.0, 0.5), Vec2::new(1.0, -0.5));
-    let mut statuses = Vec::new();
-    while statuses.last() != Some(&PathStatus::Found) && statuses.len() < 9 {
-        planner.submit(&request, &environment);
+    let goal = Vec2::new(1.0, -0.5);
+    let query = query(1, Vec2::new(-1.0, 0.5), goal);
+    let mut ticks = 0;
+    while !has_path(&planner, 1, goal) && ticks < 9 {
+        planner.submit(&query, &environment);
         planner.advance(&environment, 10_000);
-        statuses.push(planner.answer(1).unwrap().status);
+        ticks += 1;
     }
-    assert!(statuses.len() > 1 && statuses.len() < 5, "{statuses:?}");
-    let end = swim(&mut planner, request, &environment, 1000, 6.0);
-    assert!(end.distance(Vec2::new(1.0, -0.5)) < 0.2, "{end}");
+    assert!(ticks > 1 && ticks < 5, "{ticks}");
+    let end = swim(&mut planner, query, &environment, 1000, 6.0);
+    assert!(end.distance(goal) < 0.2, "{end}");
 }
 
 #[test]
@@ -200,40 +202,36 @@ fn no_margin_leads_through_a_thin_wall() {
             .collect();
         let environment = environment(&solids);
         let mut planner = GridPlanner::default();
-        let request = request(1, Vec2::new(1.0, 0.3), Vec2::new(3.0, 0.0));
+        let query = query(1, Vec2::new(1.0, 0.3), Vec2::new(3.0, 0.0));
         for _ in 0..6 {
-            planner.submit(&request, &environment);
+            planner.submit(&query, &environment);
             planner.advance(&environment, 10_000);
         }
-        assert_eq!(
-            planner.answer(1).unwrap().status,
-            PathStatus::Unreachable,
-            "{half}"
-        );
+        assert_eq!(planner.answer(1), Some(PathAnswer::NoPath), "{half}");
         assert_eq!(planner.effort(1).1.expanded, 0);
     }
 }
 
 #[test]
-fn searches_run_by_priority_then_by_waiting_time() {
+fn searches_run_by_waiting_time() {
     let solids = u_reef();
     let environment = environment(&solids);
+    let goal = Vec2::new(2.5, 0.0);
     let mut planner = GridPlanner::default();
     let mut found = Vec::new();
-    for _ in 0..400 {
-        for id in 0..3 {
-            let mut request = request(id, Vec2::ZERO, Vec2::new(2.5, 0.0));
-            request.params.priority = u8::from(id == 2);
-            planner.submit(&request, &environment);
+    for tick in 0..400 {
+        // The first agent asks later than the others.
+        for id in u64::from(tick == 0)..3 {
+            planner.submit(&query(id, Vec2::ZERO, goal), &environment);
         }
         planner.advance(&environment, 5);
         for id in 0..3 {
-            if planner.answer(id).unwrap().status == PathStatus::Found && !found.contains(&id) {
+            if has_path(&planner, id, goal) && !found.contains(&id) {
                 found.push(id);
             }
         }
     }
-    assert_eq!(found, [2, 0, 1]);
+    assert_eq!(found, [1, 2, 0]);
 }
 
 fn worlds() -> impl Strategy<Value = Vec<Solid>> {
@@ -282,22 +280,24 @@ proptest! {
         let (start, goal) = (Vec2::new(ax, ay), Vec2::new(bx, by));
         // The start is never inside an obstacle; the goal may be.
         prop_assume!(prints.distance_m(start) > 0.0);
-        let step_m = |budget: u32| {
+        let search = |budget: u32| {
             let mut planner = GridPlanner::default();
-            let request = request(1, start, goal);
+            let query = query(1, start, goal);
             for _ in 0..20_000 {
-                planner.submit(&request, &environment);
+                planner.submit(&query, &environment);
                 planner.advance(&environment, budget);
-                let answer = planner.answer(1).unwrap();
-                if matches!(answer.status, PathStatus::Found | PathStatus::Unreachable) {
-                    return (planner.remaining_path(1).to_vec(), answer);
+                let is_found = has_path(&planner, 1, goal);
+                if is_found || planner.answer(1) == Some(PathAnswer::NoPath) {
+                    let path = planner.remaining_path(1).to_vec();
+                    return (is_found, path, planner.effort(1).0);
                 }
             }
-            (vec![Vec2::NAN], PathAnswer::default())
+            (false, vec![Vec2::NAN], 0)
         };
-        let (path, answer) = step_m(u32::MAX);
-        if answer.status == PathStatus::Found {
-            let gap = if answer.grazes { -0.5 * RADIUS_M } else { 0.0 };
+        let (is_found, path, searches) = search(u32::MAX);
+        if is_found {
+            // Only the last of four margins lets a path enter obstacles, up to a depth of half a cell.
+            let gap = if searches > 3 { -0.5 * RADIUS_M } else { 0.0 };
             let mut from = start;
             for &to in &path {
                 prop_assert!(prints.is_clear(from, to, gap - 1e-4), "{from} {to}");
@@ -307,9 +307,9 @@ proptest! {
         } else {
             prop_assert!(path.is_empty());
         }
-        let (sliced, other) = step_m(slice);
+        let (is_found_by_slices, sliced, _) = search(slice);
         prop_assert_eq!(path, sliced);
-        prop_assert_eq!(answer.status, other.status);
+        prop_assert_eq!(is_found, is_found_by_slices);
     }
 }
 
@@ -317,19 +317,19 @@ proptest! {
 fn a_path_avoids_an_obstacle_that_moved_during_the_search() {
     let goal = Vec2::new(2.5, 0.0);
     let mut planner = GridPlanner::default();
-    let request = request(1, Vec2::ZERO, goal);
+    let query = query(1, Vec2::ZERO, goal);
     // The budget is so small that the search is still in progress when the reef appears.
     let before = environment(&[]);
-    planner.submit(&request, &before);
+    planner.submit(&query, &before);
     planner.advance(&before, 30);
-    assert_eq!(planner.answer(1).unwrap().status, PathStatus::Searching);
+    assert!(!has_path(&planner, 1, goal));
     let solids = u_reef();
     let after = Environment {
         revision: 2,
         ..environment(&solids)
     };
     for _ in 0..50 {
-        planner.submit(&request, &after);
+        planner.submit(&query, &after);
         planner.advance(&after, 1000);
     }
     let mut prints = crate::navigation::Footprints::default();
@@ -361,15 +361,16 @@ proptest! {
                     planner.resume(&all).unwrap();
                     assert_eq!(serde_json::to_string(&planner).unwrap(), text);
                 }
-                // An agent that does not send a request in a tick releases its search memory.
+                // The search of an agent that sends no query in a tick ends.
                 let callers = || (0..starts.len()).filter(|id| (tick + id) % 17 < 15);
                 for id in callers() {
                     let at = Vec2::from(starts[id]) * (1.0 - tick as f32 / 90.0);
-                    let mut request = request(id as u64, at, Vec2::from(goal));
-                    request.goal.is_moving = moves;
-                    request.goal.is_seen = id % 2 == 0;
-                    request.goal.position_m.x += tick as f32 * if moves { 0.03 } else { 0.0 };
-                    planner.submit(&request, &all);
+                    let mut query = query(id as u64, at, Vec2::from(goal));
+                    let asked = &mut query.request.goal;
+                    asked.is_moving = moves;
+                    asked.is_seen = id % 2 == 0;
+                    asked.position_m.x += tick as f32 * if moves { 0.03 } else { 0.0 };
+                    planner.submit(&query, &all);
                 }
                 planner.advance(&all, budget);
                 statuses.extend(callers().map(|id| {

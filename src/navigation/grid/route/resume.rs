@@ -4,20 +4,19 @@
 
 use glam::Vec2;
 
-use super::{Environment, MARGINS, Phase, Route, Scratch};
-use crate::navigation::grid::GridSearch;
+use super::{Environment, MARGINS, Phase, Route, SIDE_CELLS, Scratch};
+use crate::navigation::grid::search::GridSearch;
 
 /// Largest coordinate that a saved route may contain, in meters.
 const FAR_M: f32 = 1e5;
-/// Largest number of cells along a side of a saved grid: twice the maximum of `SearchParams::side_cells`, plus a margin
-/// of 64 cells.
-const SIDE_CELLS: f32 = 4096.0 + 64.0;
+/// Largest number of cells along a side of a saved grid: the distance between start and goal, and the margin on both sides.
+const SIDE_CELLS_MAX: f32 = 2.0 * SIDE_CELLS as f32 + 64.0;
 /// Upper limit for every count in a saved route.
 const COUNT: u64 = 1 << 60;
 
 impl Route {
     /// Whether the numbers are consistent. They may come from a damaged file.
-    pub(in crate::navigation) fn is_sound(&self, tick: u64) -> bool {
+    pub(in crate::navigation::grid) fn is_sound(&self, tick: u64) -> bool {
         let is_near = |at: Vec2| at.is_finite() && at.abs().max_element() <= FAR_M;
         let grid_spec = &self.grid_spec;
         let (size, cell_m) = (
@@ -25,7 +24,7 @@ impl Route {
             grid_spec.cell_m,
         );
         let corners = [grid_spec.area, grid_spec.bounds].map(|area| (area.low_m, area.high_m));
-        let has_grid = cell_m >= 0.01 && size.max_element() <= SIDE_CELLS * cell_m;
+        let has_grid = cell_m >= 0.01 && size.max_element() <= SIDE_CELLS_MAX * cell_m;
         let pairs = self.failed.iter();
         let numbers = [
             self.age_secs,
@@ -48,9 +47,8 @@ impl Route {
                 .all(is_near)
             && (self.grid_key.is_none() || has_grid)
             && (self.phase != Phase::Searching || self.grid_key.is_some())
-            && (self.phase != Phase::Searching || self.search.is_some())
             && self.margin_step <= MARGINS.len()
-            && self.border_cells <= SIDE_CELLS as u32
+            && self.border_cells <= SIDE_CELLS
             && [self.requested_tick, self.waiting_since_tick]
                 .iter()
                 .all(|&t| t <= tick)
@@ -61,9 +59,9 @@ impl Route {
 
     /// Rebuilds the grid and repeats the search. If the obstacles have changed since the route was saved, neither is
     /// necessary: the route starts again at its next request.
-    pub(in crate::navigation) fn resume(
+    pub(in crate::navigation::grid) fn resume(
         &mut self,
-        search: Option<&mut GridSearch>,
+        search: &mut GridSearch,
         environment: &Environment<'_>,
         scratch: &mut Scratch,
     ) {
@@ -74,7 +72,7 @@ impl Route {
         obstacles.clear();
         obstacles.push_solids(environment.solids, key.low_y, key.high_y);
         self.build_grid(key.grow_m, obstacles);
-        if let Some(search) = search.filter(|_| self.phase == Phase::Searching) {
+        if self.is_running() {
             let (start, goal) = self.cells;
             search.begin(self.grid.map(), start, goal, self.running.rules);
             search.advance(self.grid.map(), &mut self.running.expanded.clone());
