@@ -9,9 +9,7 @@ mod climb;
 mod context;
 mod dead_parameters;
 mod decision;
-mod director;
 mod drives;
-mod effect;
 mod escape;
 mod evaluation;
 mod migration;
@@ -31,12 +29,7 @@ pub use attraction::{Attention, AttractionParams};
 pub use climb::{Climb, ClimbAnswer, ClimbRequest};
 pub use context::ActionContext;
 pub use decision::Decision;
-pub use director::{Condition, RuleParams, RuleState, RuleTransition, rule_problems};
 pub use drives::{Drives, DrivesParams};
-pub use effect::{
-    CalmEffect, Effect, GatherAtShadowEffect, GatherEffect, HuntingEffect, SendAcrossEffect,
-    SetNeedEffect,
-};
 pub use mind::{Mind, MindActionInfo, MindWorkspace};
 pub use mind_state::MindState;
 pub use params::{Combine, LimitOf, LimitParams, LimitSide, MindParams, NeedKind, NeedParams};

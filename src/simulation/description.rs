@@ -2,12 +2,12 @@
 
 use thiserror::Error;
 
-use crate::behavior::{MindParams, RuleParams};
+use crate::behavior::MindParams;
 use crate::geometry::Surface;
 use crate::navigation::{FieldGrids, FieldParams};
 use crate::world::{
     Avoidance, BarrierParams, BodyParams, FlockParams, MotionParams, NameTable, ObstacleParams,
-    PathParams, PerceptionParams, PoolParams, RelationParams,
+    PathParams, PerceptionParams, PoolParams, RelationParams, RuleParams,
 };
 
 /// Description of a pool.
