@@ -345,7 +345,7 @@ fn run_power_command(command: &str, is_on: bool) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::{Source, SourceKind, desk_queue};
+    use crate::control::{DeskEvent, Source, SourceKind, desk_queue};
     use crate::schedule::{ClockTrust, DayName, HoursParams, ProjectorParams, WeeklyParams};
 
     fn params() -> ScheduleParams {
@@ -412,7 +412,7 @@ mod tests {
             if states.last() != Some(&state) {
                 states.push(state);
             }
-            while let Ok(incoming) = requests.try_recv() {
+            while let Ok(DeskEvent::Request(incoming)) = requests.try_recv() {
                 commands.push(incoming.request.command.summary());
             }
             assert_eq!(show.is_lit(), (32_400..64_800).contains(&secs), "{secs}");
