@@ -181,13 +181,13 @@ fn parse(text: &[u8]) -> Result<Command, serde_json::Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::{DeskEvent, EditorStep, PoolCommand, Source, SourceKind, desk_queue};
+    use crate::control::{DeskEvent, EditorStep, Source, SourceKind, desk_queue};
     use crate::runtime::{HangPolicy, StopFlag, Supervisor};
     use std::io::Write as _;
     use std::sync::mpsc::Receiver;
 
     fn step(step: EditorStep) -> Command {
-        PoolCommand::Editor(step).into()
+        Command::Pool(step.into())
     }
 
     fn next(received: &Receiver<DeskEvent>) -> Command {

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use crate::control::{
-    DeskClient, DocumentText, EditorStep, FaultReporter, Journal, Outcome, PoolCommand, Request,
+    Command, DeskClient, DocumentText, EditorStep, FaultReporter, Journal, Outcome, Request,
     Source, SourceKind, Undelivered,
 };
 use crate::runtime::Heartbeat;
@@ -59,7 +59,7 @@ fn take_over(
     let request = Request {
         id: 0,
         source: Source::of(SourceKind::Files),
-        command: PoolCommand::Editor(EditorStep::TakeOver { documents }).into(),
+        command: Command::Pool(EditorStep::TakeOver { documents }.into()),
     };
     loop {
         match client.request(request.clone(), REPLY_TIMEOUT) {

@@ -206,11 +206,11 @@ impl CommandSender {
     ///
     /// # Errors
     /// When too many commands are waiting, or the desk has ended.
-    pub fn send(&self, command: impl Into<Command>) -> Result<(), Undelivered> {
+    pub fn send(&self, command: Command) -> Result<(), Undelivered> {
         let request = Request {
             id: 0,
             source: self.source.clone(),
-            command: command.into(),
+            command,
         };
         self.client.send(request, |_| {})
     }
@@ -286,7 +286,7 @@ pub fn desk_queue() -> (DeskClient, Receiver<DeskEvent>, Arc<Board>) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::command::{EditorStep, PoolCommand};
+    use super::super::command::EditorStep;
     use super::super::request::SourceKind;
     use super::*;
 
@@ -301,7 +301,7 @@ mod tests {
         Request {
             id,
             source: Source::of(SourceKind::Ctl),
-            command: PoolCommand::Editor(EditorStep::Undo).into(),
+            command: Command::Pool(EditorStep::Undo.into()),
         }
     }
 

@@ -255,7 +255,7 @@ fn changed_files_are_applied_or_rejected_completely() {
     let half = poll_change(&mut watcher).expect("the files were changed");
     let problems = pool.try_command(half).expect_err("one file is incomplete");
     assert!(problems.to_string().contains("trout.toml"), "{problems}");
-    let status = pool.desk.status(&pool.simulation);
+    let status = pool.desk.document_status();
     assert!(
         status
             .rejection

@@ -14,8 +14,8 @@ use parking_lot::Mutex;
 use super::clock_trust::{ClockJudge, ask_systemd};
 use super::show_control::ShowControl;
 use crate::control::{
-    Board, ByHandStatus, CommandSender, DirectorEvent, EventKind, FaultReporter, Journal,
-    PoolCommand, PoolEdit, ScheduleStatus, ScheduleStep, ShowState,
+    Board, ByHandStatus, Command, CommandSender, DirectorEvent, EventKind, FaultReporter, Journal,
+    PoolEdit, ScheduleStatus, ScheduleStep, ShowState,
 };
 use crate::runtime::{Heartbeat, wait_for_program};
 use crate::schedule::{Decision, Keeper, Plan, ScheduleParams};
@@ -274,7 +274,7 @@ impl ScheduleStage {
 
     /// Sends a command to the desk. Returns whether it was sent.
     fn send(&self, command: PoolEdit) -> bool {
-        let sent = self.links.commands.send(PoolCommand::Edit(command));
+        let sent = self.links.commands.send(Command::Pool(command.into()));
         sent.inspect_err(|error| tracing::warn!("schedule: {error}"))
             .is_ok()
     }

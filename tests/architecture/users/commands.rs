@@ -7,8 +7,7 @@ use serde_json::Value;
 use super::texts;
 
 /// Names that the program itself sends, with the sender.
-const SENT: [(&str, &str); 3] = [
-    ("pace", "the schedule, in the state `attract`"),
+const SENT: [(&str, &str); 2] = [
     ("keep_incident", "`shoal ctl keep`"),
     ("batch", "the panel, for a list of commands"),
 ];

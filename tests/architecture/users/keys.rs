@@ -204,8 +204,10 @@ pub(super) fn without_user() -> BTreeSet<String> {
             }
         }
     }
-    let (pages, code) = (texts::pages(), texts::code_of(&documents));
+    let (pages, scripts) = (texts::pages(), texts::scripts());
+    let code = texts::code_of(&documents);
     let mut words = texts::words(&pages);
+    words.extend(texts::words(&scripts));
     words.extend(texts::words(&code));
     things.without_user(&words)
 }
