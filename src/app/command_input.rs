@@ -181,15 +181,23 @@ fn parse(text: &[u8]) -> Result<Command, serde_json::Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::{EditorStep, Incoming, PoolCommand, Source, SourceKind, desk_queue};
+    use crate::control::{DeskEvent, EditorStep, Source, SourceKind, desk_queue};
     use crate::runtime::{HangPolicy, StopFlag, Supervisor};
     use std::io::Write as _;
+    use std::sync::mpsc::Receiver;
 
     fn step(step: EditorStep) -> Command {
-        PoolCommand::Editor(step).into()
+        Command::Pool(step.into())
     }
 
-    fn start(path: &Path) -> (Supervisor, std::sync::mpsc::Receiver<Incoming>) {
+    fn next(received: &Receiver<DeskEvent>) -> Command {
+        match received.recv_timeout(Duration::from_secs(20)).unwrap() {
+            DeskEvent::Request(incoming) => incoming.request.command.clone(),
+            DeskEvent::Report(report) => panic!("{report:?}"),
+        }
+    }
+
+    fn start(path: &Path) -> (Supervisor, Receiver<DeskEvent>) {
         let (client, received, _) = desk_queue();
         let sender = client.sender(Source::of(SourceKind::Commands));
         let mut input = CommandInput::new(path, sender);
@@ -226,10 +234,7 @@ mod tests {
         let long = "x".repeat(MAX_LINE_BYTES as usize + 70_000);
         std::fs::write(&path, format!("{long}\n{{\"command\":\"undo\"}}\n{long}")).unwrap();
         let (supervisor, received) = start(&path);
-        let next = || {
-            let incoming = received.recv_timeout(Duration::from_secs(20)).unwrap();
-            incoming.request.command.clone()
-        };
+        let next = || next(&received);
         assert_eq!(next(), step(EditorStep::Undo));
         let mut file = std::fs::File::options().append(true).open(&path).unwrap();
         file.write_all(b"end\n{\"command\":\"redo\"}\n").unwrap();
@@ -243,15 +248,7 @@ mod tests {
         let path = folder.path().join("commands.jsonl");
         std::fs::write(&path, "{\"command\":\"undo\"}\n\nnonsense\n").unwrap();
         let (supervisor, received) = start(&path);
-        let patience = Duration::from_secs(20);
-        let next = || {
-            received
-                .recv_timeout(patience)
-                .unwrap()
-                .request
-                .command
-                .clone()
-        };
+        let next = || next(&received);
         assert_eq!(next(), step(EditorStep::Undo));
         let mut file = std::fs::File::options().append(true).open(&path).unwrap();
         file.write_all(b"{\"command\":\"redo\"}").unwrap();
@@ -264,10 +261,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("commands.jsonl");
         let (supervisor, received) = start(&path);
-        let next = || {
-            let incoming = received.recv_timeout(Duration::from_secs(20)).unwrap();
-            incoming.request.command.clone()
-        };
+        let next = || next(&received);
         std::fs::write(&path, "{\"command\":\"undo\"}\n").unwrap();
         assert_eq!(next(), step(EditorStep::Undo));
         std::fs::write(&path, "{\"command\":\"redo\"}\n").unwrap();

@@ -1,13 +1,14 @@
-//! The desk: receives all commands that change the pool, from files, keys and standard input. Applied commands are logged,
-//! and the last rejection is kept for the status.
-//! In: commands, with the tick in which they arrived. Out: changes for [`crate::simulation`], a [`Status`], and a log that can
-//! be replayed. Must not: own the pool, block it, or decide whether a command is valid; [`crate::site`] decides that.
+//! The desk: applies the commands for the documents and the fish. Applied commands are logged, and the last rejection is kept for
+//! the status.
+//!
+//! In: commands, with the tick in which they arrived. Out: changes for [`crate::simulation`], the documents' part of a [`Status`],
+//! and a log that can be replayed. Must not: own the pool, block it, or decide whether a command is valid; [`crate::site`] decides that.
 
 use std::path::Path;
 
 use super::json_lines::JsonLinesWriter;
 use crate::config::{Problems, visible};
-use crate::control::{CommandLine, FaultStatus, PoolCommand, Reason, Rejection, Status};
+use crate::control::{CommandLine, PoolCommand, Reason, Rejection, Status};
 use crate::simulation::Simulation;
 use crate::site::{Applied, Editor};
 
@@ -110,28 +111,6 @@ impl Desk {
         }
     }
 
-    /// Returns the status of documents and simulation.
-    pub fn status(&self, simulation: &Simulation) -> Status {
-        let world = simulation.world();
-        let mut status = Status {
-            tick: simulation.tick(),
-            ..self.document_status()
-        };
-        for kind in &world.agents.species {
-            if let Some(species) = world.species.get(usize::from(*kind)) {
-                status
-                    .species
-                    .entry(species.name.clone())
-                    .or_default()
-                    .count += 1;
-            }
-        }
-        status
-            .faults
-            .extend(quarantine_fault(simulation.quarantine_count()));
-        status
-    }
-
     /// Finishes the log.
     ///
     /// # Errors
@@ -147,16 +126,6 @@ pub fn species_of(simulation: &Simulation, id: u32) -> Option<String> {
     let index = world.agents.ids.binary_search(&id).ok()?;
     let kind = usize::from(*world.agents.species.get(index)?);
     Some(world.species.get(kind)?.name.clone())
-}
-
-/// Returns the fault of agents whose state was reset; `None` if there was none.
-pub(super) fn quarantine_fault(count: u64) -> Option<FaultStatus> {
-    (count > 0).then(|| FaultStatus {
-        name: "simulation.not_finite".to_owned(),
-        detail: format!("{count} times the state of an agent was not finite and was reset"),
-        count,
-        ..FaultStatus::default()
-    })
 }
 
 /// Returns the reasons of a rejection, at most [`REASONS_MAX`].

@@ -1,18 +1,19 @@
-//! Watches the files of a site: a change on the disk becomes commands for the desk.
+//! Watches the files of a site: a change on the disk becomes a command for the desk.
 //!
-//! In: a watcher of the site's files. Out: commands, and the fault `site_files` while the files on the disk are not what the pool
+//! In: a watcher of the site's files. Out: requests, and the fault `site_files` while the files on the disk are not what the pool
 //! shows. Must not: validate the files; the desk validates them.
 
-use std::collections::VecDeque;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
 
 use crate::control::{
-    DeskClient, DocumentText, EditorStep, FaultReporter, Journal, Outcome, PoolCommand, Reply,
-    Request, Source, SourceKind, Undelivered,
+    Command, DeskClient, DocumentText, EditorStep, FaultReporter, Journal, Outcome, Request,
+    Source, SourceKind, Undelivered,
 };
 use crate::runtime::Heartbeat;
-use crate::site::{FileWatcher, POLL_SECS};
+use crate::site::{FileWatcher, POLL_INTERVAL};
+
+/// Longest wait for the reply of the desk.
+const REPLY_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Polls a watcher of a site's files and sends changed documents to the desk. While the files cannot be read or are rejected, the
 /// fault `site_files` is active. Returns when the program ends.
@@ -25,98 +26,49 @@ pub fn watch_files(
     heartbeat: &Heartbeat,
 ) {
     let mut fault = SiteFault::new(journal);
-    let mut change: Option<Change> = None;
     while heartbeat.keep_running() {
         match watch.poll() {
-            // A newer state of the files replaces one that is still waiting.
-            Some(Ok(lists)) => change = Some(Change::new(lists)),
-            Some(Err(problems)) => {
-                change = None;
-                fault.set(&problems.0);
-            }
-            None => {}
-        }
-        if let Some(sent) = &mut change {
-            if sent.send(client) == Err(Undelivered::Gone) {
-                return;
-            }
-            if let Some((mut problems, applied)) = sent.result() {
-                for documents in &applied {
-                    watch.forget_deletions(documents);
+            Some(Ok(changes)) => {
+                let mut problems = Vec::new();
+                for documents in changes {
+                    match take_over(documents.clone(), client, heartbeat) {
+                        Some(Outcome::Applied { .. }) => watch.forget_deletions(&documents),
+                        Some(Outcome::Rejected { problems: reasons }) => {
+                            problems.extend(reasons.iter().map(ToString::to_string));
+                        }
+                        None => return,
+                    }
                 }
                 problems.extend(watch.busy_files().iter().map(ToString::to_string));
                 fault.set(&problems);
-                change = None;
             }
+            Some(Err(problems)) => fault.set(&problems.0),
+            None => {}
         }
-        heartbeat.sleep(Duration::from_secs_f32(POLL_SECS));
+        heartbeat.sleep(POLL_INTERVAL);
     }
 }
 
-/// One state of the files on its way to the desk.
-struct Change {
-    /// Documents that are not sent yet, because the queue of the desk is full.
-    waiting: VecDeque<Vec<DocumentText>>,
-    /// Documents that are sent. The number of a request is their index.
-    sent: Vec<Vec<DocumentText>>,
-    /// Number of requests that are sent and not answered yet.
-    unanswered: usize,
-    /// Documents that were applied.
-    applied: Vec<Vec<DocumentText>>,
-    answers: (SyncSender<Reply>, Receiver<Reply>),
-    /// Reasons of all rejections.
-    problems: Vec<String>,
-}
-
-impl Change {
-    fn new(lists: Vec<Vec<DocumentText>>) -> Self {
-        Self {
-            answers: sync_channel(lists.len()),
-            waiting: lists.into(),
-            sent: Vec::new(),
-            unanswered: 0,
-            applied: Vec::new(),
-            problems: Vec::new(),
+/// Lets the desk apply documents, and waits for the outcome. While the queue of the desk is full, it is tried again. Returns
+/// `None` if the program ends.
+fn take_over(
+    documents: Vec<DocumentText>,
+    client: &DeskClient,
+    heartbeat: &Heartbeat,
+) -> Option<Outcome> {
+    let request = Request {
+        id: 0,
+        source: Source::of(SourceKind::Files),
+        command: Command::Pool(EditorStep::TakeOver { documents }.into()),
+    };
+    loop {
+        match client.request(request.clone(), REPLY_TIMEOUT) {
+            Ok(reply) => return Some(reply.result),
+            Err(Undelivered::Gone) => return None,
+            Err(late @ Undelivered::Late) => return Some(Outcome::rejected(late.to_string())),
+            Err(Undelivered::Busy) if heartbeat.sleep(POLL_INTERVAL) => {}
+            Err(Undelivered::Busy) => return None,
         }
-    }
-
-    /// Sends the waiting documents as far as the desk accepts them.
-    fn send(&mut self, client: &DeskClient) -> Result<(), Undelivered> {
-        while let Some(documents) = self.waiting.front() {
-            let documents = documents.clone();
-            let request = Request {
-                id: self.sent.len() as u64,
-                source: Source::of(SourceKind::Files),
-                command: PoolCommand::from(EditorStep::TakeOver { documents }).into(),
-            };
-            let answer = self.answers.0.clone();
-            client.send(request, move |reply| {
-                // The channel has room for all answers. It is closed if a newer state of the files has replaced this one.
-                let _replaced = answer.try_send(reply);
-            })?;
-            self.sent.extend(self.waiting.pop_front());
-            self.unanswered += 1;
-        }
-        Ok(())
-    }
-
-    /// Returns the reasons of all rejections and the applied documents, or `None` while an answer is missing.
-    fn result(&mut self) -> Option<(Vec<String>, Vec<Vec<DocumentText>>)> {
-        for reply in self.answers.1.try_iter() {
-            self.unanswered -= 1;
-            if let Outcome::Rejected { problems } = reply.result {
-                self.problems
-                    .extend(problems.iter().map(ToString::to_string));
-            } else {
-                self.applied
-                    .extend(self.sent.get(reply.id as usize).cloned());
-            }
-        }
-        let is_complete = self.waiting.is_empty() && self.unanswered == 0;
-        is_complete.then(|| {
-            let problems = std::mem::take(&mut self.problems);
-            (problems, std::mem::take(&mut self.applied))
-        })
     }
 }
 
@@ -159,10 +111,11 @@ impl SiteFault {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::{Board, EventKind, Incoming, Reason, desk_queue};
+    use crate::control::{Board, DeskEvent, EventKind, Reason, desk_queue};
     use crate::runtime::{HangPolicy, StopFlag, Supervisor};
     use std::path::Path;
     use std::sync::Arc;
+    use std::sync::mpsc::Receiver;
 
     const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -170,7 +123,7 @@ mod tests {
     struct Watched {
         folder: tempfile::TempDir,
         supervisor: Supervisor,
-        requests: Receiver<Incoming>,
+        events: Receiver<DeskEvent>,
         board: Arc<Board>,
         /// Number of the last event that was read.
         seen: u64,
@@ -181,7 +134,7 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let site = folder.path().join("site.toml");
             std::fs::write(&site, "one = 1\n").unwrap();
-            let (client, requests, board) = desk_queue();
+            let (client, events, board) = desk_queue();
             let journal = Journal::new(Arc::clone(&board));
             let mut watch = FileWatcher::new(&site);
             let mut supervisor = Supervisor::new(StopFlag::default());
@@ -194,7 +147,7 @@ mod tests {
             Self {
                 folder,
                 supervisor,
-                requests,
+                events,
                 board,
                 seen: 0,
             }
@@ -205,7 +158,9 @@ mod tests {
         }
 
         fn answer(&self, problems: &[Reason]) {
-            let incoming = self.requests.recv_timeout(PATIENCE).unwrap();
+            let DeskEvent::Request(incoming) = self.events.recv_timeout(PATIENCE).unwrap() else {
+                panic!("only clients send here");
+            };
             let outcome = match problems {
                 [] => Outcome::Applied {
                     tick: 0,

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-use crate::control::{PictureStatus, Source, SourceKind, VisionCommand};
+use crate::control::{Command, PictureStatus, Source, SourceKind, VisionCommand};
 use crate::panel::PanelOptions;
 use crate::render::{GpuPresenter, Presenter, RenderSetup};
 use crate::site::{Editor, FileWatcher, Site};
@@ -303,7 +303,7 @@ fn show_windows(
     let mut on_key = |key: &_| {
         let step = calibration_step_for_key(key, &status.lock());
         step.is_some_and(|step| {
-            let sent = sender.send(VisionCommand::Calibrate { step });
+            let sent = sender.send(Command::Vision(VisionCommand::Calibrate { step }));
             sent.inspect_err(|error| tracing::warn!("{error}")).is_ok()
         })
     };

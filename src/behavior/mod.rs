@@ -8,9 +8,7 @@ mod checks;
 mod context;
 mod dead_parameters;
 mod decision;
-mod director;
 mod drives;
-mod effect;
 mod escape;
 mod evaluation;
 mod migration;
@@ -29,12 +27,7 @@ pub use actions::ActionParams;
 pub use attraction::{Attention, AttractionParams};
 pub use context::ActionContext;
 pub use decision::Decision;
-pub use director::{Condition, RuleParams, RuleState, RuleTransition, rule_problems};
 pub use drives::{Drives, DrivesParams};
-pub use effect::{
-    CalmEffect, Effect, GatherAtShadowEffect, GatherEffect, HuntingEffect, SendAcrossEffect,
-    SetNeedEffect,
-};
 pub use mind::{Mind, MindActionInfo, MindWorkspace};
 pub use mind_state::MindState;
 pub use params::{Combine, LimitOf, LimitParams, LimitSide, MindParams, NeedKind, NeedParams};

@@ -1,7 +1,7 @@
 //! The way from a client to the desk and back. A client sends commands and gets a reply for each, reads the newest status, and
 //! reads the events after a number.
 //!
-//! A queue of requests is bounded and rejects when it is full. Nothing here makes the desk or a stage wait for a client: a reply
+//! The desk waits for one queue of events, which is bounded and rejects when it is full. Nothing here makes the desk or a stage wait for a client: a reply
 //! goes through a function that must not block, and status and events are copied out. Must not: decide about a command.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
@@ -16,7 +16,7 @@ use super::request::{Outcome, Reply, Request, Source};
 use super::schedule::PreviewDay;
 use super::status::Status;
 
-/// Largest number of requests that may wait. Further requests are rejected.
+/// Largest number of events that may wait for the desk. Further requests are rejected.
 const WAITING_MAX: usize = 64;
 
 /// The reason why a request did not reach the desk, or why there is no reply.
@@ -106,7 +106,7 @@ impl Board {
 /// A client of the desk. It can be copied to other threads.
 #[derive(Clone, Debug)]
 pub struct DeskClient {
-    requests: SyncSender<Incoming>,
+    events: SyncSender<DeskEvent>,
     board: Arc<Board>,
 }
 
@@ -125,12 +125,26 @@ impl DeskClient {
             sent: Instant::now(),
             on_reply: Some(Box::new(on_reply)),
         };
-        self.requests.try_send(incoming).map_err(|error| {
-            let (undelivered, mut incoming) = match error {
-                TrySendError::Full(incoming) => (Undelivered::Busy, incoming),
-                TrySendError::Disconnected(incoming) => (Undelivered::Gone, incoming),
+        self.deliver(DeskEvent::Request(incoming))
+    }
+
+    /// Reports something to the desk. Never waits.
+    ///
+    /// # Errors
+    /// When too many events are waiting, or the desk has ended.
+    pub fn report(&self, report: StageReport) -> Result<(), Undelivered> {
+        self.deliver(DeskEvent::Report(report))
+    }
+
+    fn deliver(&self, event: DeskEvent) -> Result<(), Undelivered> {
+        self.events.try_send(event).map_err(|error| {
+            let (undelivered, event) = match error {
+                TrySendError::Full(event) => (Undelivered::Busy, event),
+                TrySendError::Disconnected(event) => (Undelivered::Gone, event),
             };
-            incoming.on_reply = None;
+            if let DeskEvent::Request(mut incoming) = event {
+                incoming.on_reply = None;
+            }
             undelivered
         })
     }
@@ -192,14 +206,32 @@ impl CommandSender {
     ///
     /// # Errors
     /// When too many commands are waiting, or the desk has ended.
-    pub fn send(&self, command: impl Into<Command>) -> Result<(), Undelivered> {
+    pub fn send(&self, command: Command) -> Result<(), Undelivered> {
         let request = Request {
             id: 0,
             source: self.source.clone(),
-            command: command.into(),
+            command,
         };
         self.client.send(request, |_| {})
     }
+}
+
+/// What the desk waits for.
+#[derive(Debug)]
+pub enum DeskEvent {
+    /// A client sent a request.
+    Request(Incoming),
+    /// A stage reports something.
+    Report(StageReport),
+}
+
+/// What a stage reports to the desk.
+#[derive(Debug)]
+pub enum StageReport {
+    /// The vision stage uses a new calibration, which has to be saved. The text of its file.
+    CalibrationAccepted(String),
+    /// The simulation stage has applied changes, so the status can contain their effect.
+    PoolChanged,
 }
 
 /// A request that the desk has received. It is answered exactly once: by [`Self::answer`], or when it is dropped.
@@ -241,12 +273,12 @@ impl std::fmt::Debug for Incoming {
     }
 }
 
-/// Creates the queue of requests. Returns the client, the receiving end for the desk, and the board that both share.
-pub fn desk_queue() -> (DeskClient, Receiver<Incoming>, Arc<Board>) {
-    let (requests, received) = sync_channel(WAITING_MAX);
+/// Creates the queue of events. Returns the client, the receiving end for the desk, and the board that both share.
+pub fn desk_queue() -> (DeskClient, Receiver<DeskEvent>, Arc<Board>) {
+    let (events, received) = sync_channel(WAITING_MAX);
     let board: Arc<Board> = Arc::default();
     let client = DeskClient {
-        requests,
+        events,
         board: Arc::clone(&board),
     };
     (client, received, board)
@@ -254,15 +286,22 @@ pub fn desk_queue() -> (DeskClient, Receiver<Incoming>, Arc<Board>) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::command::{EditorStep, PoolCommand};
+    use super::super::command::EditorStep;
     use super::super::request::SourceKind;
     use super::*;
+
+    fn next(received: &Receiver<DeskEvent>) -> Incoming {
+        match received.recv().unwrap() {
+            DeskEvent::Request(incoming) => incoming,
+            DeskEvent::Report(report) => panic!("{report:?}"),
+        }
+    }
 
     fn undo(id: u64) -> Request {
         Request {
             id,
             source: Source::of(SourceKind::Ctl),
-            command: PoolCommand::Editor(EditorStep::Undo).into(),
+            command: Command::Pool(EditorStep::Undo.into()),
         }
     }
 
@@ -280,8 +319,8 @@ mod tests {
             tick: 9,
             notes: Vec::new(),
         };
-        received.recv().unwrap().answer(5, applied.clone());
-        drop(received.recv().unwrap());
+        next(&received).answer(5, applied.clone());
+        drop(next(&received));
         let answered = replies.recv().unwrap();
         assert_eq!((answered.id, answered.revision), (1, 5));
         assert_eq!(answered.result, applied);

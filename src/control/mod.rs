@@ -15,7 +15,8 @@ mod stage;
 mod status;
 
 pub use client::{
-    Board, CommandSender, DeskClient, DocumentsPage, Incoming, Undelivered, desk_queue,
+    Board, CommandSender, DeskClient, DeskEvent, DocumentsPage, Incoming, StageReport, Undelivered,
+    desk_queue,
 };
 
 pub use command::{

@@ -63,8 +63,6 @@ pub enum SourceKind {
     Ctl,
     /// The operator's panel.
     Panel,
-    /// A network protocol, such as OSC.
-    Remote,
     /// The schedule.
     Schedule,
     /// The desk itself, for example when it saves an accepted calibration.
@@ -80,7 +78,6 @@ impl SourceKind {
             Self::Commands => "commands",
             Self::Ctl => "ctl",
             Self::Panel => "panel",
-            Self::Remote => "remote",
             Self::Schedule => "schedule",
             Self::Desk => "desk",
         }

@@ -8,8 +8,8 @@ use glam::Vec3;
 
 use super::Simulation;
 use super::plan::PoolPlan;
-use crate::behavior::{Effect, MindParams, SetNeedEffect};
-use crate::world::Gathering;
+use crate::behavior::MindParams;
+use crate::world::{Effect, Gathering, SetNeedEffect};
 
 /// One change of a running pool, applied between two ticks.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,12 +2,12 @@
 
 use thiserror::Error;
 
-use crate::behavior::{MindParams, RuleParams};
+use crate::behavior::MindParams;
 use crate::geometry::Surface;
 use crate::navigation::FieldParams;
 use crate::world::{
-    BarrierParams, BodyParams, FlockParams, MotionParams, NameTable, ObstacleParams, PathParams,
-    PerceptionParams, PoolParams, RelationParams,
+    BarrierParams, BodyParams, FlockParams, MotionParams, NameTable, ObstacleParams,
+    PathParams, PerceptionParams, PoolParams, RelationParams, RuleParams,
 };
 
 /// Description of a pool.

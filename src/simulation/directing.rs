@@ -9,8 +9,10 @@ use super::Simulation;
 use super::plan::PoolPlan;
 use super::state::PoolState;
 use super::workspace::AgentMinds;
-use crate::behavior::{Effect, RuleParams, RuleState, RuleTransition};
-use crate::world::{Gathering, GatheringRequest, GatheringVisitor, Water, World};
+use crate::world::{
+    Effect, Gathering, GatheringRequest, GatheringVisitor, RuleParams, RuleState, RuleTransition,
+    Water, World,
+};
 
 /// Distance from the center of the picture to the point that `send_across` sends fish to, as a share of the half width.
 const ACROSS_SHARE: f32 = 0.9;

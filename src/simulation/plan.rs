@@ -8,11 +8,12 @@ use super::description::{
     IndividualDescription, MAX_AGENTS, SceneDescription, SimulationError, SpeciesDescription,
 };
 use super::terraces::TerracePlan;
-use crate::behavior::{Mind, RuleParams, SOLID_SEARCH_RADIUS_MIN_M, query_radius_m};
+use crate::behavior::{Mind, SOLID_SEARCH_RADIUS_MIN_M, query_radius_m};
 use crate::geometry::Solid;
 use crate::navigation::FlowFields;
 use crate::world::{
-    NameTable, Relations, ScenePath, SolidIndex, Species, VISITOR_SPECIES, Water, WorldPlan,
+    NameTable, Relations, RuleParams, ScenePath, SolidIndex, Species, VISITOR_SPECIES, Water,
+    WorldPlan,
 };
 
 /// Search margin of `WorldPlan::contact_solids`. A body whose motion in one tick plus radius is shorter than this is checked

@@ -260,7 +260,6 @@ fn check_plan(
     Ok(())
 }
 
-/// Checks the pace of the director, and that the requests of rules refer to rules and species of the plan.
 /// Checks that the tick is one that a pool can reach, so that later ticks can be counted.
 fn check_tick(state: &PoolState) -> Result<(), String> {
     let tick = state.world.random.tick;
@@ -270,6 +269,7 @@ fn check_tick(state: &PoolState) -> Result<(), String> {
     Ok(())
 }
 
+/// Checks the pace of the director, and that the requests of rules refer to rules and species of the plan.
 fn check_director(state: &PoolState, plan: &PoolPlan) -> Result<(), String> {
     let pace = state.world.director.pace;
     if !(pace.is_finite() && pace > 0.0) {

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 use super::catches::Caught;
 use super::overrides::MindOverride;
 use super::terraces::TerraceState;
-use crate::behavior::{MindState, RuleState};
+use crate::behavior::MindState;
 use crate::navigation::GridPlanner;
-use crate::world::{Agents, Body, Catch, Director, Random, Species, WorldState, retain};
+use crate::world::{Agents, Body, Catch, Director, Random, RuleState, Species, WorldState, retain};
 
 /// The state of a pool.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -7,12 +7,12 @@ use std::collections::BTreeSet;
 use super::dead_configuration::{warn_dead_scene, warn_dead_species};
 use super::files::{SceneFile, SiteFile, SpeciesFile};
 use super::library::{Entry, Library};
-use crate::behavior::{Effect, rule_problems};
 use crate::camera::SourceSpec;
 use crate::config::{Problem, nearest_name};
 use crate::control::DocumentName;
 use crate::render::OutputParams;
 use crate::simulation::MAX_AGENTS;
+use crate::world::{Effect, rule_problems};
 
 /// Species name of the visitors' shadows.
 const VISITOR: &str = "visitor";

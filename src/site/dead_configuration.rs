@@ -8,8 +8,9 @@ use std::collections::BTreeSet;
 use super::check::Findings;
 use super::files::{IndividualParams, SceneFile, SpeciesFile};
 use super::library::{Entry, Library};
-use crate::behavior::{ActionParams, Condition, Effect};
+use crate::behavior::ActionParams;
 use crate::config::nearest_name;
+use crate::world::{Condition, Effect};
 
 /// Relations that the program itself uses, for perception, flocking, path costs or drives.
 const KNOWN_RELATIONS: [&str; 8] = [

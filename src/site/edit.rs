@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 use glam::Vec3;
 use serde_json::{Value, json};
 
-use super::editor::{DirectorState, Editor, SpeciesLookup};
+use super::editor::{Editor, SpeciesLookup};
 use super::files::SpeciesFile;
 use super::inheritance::changes_of_own_text;
 use super::library::schema_of_kind;
-use crate::behavior::{CalmEffect, Effect, HuntingEffect, MindParams, SetNeedEffect};
+use crate::behavior::MindParams;
 use crate::config::{
     self, PathSegment, Problem, Problems, RejectedChange, TextChange, ValuePath, apply_changes,
     document_name_problem, is_blank,
@@ -21,7 +21,9 @@ use crate::control::{
     DirectorEvent, DocumentName, Edit, EditChange, IndividualCommand, MindChoice, PoolEdit,
 };
 use crate::simulation::Change;
-use crate::world::Gathering;
+use crate::world::{
+    CalmEffect, CommandedDirection, Effect, Gathering, HuntingEffect, SetNeedEffect,
+};
 
 /// Maximum number of edits in one command. This is far more than a user needs.
 const EDITS_MAX: usize = 1000;
@@ -41,7 +43,7 @@ pub(super) struct Draft {
     /// New texts; `None` removes a document.
     pub(super) texts: BTreeMap<DocumentName, Option<String>>,
     /// New state of the director, if the command changes it.
-    pub(super) director: Option<DirectorState>,
+    pub(super) director: Option<CommandedDirection>,
     /// Changes of the pool that are not part of the documents.
     pub(super) changes: Vec<Change>,
     /// Changes of the pool that undo `changes`.
@@ -348,7 +350,7 @@ impl Draft {
         Ok(())
     }
 
-    fn gather(&mut self, director: &mut DirectorState, gathering: Option<Gathering>) {
+    fn gather(&mut self, director: &mut CommandedDirection, gathering: Option<Gathering>) {
         self.inverse.push(Change::Gather(director.gathering));
         self.changes.push(Change::Gather(gathering));
         director.gathering = gathering;

@@ -23,7 +23,7 @@ use crate::config::{
 };
 use crate::control::{DocumentName, DocumentText, EditorStep, PoolCommand, PoolEdit};
 use crate::simulation::{Change, PlanChange, PoolPlan};
-use crate::world::Gathering;
+use crate::world::CommandedDirection;
 
 /// Maximum number of changes that can be undone. Older changes are dropped.
 const UNDO_MAX: usize = 2000;
@@ -41,7 +41,7 @@ pub struct Editor {
     pub(super) site: Arc<Site>,
     /// Last known text of every document on the disk. Built-in documents have no entry.
     pub(super) disk: BTreeMap<DocumentName, String>,
-    pub(super) director: DirectorState,
+    pub(super) director: CommandedDirection,
     models: Models,
     /// The site at the start of the program, to find changed values that need a restart.
     started: Arc<Site>,
@@ -63,14 +63,6 @@ pub struct EditorState {
     pub documents: Vec<DocumentText>,
     /// The last known content of their files.
     pub disk: Vec<DocumentText>,
-}
-
-/// Settings of the director that commands have made.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct DirectorState {
-    pub(super) gathering: Option<Gathering>,
-    /// Whether hunting is on, by species; the key `None` means all species.
-    pub(super) hunting: BTreeMap<Option<String>, bool>,
 }
 
 /// A change that can be undone and redone.
@@ -106,7 +98,7 @@ impl UndoStep {
 #[derive(Clone, Debug)]
 struct EditState {
     texts: BTreeMap<DocumentName, Option<String>>,
-    director: DirectorState,
+    director: CommandedDirection,
     changes: Vec<Change>,
     added: Vec<(String, glam::Vec3)>,
 }
@@ -162,7 +154,7 @@ impl Editor {
             disk,
             started: Arc::clone(&site),
             site,
-            director: DirectorState::default(),
+            director: CommandedDirection::default(),
             undo: Vec::new(),
             redo: Vec::new(),
             broken: BTreeMap::new(),

@@ -10,16 +10,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hasher as _};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use super::library::{files_on_disk, folder_of};
 use super::models::file_of_model;
 use crate::config::{Problem, Problems, is_blank, open_file, read_text};
 use crate::control::{DocumentName, DocumentText};
 
-/// Interval between polls, in seconds. A change is reported after the files have been stable for one interval, that
-/// is, within two intervals.
-pub const POLL_SECS: f32 = 0.25;
+/// Time between two polls. A change is reported after the files have been stable for one interval, that is, within two
+/// intervals.
+pub const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Number of polls for which a document must be stable if it looks as if another program is still writing it. Covers a program
 /// that truncates a file, or removes it, and writes it later: 2 s.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::fit::Fit;
 use crate::alerts::AlertParams;
 use crate::analytics::CountingParams;
-use crate::behavior::{ActionParams, Combine, DrivesParams, MindParams, NeedParams, RuleParams};
+use crate::behavior::{ActionParams, Combine, DrivesParams, MindParams, NeedParams};
 use crate::calibration::{CalibrationParams, Language};
 use crate::camera::CameraParams;
 use crate::config::{ExtendRules, KeyedList};
@@ -21,7 +21,7 @@ use crate::simulation::SimulationParams;
 use crate::vision::VisionParams;
 use crate::world::{
     BarrierParams, BodyParams, FlockParams, MotionParams, ObstacleParams, PathParams,
-    PerceptionParams, PoolParams, RelationParams,
+    PerceptionParams, PoolParams, RelationParams, RuleParams,
 };
 
 /// A site file: the hardware of one installation, and the scene that it shows.

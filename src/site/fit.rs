@@ -8,9 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::files::SceneFile;
-use crate::behavior::Effect;
 use crate::geometry::{Surface, SurfaceKind};
-use crate::world::{BarrierShape, ObstacleParams, Water};
+use crate::world::{BarrierShape, Effect, ObstacleParams, Water};
 
 /// Adaptation of a scene to a surface of another size than that for which it was designed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -23,7 +23,7 @@ mod restart;
 
 pub use documents::DocumentsView;
 pub use editor::{Applied, Editor, EditorState, SpeciesLookup};
-pub use file_watcher::{FileWatcher, POLL_SECS};
+pub use file_watcher::{FileWatcher, POLL_INTERVAL};
 pub use files::{IndividualParams, SceneFile, SiteFile, SpeciesFile};
 pub use fit::Fit;
 pub use inheritance::built_in_species;

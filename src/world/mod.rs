@@ -1,5 +1,5 @@
-//! The state of the pool: agents, species, relations, obstacles, the neighbor index and the visitors' shadows.
-//! Contains no decisions and no drawing.
+//! The state of the pool: agents, species, relations, obstacles, the neighbor index, the visitors' shadows and the director.
+//! Makes no decision for an agent, and does not draw.
 
 mod agents;
 mod barriers;
@@ -30,7 +30,11 @@ pub use body::{
     BodyParams, CollisionResponse, FlockParams, FlockPart, FlockPartChange, MotionParams,
     PerceptionParams,
 };
-pub use director::{Director, Gathering, GatheringRequest, GatheringVisitor};
+pub use director::{
+    CalmEffect, CommandedDirection, Condition, Director, Effect, GatherAtShadowEffect,
+    GatherEffect, Gathering, GatheringRequest, GatheringVisitor, HuntingEffect, RuleParams,
+    RuleState, RuleTransition, SendAcrossEffect, SetNeedEffect, rule_problems,
+};
 pub use grid::{CellNeighbors, GridHits, NeighborGrid};
 pub use guests::{Guests, agent_key, is_shadow_key, shadow_key};
 pub use observation::{Observation, Shadow};

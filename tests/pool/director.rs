@@ -11,10 +11,10 @@ use crate::pools;
 use crate::pools::{bare, wants, wide};
 use glam::{Vec2, Vec3};
 use shoal::behavior::actions::{FleeEnemy, Seek, SeekTarget, Wander};
-use shoal::behavior::{ActionParams, AttractionParams, LimitOf, LimitParams, NeedKind, RuleParams};
+use shoal::behavior::{ActionParams, AttractionParams, LimitOf, LimitParams, NeedKind};
 use shoal::simulation::{Change, IndividualDescription, SceneDescription, Simulation};
 use shoal::site::load;
-use shoal::world::{Observation, Shadow};
+use shoal::world::{Observation, RuleParams, Shadow};
 
 const Y: f32 = -0.8;
 
@@ -303,7 +303,7 @@ fn every_rule_of_every_shipped_scene_can_begin() {
         let mut scene = load(None, Some(name)).unwrap().description();
         for rule in &mut scene.director {
             // Rare rules would make this test long.
-            if let shoal::behavior::Condition::Chance(chance) = &mut rule.when {
+            if let shoal::world::Condition::Chance(chance) = &mut rule.when {
                 chance.rate_per_sec = chance.rate_per_sec.max(0.1);
             }
             rule.pause_secs = rule.pause_secs.min(5.0);
@@ -322,7 +322,7 @@ fn every_rule_of_every_shipped_scene_can_begin() {
             }
         };
         for rule in &scene.director {
-            if matches!(rule.when, shoal::behavior::Condition::ByHand(_)) {
+            if matches!(rule.when, shoal::world::Condition::ByHand(_)) {
                 assert!(pool.start_rule(&rule.name));
             }
         }

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use crate::desk::{Pool, edit};
 use serde_json::json;
 use shoal::app::{CommandScript, SimulateOptions, agents_line, simulate, watch_files};
-use shoal::control::{Command, EditorStep, Journal, PoolCommand, desk_queue};
+use shoal::control::{Command, DeskEvent, EditorStep, Journal, PoolCommand, desk_queue};
 use shoal::runtime::{HangPolicy, StopFlag, Supervisor};
 use shoal::simulation::SimulationParams;
 use shoal::site::{Editor, FileWatcher};
@@ -208,7 +208,7 @@ fn changed_files_are_applied_or_rejected_completely() {
     let half = poll_change(&mut watcher).expect("the files were changed");
     let problems = pool.try_command(half).expect_err("one file is incomplete");
     assert!(problems.to_string().contains("trout.toml"), "{problems}");
-    let status = pool.desk.status(&pool.simulation);
+    let status = pool.desk.document_status();
     assert!(
         status
             .rejection
@@ -288,12 +288,15 @@ fn the_watching_thread_sends_changed_files() {
     let changed = Instant::now();
     std::fs::write(&site, text.replace("seed = 1", "seed = 2")).unwrap();
     // The limit of 20 s is generous, because this test does not check the speed. It only prints the time.
-    let command = receiver
+    let event = receiver
         .recv_timeout(Duration::from_secs(20))
         .expect("a command arrives");
     eprintln!("applied after {:.2} s", changed.elapsed().as_secs_f32());
+    let DeskEvent::Request(incoming) = event else {
+        panic!("{event:?} is no request");
+    };
     let Command::Pool(PoolCommand::Editor(EditorStep::TakeOver { documents })) =
-        &command.request.command
+        &incoming.request.command
     else {
         panic!("the command is not TakeOver");
     };
@@ -302,6 +305,7 @@ fn the_watching_thread_sends_changed_files() {
             .iter()
             .any(|d| d.text.as_ref().is_some_and(|t| t.contains("seed = 2")))
     );
+    drop(incoming);
     supervisor.shut_down().unwrap();
 }
 

@@ -16,11 +16,10 @@ use glam::Vec2;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use shoal::app::{SimulateOptions, simulate};
-use shoal::behavior::{Effect, HuntingEffect};
 use shoal::runtime::StopFlag;
 use shoal::simulation::{Change, SceneDescription, Simulation, SimulationParams};
 use shoal::site::load;
-use shoal::world::{Observation, Shadow, Snapshot};
+use shoal::world::{Effect, HuntingEffect, Observation, Shadow, Snapshot};
 
 fn visitors(tick: u64) -> Observation {
     let secs = tick as f32 / 60.0;

@@ -10,9 +10,9 @@
 
 use crate::pools;
 use glam::{Vec2, Vec3};
-use shoal::behavior::{ActionParams, Effect, HuntingEffect};
+use shoal::behavior::ActionParams;
 use shoal::simulation::{Change, SceneDescription, Simulation};
-use shoal::world::{Observation, ObstacleParams, Shadow, SphereParams};
+use shoal::world::{Effect, HuntingEffect, Observation, ObstacleParams, Shadow, SphereParams};
 
 const HZ: u64 = 60;
 

@@ -14,10 +14,11 @@ use shoal::world::Observation;
 const SETTLE_SECS: f64 = 20.0;
 const RUN_SECS: f64 = 60.0;
 
-/// Runs the example, and calls `look` with the species name, position and velocity of each agent ten times per second.
-fn run(mut look: impl FnMut(&str, Vec3, Vec3)) -> LifeReport {
+/// Runs a scene of the example, and calls `look` with the species name, position and velocity of each agent ten times per second.
+fn run(scene: &str, mut look: impl FnMut(&str, Vec3, Vec3)) -> LifeReport {
     let site = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("docs/steering/site.toml");
-    let site = shoal::site::load(Some(&site), None).unwrap_or_else(|problems| panic!("{problems}"));
+    let site =
+        shoal::site::load(Some(&site), Some(scene)).unwrap_or_else(|problems| panic!("{problems}"));
     let own = site
         .warnings
         .iter()
@@ -25,7 +26,7 @@ fn run(mut look: impl FnMut(&str, Vec3, Vec3)) -> LifeReport {
     assert_eq!(own.count(), 0, "{:?}", site.warnings);
     let mut simulation = Simulation::new(&site.description(), &pools::run(1, 1)).unwrap();
     let name = RunName {
-        scene: "steering".into(),
+        scene: scene.into(),
         program: None,
         seed: 1,
         seconds: RUN_SECS,
@@ -74,7 +75,7 @@ fn every_species_executes_its_behavior_and_the_behavior_has_its_effect() {
         mut round,
     ] = std::array::from_fn(|_| Share::default());
     let rock_m = Vec3::new(-1.8, -0.9, 0.9);
-    let report = run(|name, at, velocity| match name {
+    let report = run("steering", |name, at, velocity| match name {
         "contained" => {
             let offset = (at - Vec3::new(-1.8, -0.7, -1.0)).abs();
             contained.add(offset.cmple(Vec3::new(0.9, 0.5, 0.7)).all());
@@ -126,4 +127,16 @@ fn every_species_executes_its_behavior_and_the_behavior_has_its_effect() {
         .find(|species| species.name == "chaser")
         .unwrap();
     assert!(chaser.actions[0].share.whole > 0.1);
+}
+
+#[test]
+fn a_flock_stays_together_and_followers_follow() {
+    let report = run("groups", |_, _, _| {});
+    for name in ["flocker", "follower"] {
+        let mut species = report.species.iter();
+        let species = species.find(|species| species.name == name).unwrap();
+        let mut actions = species.actions.iter();
+        let act = actions.find(|action| action.name == "act").unwrap();
+        assert!(act.share.whole > 0.8, "{name}: {:.2}", act.share.whole);
+    }
 }

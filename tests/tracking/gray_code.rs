@@ -127,11 +127,7 @@ fn stripes_calibrate_a_camera_for_visible_light() {
     assert_eq!(stage.wired.stripes(), None, "the pool is shown again");
     assert_eq!(completed, 25, "all but the last of 26 patterns");
     assert!(stage.wired.send(CalibrationStep::Accept));
-    let calibration = stage
-        .wired
-        .accepted
-        .try_recv()
-        .expect("the calibration is sent for saving");
+    let calibration = stage.wired.saved();
     let (rms, worst) = error(&stage.room, &calibration);
     eprintln!(
         "stripes: {} points after {:.0} s, floor error RMS {:.1} mm, worst {:.1} mm; predicted {:?}",

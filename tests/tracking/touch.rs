@@ -100,11 +100,7 @@ impl Stage {
         assert!(self.status().is_proven, "{}", self.status().sentence);
         self.send(CalibrationStep::Accept);
         assert!(self.is_other, "the calibration is applied");
-        *self
-            .wired
-            .accepted
-            .try_recv()
-            .expect("the calibration is sent for saving")
+        self.wired.saved()
     }
 }
 
@@ -366,11 +362,7 @@ fn the_shadows_of_a_pole_give_the_lamp_position() {
         height_m,
         poles: poles.clone(),
     });
-    let saved = stage
-        .wired
-        .accepted
-        .try_recv()
-        .expect("the calibration is sent for saving");
+    let saved = stage.wired.saved();
     let found = DVec3::from_array(saved.lamp_m.expect("the lamp is known"));
     assert!(found.distance(lamp) < 0.01, "{found}");
     assert!(
@@ -390,11 +382,7 @@ fn the_shadows_of_a_pole_give_the_lamp_position() {
     stage.send(CalibrationStep::Lamp {
         position_m: [0.5, 4.0, 0.0],
     });
-    let typed = stage
-        .wired
-        .accepted
-        .try_recv()
-        .expect("the calibration is sent for saving");
+    let typed = stage.wired.saved();
     assert_eq!(typed.lamp_m, Some([0.5, 4.0, 0.0]));
     // The next calibration keeps the lamp position.
     let points = markers(&stage.room, 4);

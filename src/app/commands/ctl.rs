@@ -111,15 +111,15 @@ pub(super) fn ctl(arguments: CtlArguments) -> anyhow::Result<ExitCode> {
         CtlAction::Send { commands, json } => send(&mut client, &commands, json),
         CtlAction::Show { state } => {
             let step = state.step();
-            let command = ShowCommand::Schedule { step };
+            let command = Command::Show(ShowCommand::Schedule { step });
             send_alone(&mut client, command, "show")
         }
         CtlAction::Keep => {
-            let command = UpkeepCommand::KeepIncident;
+            let command = Command::Upkeep(UpkeepCommand::KeepIncident);
             send_alone(&mut client, command, "keep")
         }
         CtlAction::TestAlert => {
-            let command = ShowCommand::TestAlert;
+            let command = Command::Show(ShowCommand::TestAlert);
             send_alone(&mut client, command, "test-alert")
         }
         CtlAction::Events { after, follow } => events(&mut client, after, follow),
@@ -168,12 +168,8 @@ fn send(client: &mut CtlClient, commands: &str, json: bool) -> anyhow::Result<Ex
 }
 
 /// Sends the only command of this call and prints its reply.
-fn send_alone(
-    client: &mut CtlClient,
-    command: impl Into<Command>,
-    place: &str,
-) -> anyhow::Result<ExitCode> {
-    let is_applied = send_one(client, (1, command.into()), place, false)?;
+fn send_alone(client: &mut CtlClient, command: Command, place: &str) -> anyhow::Result<ExitCode> {
+    let is_applied = send_one(client, (1, command), place, false)?;
     Ok(ExitCode::from(u8::from(!is_applied)))
 }
 

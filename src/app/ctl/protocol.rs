@@ -53,7 +53,7 @@ pub enum CtlAnswer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::{EditorStep, PoolCommand};
+    use crate::control::EditorStep;
 
     #[test]
     fn lines_have_short_names() {
@@ -62,7 +62,7 @@ mod tests {
         let send = CtlRequest::Send {
             id: 0,
             name: String::new(),
-            command: PoolCommand::Editor(EditorStep::Undo).into(),
+            command: Command::Pool(EditorStep::Undo.into()),
         };
         assert_eq!(
             read(r#"{"do":"send","command":{"command":"undo"}}"#).unwrap(),

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::protocol::{CtlAnswer, CtlRequest};
 use super::socket::remove_if_stale;
@@ -30,8 +31,8 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 const REPLY_TIMEOUT: Duration = Duration::from_secs(30);
 /// Time between two checks for the end of the program, and for a client that has gone.
 const CHECK_INTERVAL: Duration = Duration::from_millis(200);
-/// Time between two checks for new clients.
-const ACCEPT_INTERVAL: Duration = Duration::from_millis(10);
+/// Pause after a client could not be accepted, for example because the process has too many open files.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// Time between two checks that the socket still has its file.
 const FILE_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -69,12 +70,23 @@ impl CtlServer {
             }
             match self.listener.accept() {
                 Ok((stream, _)) => self.start(stream),
-                // No client waits, or the process has too many open files. In both cases it is tried again.
+                Err(error) if is_timeout(&error) => self.wait_for_client(),
                 Err(_) => {
-                    heartbeat.sleep(ACCEPT_INTERVAL);
+                    heartbeat.sleep(ACCEPT_PAUSE);
                 }
             }
         }
+    }
+
+    /// Waits for a client, at most until the next check for the end of the program.
+    fn wait_for_client(&self) {
+        let timeout = Timespec {
+            tv_sec: 0,
+            tv_nsec: CHECK_INTERVAL.subsec_nanos().into(),
+        };
+        let mut waiting = [PollFd::new(&self.listener, PollFlags::IN)];
+        // After an error the next check comes early.
+        let _woken = poll(&mut waiting, Some(&timeout));
     }
 
     /// Creates the socket again if its file was removed, as programs do that clean `/tmp`. A file that has its path is left alone.

@@ -7,7 +7,7 @@
 //! calibration does not use. During the procedure the fish use the old calibration. Must not: write a file; the desk does that.
 
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender};
+use std::sync::mpsc::Receiver;
 
 use glam::{DVec2, DVec3};
 use parking_lot::Mutex;
@@ -19,7 +19,8 @@ use crate::calibration::{
 };
 use crate::camera::{Frame, UsedBits};
 use crate::control::{
-    CalibrationEnd, CalibrationRejection, CalibrationStatus, CalibrationStep, Journal, TouchMark,
+    CalibrationEnd, CalibrationRejection, CalibrationStatus, CalibrationStep, DeskClient, Journal,
+    TouchMark,
 };
 use crate::geometry::{FloorFromCamera, Surface};
 use crate::render::{CalibrationPattern, FloorTarget};
@@ -37,7 +38,7 @@ mod status;
 /// belong to them. With the usual threshold, half-shadows beside a pole would shift its measured foot point to one side.
 const MARK_THRESHOLD_FACTOR: f32 = 0.85;
 
-/// Largest number of commands that may wait, and largest number of accepted calibrations that may wait.
+/// Largest number of commands that may wait.
 pub const CALIBRATION_COMMANDS_MAX: usize = 16;
 
 /// Time in which the background model learns uncovered floor while the camera is calibrated, in seconds.
@@ -65,7 +66,7 @@ pub enum CalibrationCommand {
 /// The calibration in use, the running procedure, and the drift monitor.
 pub struct LiveCalibration {
     commands: Receiver<CalibrationCommand>,
-    accepted: SyncSender<Box<Calibration>>,
+    desk: DeskClient,
     status: Arc<Mutex<CalibrationStatus>>,
     params: VisionParams,
     limits: CalibrationParams,
@@ -135,14 +136,14 @@ impl LiveCalibration {
     /// Creates the state with the calibration of the site, and publishes the first status.
     pub fn new(
         commands: Receiver<CalibrationCommand>,
-        accepted: SyncSender<Box<Calibration>>,
+        desk: DeskClient,
         status: Arc<Mutex<CalibrationStatus>>,
         (params, surface): (VisionParams, Surface),
         current: Option<Calibration>,
     ) -> Self {
         let mut started = Self {
             commands,
-            accepted,
+            desk,
             status,
             limits: CalibrationParams::default(),
             params: mark_params(params),

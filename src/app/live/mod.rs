@@ -70,7 +70,7 @@ use crate::analytics::TrackPoint;
 use crate::calibration::Calibration;
 use crate::camera::{AtEnd, CameraParams, FrameTap, Recording, SourceSpec};
 use crate::control::{
-    Board, CalibrationStatus, DeskClient, Incoming, Journal, PictureStatus, Source, SourceKind,
+    Board, CalibrationStatus, DeskClient, DeskEvent, Journal, PictureStatus, Source, SourceKind,
     desk_queue,
 };
 use crate::geometry::Surface;
@@ -315,13 +315,12 @@ pub struct LivePool {
 
 /// What the desk stage gets when it starts.
 struct DeskEnds {
-    requests: Receiver<Incoming>,
+    events: Receiver<DeskEvent>,
     board: Arc<Board>,
     queue: Arc<PoolQueue>,
     living: Arc<Latest<Living>>,
     summaries: Arc<Latest<PoolSummary>>,
     calibration_commands: SyncSender<CalibrationCommand>,
-    accepted: Receiver<Box<Calibration>>,
     settings: Arc<Mutex<Option<VisionSettings>>>,
     session: Option<SessionLog>,
     documents: Option<Arc<DocumentsCopy>>,
@@ -350,7 +349,7 @@ impl LivePool {
         let snapshots: Arc<Latest<SnapshotPair>> = Arc::default();
         let pattern: Arc<Mutex<Option<CalibrationPattern>>> = Arc::default();
         let meters = Meters::default();
-        let (client, requests, board) = desk_queue();
+        let (client, events, board) = desk_queue();
         let journal = Journal::new(Arc::clone(&board));
         let session = start_session(&mut supervisor, session, (&client, &journal))?;
         let notices = NoticeBoard::default();
@@ -375,6 +374,7 @@ impl LivePool {
             session: session.simulation,
             show: show.clone(),
             counted: Arc::clone(&counted),
+            desk: client.clone(),
             journal: journal.clone(),
             views: views.clone(),
         };
@@ -388,12 +388,11 @@ impl LivePool {
         let settings: Arc<Mutex<Option<VisionSettings>>> = Arc::default();
         let (calibration_commands, received_commands) =
             sync_channel(live_calibration::CALIBRATION_COMMANDS_MAX);
-        let (accept, accepted) = sync_channel(live_calibration::CALIBRATION_COMMANDS_MAX);
         let calibration_status: Arc<Mutex<CalibrationStatus>> = Arc::default();
         let vision = VisionStage {
             calibration: LiveCalibration::new(
                 received_commands,
-                accept,
+                client.clone(),
                 Arc::clone(&calibration_status),
                 (config.vision.clone(), config.surface.clone()),
                 config.calibration,
@@ -429,13 +428,12 @@ impl LivePool {
             counted,
             meters,
             desk: Some(DeskEnds {
-                requests,
+                events,
                 board,
                 queue,
                 living,
                 summaries,
                 calibration_commands,
-                accepted,
                 settings,
                 session: session.desk,
                 documents: session.documents,
@@ -499,13 +497,12 @@ impl LivePool {
             settings: ends.settings,
             session: ends.session,
             documents: ends.documents,
-            requests: ends.requests,
+            events: ends.events,
             board: ends.board,
             journal: self.journal.clone(),
             queue: ends.queue,
             living: ends.living,
             calibration_commands: ends.calibration_commands,
-            accepted: ends.accepted,
             setups,
         };
         let calibration = Arc::clone(&self.calibration_status);

@@ -14,8 +14,8 @@ use parking_lot::Mutex;
 use super::clock_trust::{ClockJudge, ask_systemd};
 use super::show_control::ShowControl;
 use crate::control::{
-    Board, ByHandStatus, CommandSender, DirectorEvent, EventKind, FaultReporter, Journal,
-    PoolCommand, PoolEdit, ScheduleStatus, ScheduleStep, ShowState,
+    Board, ByHandStatus, Command, CommandSender, DirectorEvent, EventKind, FaultReporter, Journal,
+    PoolEdit, ScheduleStatus, ScheduleStep, ShowState,
 };
 use crate::runtime::{Heartbeat, wait_for_program};
 use crate::schedule::{Decision, Keeper, Plan, ScheduleParams};
@@ -274,7 +274,7 @@ impl ScheduleStage {
 
     /// Sends a command to the desk. Returns whether it was sent.
     fn send(&self, command: PoolEdit) -> bool {
-        let sent = self.links.commands.send(PoolCommand::Edit(command));
+        let sent = self.links.commands.send(Command::Pool(command.into()));
         sent.inspect_err(|error| tracing::warn!("schedule: {error}"))
             .is_ok()
     }
@@ -345,7 +345,7 @@ fn run_power_command(command: &str, is_on: bool) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::{Source, SourceKind, desk_queue};
+    use crate::control::{DeskEvent, Source, SourceKind, desk_queue};
     use crate::schedule::{ClockTrust, DayName, HoursParams, ProjectorParams, WeeklyParams};
 
     fn params() -> ScheduleParams {
@@ -412,7 +412,7 @@ mod tests {
             if states.last() != Some(&state) {
                 states.push(state);
             }
-            while let Ok(incoming) = requests.try_recv() {
+            while let Ok(DeskEvent::Request(incoming)) = requests.try_recv() {
                 commands.push(incoming.request.command.summary());
             }
             assert_eq!(show.is_lit(), (32_400..64_800).contains(&secs), "{secs}");

@@ -16,7 +16,7 @@ use super::pool_report::{Living, PoolSummary};
 use super::show_control::ShowControl;
 use super::status_builder::Meters;
 use super::vision_stage::TimedObservation;
-use crate::control::{FaultReporter, Journal};
+use crate::control::{DeskClient, FaultReporter, Journal, StageReport};
 use crate::runtime::{Heartbeat, Latest, TickClock, TickDue};
 
 /// Number of ticks between two summaries for the status: a quarter of a second at 60 ticks per second.
@@ -82,6 +82,8 @@ pub(crate) struct SimulationStage {
     pub(crate) observations: Arc<Latest<TimedObservation>>,
     /// Snapshots for the render stage.
     pub(crate) snapshots: Arc<Latest<SnapshotPair>>,
+    /// The desk, which waits for the effect of commands.
+    pub(crate) desk: DeskClient,
     /// The individuals after every tick, for the desk.
     pub(crate) living: Arc<Latest<Living>>,
     /// Summaries for the status.
@@ -174,7 +176,7 @@ impl SimulationStage {
                 self.meters.command_to_snapshot.record(sent.elapsed());
             }
             let is_due = pool.simulation.tick().is_multiple_of(SUMMARY_TICKS);
-            self.report(&mut pool, is_due || oldest_sent.is_some());
+            self.report(&mut pool, is_due, oldest_sent.is_some());
             self.meters.tick.record(begun.elapsed());
         }
         if heartbeat.is_stopping() {
@@ -260,9 +262,9 @@ impl SimulationStage {
         self.snapshots.put(pair);
     }
 
-    /// Reports to the desk: the individuals, and a summary if it is due.
-    fn report(&self, pool: &mut RunningPool, is_summary_due: bool) {
-        if is_summary_due {
+    /// Reports to the desk: the individuals, and a summary if it is due or the pool was changed.
+    fn report(&self, pool: &mut RunningPool, is_summary_due: bool, is_changed: bool) {
+        if is_summary_due || is_changed {
             let observation = &pool.latest.observation;
             pool.summary.update(&pool.simulation, observation);
             self.summaries.put(&mut pool.summary);
@@ -274,9 +276,12 @@ impl SimulationStage {
             }));
             self.counted.put(&mut pool.tracks);
         }
-        // The desk takes the summary when it sees that the pool contains a command.
         (pool.living).update(&pool.simulation, pool.started, pool.revision);
         self.living.put(&mut pool.living);
+        if is_changed {
+            // The regular status contains the change a moment later if this report does not reach the desk.
+            let _busy = self.desk.report(StageReport::PoolChanged);
+        }
     }
 
     /// Lets the pool stand still until the pause ends. Changes apply and visitors are counted, but no tick runs.
@@ -297,7 +302,7 @@ impl SimulationStage {
             self.observations.take(&mut pool.latest, Duration::ZERO);
             if report_due.is_none_or(|due| now >= due) || oldest_sent.is_some() {
                 report_due = Some(now + HOLD_REPORT_INTERVAL);
-                self.report(pool, true);
+                self.report(pool, true, oldest_sent.is_some());
             }
             if self.views.agents.is_due(now) {
                 pool.simulation.snapshot(&mut pool.pair.after);

@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-use super::super::desk::quarantine_fault;
 use super::camera_link::CameraLink;
 use super::pool_report::{Living, PoolSummary};
 use super::recording_deck::RecordingDeck;
@@ -388,6 +387,16 @@ fn sentence(status: &Status) -> String {
         [one] => one.clone(),
         [first, rest @ ..] => format!("{first} (and {} more)", rest.len()),
     }
+}
+
+/// Returns the fault of agents whose state was reset; `None` if there was none.
+fn quarantine_fault(count: u64) -> Option<FaultStatus> {
+    (count > 0).then(|| FaultStatus {
+        name: "simulation.not_finite".to_owned(),
+        detail: format!("{count} times the state of an agent was not finite and was reset"),
+        count,
+        ..FaultStatus::default()
+    })
 }
 
 #[cfg(test)]

@@ -154,30 +154,6 @@ impl<'de> Deserialize<'de> for Command {
     }
 }
 
-impl From<PoolCommand> for Command {
-    fn from(command: PoolCommand) -> Self {
-        Self::Pool(command)
-    }
-}
-
-impl From<VisionCommand> for Command {
-    fn from(command: VisionCommand) -> Self {
-        Self::Vision(command)
-    }
-}
-
-impl From<ShowCommand> for Command {
-    fn from(command: ShowCommand) -> Self {
-        Self::Show(command)
-    }
-}
-
-impl From<UpkeepCommand> for Command {
-    fn from(command: UpkeepCommand) -> Self {
-        Self::Upkeep(command)
-    }
-}
-
 impl TryFrom<Command> for PoolCommand {
     type Error = &'static str;
 

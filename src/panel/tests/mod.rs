@@ -22,8 +22,8 @@ use super::{
     SetupNotice, SiteFileContent, SiteFiles, VisitorCounts,
 };
 use crate::control::{
-    Board, Command, DocumentName, DocumentsPage, EventKind, Incoming, Outcome, OutputStatus,
-    PoolCommand, PoolEdit, Reason, Status, desk_queue,
+    Board, Command, DeskEvent, DocumentName, DocumentsPage, EventKind, Incoming, Outcome,
+    OutputStatus, PoolCommand, PoolEdit, Reason, Status, desk_queue,
 };
 use client::Client;
 
@@ -102,7 +102,8 @@ impl TestServer {
             std::thread::spawn(move || server.run(|| !serving.load(Ordering::Relaxed)).unwrap()),
             std::thread::spawn(move || {
                 while !deciding.load(Ordering::Relaxed) {
-                    if let Ok(incoming) = requests.recv_timeout(Duration::from_millis(20)) {
+                    let event = requests.recv_timeout(Duration::from_millis(20));
+                    if let Ok(DeskEvent::Request(incoming)) = event {
                         decide(incoming, &desk_board);
                     }
                 }

@@ -87,7 +87,7 @@ fn a_rejected_command_reports_all_problems_and_changes_nothing() {
     assert!(text.contains("unknown key \"wheels\""), "{text}");
     assert!(text.contains("there is no species \"unicorn\""), "{text}");
     assert_eq!(pool.texts(), texts);
-    let status = pool.desk.status(&pool.simulation);
+    let status = pool.desk.document_status();
     let rejection = status.rejection.unwrap();
     assert_eq!(rejection.problems.len(), 3);
     assert!(
@@ -149,7 +149,7 @@ fn values_that_need_a_restart_are_reported_and_not_applied() {
     let tick = pool.simulation.dt_secs();
     pool.set("site", "simulation.tick_hz", json!(30));
     pool.set("site", "surface.width_m", json!(6));
-    let status = pool.desk.status(&pool.simulation);
+    let status = pool.desk.document_status();
     assert_eq!(status.restart_needed, ["simulation.tick_hz"]);
     pool.set("scene:pool", "pool.margin_m", json!(0.2));
     pool.step();
@@ -163,7 +163,7 @@ fn values_that_need_a_restart_are_reported_and_not_applied() {
     pool.command(json!({"command": "undo"}));
     pool.command(json!({"command": "undo"}));
     assert_eq!(
-        pool.desk.status(&pool.simulation).restart_needed,
+        pool.desk.document_status().restart_needed,
         Vec::<String>::new()
     );
 }
@@ -176,14 +176,14 @@ fn saving_writes_changed_documents_and_keeps_comments() {
     let (trout, scene) = (file("species/trout.toml"), file("scenes/pool.toml"));
     pool.set("species:trout", "motion.cruise_mps", json!(0.25));
     pool.command(json!({"command": "add_species", "name": "zander", "like": "trout", "count": 2}));
-    assert_eq!(pool.desk.status(&pool.simulation).unsaved.len(), 3);
+    assert_eq!(pool.desk.document_status().unsaved.len(), 3);
     assert_eq!(
         file("species/trout.toml"),
         trout,
         "nothing is written before the save"
     );
     pool.command(json!({"command": "save"}));
-    assert_eq!(pool.desk.status(&pool.simulation).unsaved, []);
+    assert_eq!(pool.desk.document_status().unsaved, []);
     assert_eq!(
         file("species/trout.toml"),
         trout.replace("cruise_mps = 0.3 ", "cruise_mps = 0.25 ")

@@ -264,5 +264,5 @@ fn scenes_are_switched() {
         pool.index(first).is_some(),
         "individuals of species in both scenes stay"
     );
-    assert_eq!(pool.desk.status(&pool.simulation).scene, "pool");
+    assert_eq!(pool.desk.document_status().scene, "pool");
 }

@@ -7,7 +7,7 @@ use glam::DVec2;
 use parking_lot::Mutex;
 use shoal::app::{CALIBRATION_COMMANDS_MAX, CalibrationCommand, LiveCalibration};
 use shoal::calibration::{Calibration, CalibrationParams};
-use shoal::control::{CalibrationStatus, CalibrationStep};
+use shoal::control::{CalibrationStatus, CalibrationStep, DeskEvent, StageReport, desk_queue};
 use shoal::geometry::Surface;
 use shoal::render::{CalibrationPattern, FloorStripes, FloorTarget};
 use shoal::vision::VisionParams;
@@ -17,7 +17,7 @@ use super::Room;
 /// The live calibration and the other ends of its channels.
 pub(crate) struct Wired {
     pub(crate) calibration: LiveCalibration,
-    pub(crate) accepted: Receiver<Box<Calibration>>,
+    events: Receiver<DeskEvent>,
     pub(crate) status: Arc<Mutex<CalibrationStatus>>,
     commands: SyncSender<CalibrationCommand>,
 }
@@ -26,18 +26,18 @@ impl Wired {
     /// Creates a live calibration of the default surface. `current` is the calibration that is in use before.
     pub(crate) fn new(current: Option<Calibration>) -> Self {
         let (commands, received) = sync_channel(CALIBRATION_COMMANDS_MAX);
-        let (accept, accepted) = sync_channel(CALIBRATION_COMMANDS_MAX);
+        let (client, events, _) = desk_queue();
         let status: Arc<Mutex<CalibrationStatus>> = Arc::default();
         let parts = (VisionParams::default(), Surface::default());
         Self {
             calibration: LiveCalibration::new(
                 received,
-                accept,
+                client,
                 Arc::clone(&status),
                 parts,
                 current,
             ),
-            accepted,
+            events,
             status,
             commands,
         }
@@ -50,6 +50,16 @@ impl Wired {
             .send(command)
             .expect("the calibration has room for a command");
         self.calibration.apply_commands()
+    }
+
+    /// Returns the calibration that is sent to the desk for saving.
+    pub(crate) fn saved(&self) -> Calibration {
+        match self.events.try_recv() {
+            Ok(DeskEvent::Report(StageReport::CalibrationAccepted(text))) => {
+                Calibration::parse(&text, "calibration.toml").expect("the file can be read")
+            }
+            other => panic!("the calibration is sent for saving: {other:?}"),
+        }
     }
 
     /// Returns the touch target that is projected, if there is one.

@@ -1,15 +1,13 @@
 //! Fits calibrations to measured points. A calibration that passes the checks waits until the technician accepts it; then it is
 //! used, and sent to the desk.
 
-use std::sync::mpsc::TrySendError;
-
 use glam::DVec3;
 
 use super::{LiveCalibration, NO_CALIBRATION, NO_PICTURE, Procedure, impossible_step, rejected};
 use crate::calibration::{
     Calibration, DarkMask, MeasuredPoint, calibrate, find_texture_marks, position_problem,
 };
-use crate::control::{CalibrationEnd, CalibrationRejection};
+use crate::control::{CalibrationEnd, CalibrationRejection, StageReport, Undelivered};
 use crate::runtime::now_iso;
 
 /// Largest number of points that can be fitted while the pool runs, because tracking pauses during a fit.
@@ -97,9 +95,10 @@ impl LiveCalibration {
 
     /// Sends a calibration to the desk, which saves it. Without a desk, nothing is saved.
     fn hand_to_desk(&self, calibration: &Calibration) {
-        if let Err(TrySendError::Full(_)) = self.accepted.try_send(Box::new(calibration.clone())) {
+        let accepted = StageReport::CalibrationAccepted(calibration.to_toml());
+        if self.desk.report(accepted) == Err(Undelivered::Busy) {
             tracing::error!(
-                "the calibration is in use but not saved, because too many calibrations wait to be saved"
+                "the calibration is in use but not saved, because too many commands wait for the desk"
             );
         }
     }

@@ -181,7 +181,6 @@ export default {
   "source.commands": "Eine Befehlsdatei",
   "source.ctl": "Die Kommandozeile",
   "source.panel": "Das Panel",
-  "source.remote": "Eine Fernsteuerung",
   "source.schedule": "Die Öffnungszeiten",
   "source.desk": "Shoal",
 

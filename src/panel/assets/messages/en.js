@@ -181,7 +181,6 @@ export default {
   "source.commands": "A command file",
   "source.ctl": "The command line",
   "source.panel": "The panel",
-  "source.remote": "A remote control",
   "source.schedule": "The opening hours",
   "source.desk": "Shoal",
 

@@ -1,8 +1,20 @@
-//! The gathering points that the director currently requests of the fish. They are set before the agents decide; actions read
-//! them.
+//! The director: rules of a scene, and commands, that change the behavior of agents while the pool runs. Here are the rules with
+//! their conditions and effects, and the gathering points that the director currently requests of the fish. They are set before
+//! the agents decide; actions read them. **Source**: Jockel 2005, §1.2.2.
+
+use std::collections::BTreeMap;
 
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
+
+mod effect;
+mod rule;
+
+pub use effect::{
+    CalmEffect, Effect, GatherAtShadowEffect, GatherEffect, HuntingEffect, SendAcrossEffect,
+    SetNeedEffect,
+};
+pub use rule::{Condition, RuleParams, RuleState, RuleTransition, rule_problems};
 
 /// A point where fish are requested to gather.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -55,6 +67,15 @@ pub struct Director {
     pub requests: Vec<GatheringRequest>,
     /// Gathering point of each species, set by rules; `None` if there is none. Indexed like the list of species.
     pub by_rules: Vec<Option<Gathering>>,
+}
+
+/// What commands have set and a command can undo.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CommandedDirection {
+    /// The gathering point of all species.
+    pub gathering: Option<Gathering>,
+    /// Whether hunting is on, by species; the key `None` means all species.
+    pub hunting: BTreeMap<Option<String>, bool>,
 }
 
 impl Default for Director {

@@ -1,14 +1,12 @@
-//! The director: rules of a scene that change the behavior of agents while the pool runs. Each rule has a condition
-//! and an effect.
+//! The director's rules, each with a condition and an effect.
 //!
 //! In: the world before the tick. Out: which rules begin and which end. Must not: change an agent; `simulation`
-//! applies the effects. **Source**: Jockel 2005, §1.2.2.
+//! applies the effects.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::world::{RandomStream, World};
-
+use super::super::{RandomStream, World};
 use super::effect::Effect;
 
 /// Most rules of one scene. All of them are checked in every tick.

@@ -1,0 +1,314 @@
+//! Commands for the documents and the fish: the desk applies them to the documents and passes their effect to the stages.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::super::live_calibration::CalibrationCommand;
+use super::super::pool_queue::PoolChange;
+use super::super::vision_stage::VisionSettings;
+use super::DeskStage;
+use crate::app::desk::reasons;
+use crate::app::session::SessionEntry;
+use crate::control::{
+    DocumentName, EditChange, EditorStep, EventKind, IndividualCommand, Outcome, PoolCommand,
+    PoolEdit, Source,
+};
+use crate::site::Site;
+
+/// Longest time between two steps of one drag. The panel sends a step every 120 ms, and the last one when the finger is lifted.
+const JOIN_TIME: Duration = Duration::from_secs(1);
+
+impl DeskStage {
+    /// Applies a command for the documents and the fish.
+    pub(super) fn change_pool(
+        &mut self,
+        source: &Source,
+        command: &PoolCommand,
+        sent: Instant,
+    ) -> Outcome {
+        let mut outcome = self.edit_joined(source, command, sent);
+        let is_save = *command == EditorStep::Save.into();
+        let is_take_over = matches!(command, PoolCommand::Editor(EditorStep::TakeOver { .. }));
+        if outcome.is_applied()
+            && is_save
+            && let Err(reason) = self.save_calibration_again()
+        {
+            outcome = Outcome::rejected(format!("the calibration is not saved: {reason}"));
+        }
+        // A rejected file is shown with its problems.
+        if outcome.is_applied() || is_take_over {
+            self.publish_documents();
+        }
+        if outcome.is_applied() && (is_save || is_take_over) {
+            self.keep_last_good();
+        }
+        outcome
+    }
+
+    /// Takes the newest individuals, and forgets removals that the pool has applied.
+    pub(super) fn update_living(&mut self) {
+        self.links.living.take(&mut self.living, Duration::ZERO);
+        let applied = self.living.revision;
+        self.removed.retain(|(_, revision)| *revision > applied);
+    }
+
+    /// Applies an edit. If the same client changes the same values again within a moment, all these edits are one step to undo.
+    fn edit_joined(&mut self, source: &Source, command: &PoolCommand, sent: Instant) -> Outcome {
+        let next = LastEdit::of(source, command, sent);
+        let joins_last = next.as_ref().zip(self.last_edit.as_ref());
+        let joins_last = joins_last.is_some_and(|(next, last)| next.joins(last));
+        let outcome = match command {
+            PoolCommand::Edit(PoolEdit::Edit { edits, .. }) => {
+                let edits = edits.clone();
+                self.edit(&PoolEdit::Edit { edits, joins_last }.into(), sent)
+            }
+            _ => self.edit(command, sent),
+        };
+        if outcome.is_applied() {
+            self.last_edit = next;
+        }
+        outcome
+    }
+
+    fn edit(&mut self, command: &PoolCommand, sent: Instant) -> Outcome {
+        self.update_living();
+        if !self.links.queue.has_room() {
+            return Outcome::rejected(
+                "the simulation has not applied the last changes yet; try again in a moment",
+            );
+        }
+        let before = Arc::clone(self.desk.editor().site());
+        let (living, removed) = (&self.living, &self.removed);
+        let species_of = |id| {
+            let is_removed = removed.iter().any(|(removed, _)| *removed == id);
+            living
+                .species_of(id)
+                .filter(|_| !is_removed)
+                .map(str::to_owned)
+        };
+        let applied = match self.desk.apply(command, living.tick, &species_of) {
+            Ok(applied) => applied,
+            Err(problems) => {
+                return Outcome::Rejected {
+                    problems: reasons(&problems),
+                };
+            }
+        };
+        self.revision += 1;
+        if let (Some(log), Some(command)) = (&self.links.session, &applied.command) {
+            // The individual is named in the state that this desk knew, which the replay does not know.
+            let species = match command {
+                PoolCommand::Individual(command) => species_of(command.id()),
+                _ => None,
+            };
+            log.add(SessionEntry::Command {
+                revision: self.revision,
+                command: Box::new(command.clone()),
+                species,
+            });
+        }
+        if let PoolCommand::Individual(IndividualCommand::RemoveIndividual { id }) = command {
+            self.removed.push((*id, self.revision));
+        }
+        let site = Arc::clone(self.desk.editor().site());
+        let mut change = PoolChange {
+            revision: self.revision,
+            setup_version: self.links.queue.setup_version(),
+            sent,
+            changes: applied.changes,
+        };
+        if applied.is_new_site {
+            self.update_site(&before, &site, &mut change);
+        }
+        let scene = applied.is_new_site.then(|| site.description());
+        self.links.queue.push(change, scene);
+        Outcome::Applied {
+            tick: self.living.tick,
+            notes: self.new_restart_notes(),
+        }
+    }
+
+    /// Passes a changed site to the stages that need it.
+    fn update_site(&mut self, before: &Site, site: &Arc<Site>, change: &mut PoolChange) {
+        let is_same_scene = has_same_look(before, site);
+        if !is_same_scene || before.outputs() != site.outputs() {
+            change.setup_version += 1;
+            if let Some((handoff, build_setup)) = &self.links.setups {
+                let setup = build_setup(Site::clone(site));
+                handoff.replace(change.setup_version, setup, is_same_scene);
+            }
+        }
+        self.links.notices.set_language(site.file.language);
+        let settings = vision_settings(site);
+        if vision_settings(before) != settings {
+            *self.links.settings.lock() = Some(settings);
+        }
+        if before.file.alerts != site.file.alerts {
+            self.links.alerts.set_params(site.file.alerts.clone());
+        }
+        if before.file.schedule != site.file.schedule {
+            self.links.schedule.set_params(site.file.schedule.clone());
+        }
+        if before.calibration != site.calibration {
+            self.unsaved_calibration = None;
+            self.calibration_fault.clear();
+            let calibration = site.calibration.clone().map(Box::new);
+            self.send_calibration(CalibrationCommand::Replace(calibration));
+        }
+        if before.scene_name != site.scene_name {
+            let scene = site.scene_name.clone();
+            self.links.journal.add(EventKind::SceneChanged { scene });
+        }
+    }
+
+    /// Returns a note for every value that needs a restart since this command.
+    fn new_restart_notes(&mut self) -> Vec<String> {
+        let needed = self.desk.editor().restart_needed();
+        let known = std::mem::replace(&mut self.restart_needed, needed);
+        let new = self
+            .restart_needed
+            .iter()
+            .filter(|path| !known.contains(path));
+        let note =
+            |path: &String| format!("the change of {path} becomes effective after a restart");
+        let notes: Vec<String> = new.map(note).collect();
+        for note in &notes {
+            tracing::warn!("{note}");
+        }
+        notes
+    }
+}
+
+/// An edit that a further step of a drag can join.
+pub(super) struct LastEdit {
+    source: Source,
+    /// The values that it set.
+    values: Vec<(DocumentName, String)>,
+    sent: Instant,
+}
+
+impl LastEdit {
+    /// Returns what has to be known of a command; `None` if it does more than to set values.
+    fn of(source: &Source, command: &PoolCommand, sent: Instant) -> Option<Self> {
+        let PoolCommand::Edit(PoolEdit::Edit { edits, .. }) = command else {
+            return None;
+        };
+        let is_set = |edit: &Edit| matches!(edit.change, EditChange::Set { .. });
+        edits.iter().all(is_set).then(|| Self {
+            source: source.clone(),
+            values: (edits
+                .iter()
+                .map(|edit| (edit.document.clone(), edit.path.clone())))
+            .collect(),
+            sent,
+        })
+    }
+
+    fn joins(&self, last: &Self) -> bool {
+        self.sent.saturating_duration_since(last.sent) <= JOIN_TIME
+            && self.source == last.source
+            && self.values == last.values
+    }
+}
+
+fn vision_settings(site: &Site) -> VisionSettings {
+    VisionSettings {
+        vision: site.file.vision.clone(),
+        surface: site.file.surface.clone(),
+        camera: site.file.camera.clone(),
+    }
+}
+
+/// Whether the same render setup can draw both sites, apart from their outputs.
+fn has_same_look(a: &Site, b: &Site) -> bool {
+    let species = |site: &Site| -> Vec<_> {
+        // The same model is the same object until its file changes.
+        let look = |s: &crate::site::SiteSpecies| {
+            let model = Arc::as_ptr(&s.model);
+            (s.name.clone(), s.file.look.clone(), model)
+        };
+        site.species.iter().map(look).collect()
+    };
+    a.file.surface == b.file.surface
+        && a.scene.look == b.scene.look
+        && a.scene.obstacles == b.scene.obstacles
+        && a.scene.pool.ground_depth_m.to_bits() == b.scene.pool.ground_depth_m.to_bits()
+        && a.scene.pool.terraces == b.scene.pool.terraces
+        && species(a) == species(b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::site::{Editor, load};
+
+    fn source(name: &str) -> Source {
+        Source {
+            kind: SourceKind::Panel,
+            name: name.to_owned(),
+        }
+    }
+
+    fn set(path: &str, value: f64, joins_last: bool) -> PoolCommand {
+        PoolCommand::Edit(PoolEdit::Edit {
+            edits: vec![Edit {
+                document: DocumentName::Site,
+                path: path.to_owned(),
+                change: EditChange::Set {
+                    value: value.into(),
+                },
+            }],
+            joins_last,
+        })
+    }
+
+    #[test]
+    fn steps_of_one_drag_are_recognized() {
+        let begin = Instant::now();
+        let edit = |name: &str, path: &str, ms: u64| {
+            let sent = begin + Duration::from_millis(ms);
+            LastEdit::of(&source(name), &set(path, 0.5, false), sent).unwrap()
+        };
+        let first = edit("ada", "surface.width_m", 0);
+        assert!(edit("ada", "surface.width_m", 900).joins(&first));
+        assert!(!edit("ada", "surface.width_m", 1100).joins(&first), "late");
+        assert!(
+            !edit("bob", "surface.width_m", 100).joins(&first),
+            "another client"
+        );
+        assert!(
+            !edit("ada", "surface.height_m", 100).joins(&first),
+            "another value"
+        );
+        assert!(LastEdit::of(&source("ada"), &EditorStep::Undo.into(), begin).is_none());
+    }
+
+    #[test]
+    fn a_drag_is_one_step_to_undo() {
+        let mut editor = Editor::open(None, None).unwrap();
+        let width = |editor: &Editor| editor.site().file.surface.width_m;
+        let none = |_: u32| None;
+        editor
+            .apply(&set("surface.width_m", 5.0, false), &none)
+            .unwrap();
+        for (value, joins_last) in [(5.1, false), (5.2, true), (5.2, true), (5.3, true)] {
+            editor
+                .apply(&set("surface.width_m", value, joins_last), &none)
+                .unwrap();
+        }
+        assert_eq!(editor.undo_depths(), (2, 0));
+        editor.apply(&EditorStep::Undo.into(), &none).unwrap();
+        assert!((width(&editor) - 5.0).abs() < 1e-6);
+        editor.apply(&EditorStep::Redo.into(), &none).unwrap();
+        assert!((width(&editor) - 5.3).abs() < 1e-6);
+    }
+
+    #[test]
+    fn an_edited_terrace_needs_a_new_picture() {
+        let before = load(None, Some("cascade")).expect("the shipped scene is valid");
+        assert!(has_same_look(&before, &before.clone()));
+        let mut after = before.clone();
+        after.scene.pool.terraces[0].ground_depth_m += 0.1;
+        assert!(!has_same_look(&before, &after));
+    }
+}
