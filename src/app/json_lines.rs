@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::stoppable_input::StoppableInput;
-use crate::config::create_stream;
+use crate::files::create_stream;
 use crate::runtime::StopFlag;
 
 /// Byte order mark, which some editors write at the beginning of a text.

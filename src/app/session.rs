@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
 
-use crate::config::save_file;
 use crate::control::PoolCommand;
+use crate::files::save_file;
 use crate::runtime::{Heartbeat, now_iso};
 use crate::simulation::SimulationParams;
 use crate::site::{Editor, EditorState};

@@ -13,11 +13,11 @@ use toml::de::{DeTable, DeValue};
 
 use super::extend::{ExtendRules, at_level, extend};
 use super::problem::{Problem, Problems};
-use super::read::read_file;
 use super::schema::schema_of;
 use super::shown::name_of_invisible;
 use super::spans::Spans;
 use super::validate::validate;
+use crate::files::read_file;
 
 /// Maximum size of a configuration file, in bytes. Files written by hand are far smaller.
 pub const TEXT_BYTES_MAX: u64 = 1 << 20;

@@ -18,10 +18,10 @@ use super::load::{Site, compile_problem, validate};
 use super::models::Models;
 use super::restart::restart_needed;
 use crate::config::{
-    PathSegment, Problem, Problems, TextChange, ValuePath, apply_changes, read_text, remove_file,
-    save_file,
+    PathSegment, Problem, Problems, TextChange, ValuePath, apply_changes, read_text,
 };
 use crate::control::{DocumentName, DocumentText, EditorStep, PoolCommand, PoolEdit};
+use crate::files::{remove_file, save_file};
 use crate::simulation::{Change, PlanChange, PoolPlan};
 use crate::world::Gathering;
 

@@ -17,11 +17,9 @@ use super::builtin;
 use super::edit::name_problem;
 use super::files::{SceneFile, SiteFile, SpeciesFile};
 use super::inheritance::{DocumentText, SpeciesTexts};
-use crate::config::{
-    self, FileKind, Problem, Spans, file_kind, is_blank, is_conflict_copy, schema_of,
-    with_new_names,
-};
+use crate::config::{self, Problem, Spans, is_blank, schema_of, with_new_names};
 use crate::control::DocumentName;
+use crate::files::{FileKind, file_kind, is_conflict_copy};
 
 /// Maximum number of files that are read from one folder. A larger number is probably a mistake.
 const FILES_MAX: usize = 256;

@@ -15,13 +15,13 @@ use crate::app::desk::{Desk, reasons};
 use crate::app::incident::DocumentsCopy;
 use crate::app::session::{SessionEntry, SessionLog};
 use crate::calibration::Calibration;
-use crate::config::save_file;
 use crate::control::{
     Board, CalibrationStatus, CalibrationStep, Command, DocumentName, DocumentsPage, Edit,
     EditChange, EditorStep, EventKind, FaultReporter, Incoming, IndividualCommand, Journal,
     Outcome, PoolCommand, PoolEdit, ShowCommand, Source, SourceKind, Status, UpkeepCommand,
     VisionCommand,
 };
+use crate::files::save_file;
 use crate::site::Site;
 
 use super::super::last_good::LastGood;

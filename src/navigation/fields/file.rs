@@ -15,7 +15,8 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::grid::{VECTORS_MAX, VectorGrid, vector_count};
-use crate::config::{self, Problems, read_file};
+use crate::config::{self, Problems};
+use crate::files::read_file;
 
 /// Largest file size that is read, in bytes.
 const BYTES_MAX: u64 = 64 << 20;
