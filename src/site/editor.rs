@@ -552,7 +552,6 @@ impl Editor {
     /// Applies texts from the disk. A document keeps its unsaved edits if its text on the disk is unchanged. A deletion of a
     /// document that a scene needs is rejected: the pool keeps the last content until the file is back.
     fn apply_disk_texts(&mut self, documents: &[DocumentText]) -> Result<Applied, Problems> {
-        let documents = self.library.with_new_names(documents);
         let differ: Vec<&DocumentText> = documents
             .iter()
             .filter(|d| d.text.as_ref() != self.disk.get(&d.document))
@@ -599,28 +598,24 @@ impl Editor {
         applied
     }
 
-    /// Returns what the watcher of the files has read, without the documents whose file is again as this editor knows it. The watcher read those before the last save, so their texts must replace neither what was saved nor
-    /// an edit after it.
+    /// Returns what the watcher of the files has read, without the documents whose file is again as this editor knows it. The
+    /// watcher read those before the last save, so their texts must replace neither what was saved nor an edit after it.
     pub fn without_outdated(&self, read: &[DocumentText]) -> Vec<DocumentText> {
-        let differs = |d: &&DocumentText| d.text.as_ref() != self.disk.get(&d.document);
-        let on_disk = |document: &DocumentText| {
-            let path = self.library.file_of(&document.document)?;
-            let text = match path.exists() {
-                true => Some(read_text(&path).ok()?),
-                false => None,
-            };
-            Some(DocumentText {
-                document: document.document.clone(),
-                text,
-            })
-        };
-        let now: Vec<DocumentText> = read.iter().filter(differs).filter_map(on_disk).collect();
-        let mut known = self.library.with_new_names(&now);
-        known.retain(|d| !differs(&d));
         let is_outdated = |document: &DocumentText| {
-            differs(&document) && known.iter().any(|d| d.document == document.document)
+            let known = self.disk.get(&document.document);
+            let now = self.text_on_disk(&document.document);
+            document.text.as_ref() != known && now.is_some_and(|now| now.as_ref() == known)
         };
         read.iter().filter(|d| !is_outdated(d)).cloned().collect()
+    }
+
+    /// Reads the text of a document's file: `Some(None)` if there is no file, `None` if it cannot be read.
+    fn text_on_disk(&self, name: &DocumentName) -> Option<Option<String>> {
+        let path = self.library.file_of(name)?;
+        if !path.exists() {
+            return Some(None);
+        }
+        read_text(&path).ok().map(Some)
     }
 
     /// Returns a problem for each document that was deleted, although a scene needs it.
