@@ -2,19 +2,16 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
 use axum::Json;
 use axum::body::{Body, Bytes};
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
-use http_body::{Frame, SizeHint};
+use http_body_util::channel::{Channel, Sender};
 use serde::Deserialize;
-use tokio::sync::OwnedSemaphorePermit;
-use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio::runtime::Handle;
 
 use super::super::error::ApiError;
 use super::super::links::{RecordingList, Recordings};
@@ -80,14 +77,13 @@ pub(super) async fn download(
     });
     let opened = opened.await.map_err(unreadable)?;
     let (file, bytes, name) = opened?;
-    let (sender, chunks) = channel(CHUNKS_WAITING);
-    tokio::task::spawn_blocking(move || send_file(file, bytes, &sender));
-    let body = FileBody {
-        chunks,
-        left: bytes,
-        _place: place,
-    };
+    let (sender, body) = Channel::new(CHUNKS_WAITING);
+    tokio::task::spawn_blocking(move || {
+        send_file(file, bytes, sender);
+        drop(place);
+    });
     let headers = [
+        (header::CONTENT_LENGTH, bytes.to_string()),
         (header::CONTENT_TYPE, "video/x-yuv4mpeg".to_owned()),
         (
             header::CONTENT_DISPOSITION,
@@ -103,46 +99,19 @@ fn unreadable(error: impl std::fmt::Display) -> ApiError {
 }
 
 /// Reads the first `bytes` of a file, until the client is gone.
-fn send_file(mut file: File, bytes: u64, chunks: &Sender<std::io::Result<Bytes>>) {
+fn send_file(mut file: File, bytes: u64, mut body: Sender<Bytes, std::io::Error>) {
+    let runtime = Handle::current();
     let mut left = bytes;
     while left > 0 {
         let length = left.min(CHUNK_BYTES as u64);
         let mut chunk = vec![0; usize::try_from(length).unwrap_or(CHUNK_BYTES)];
-        let read = file.read_exact(&mut chunk);
-        let is_end = read.is_err();
-        if chunks.blocking_send(read.map(|()| chunk.into())).is_err() || is_end {
+        if let Err(error) = file.read_exact(&mut chunk) {
+            body.abort(error);
+            return;
+        }
+        if runtime.block_on(body.send_data(chunk.into())).is_err() {
             return;
         }
         left -= length;
-    }
-}
-
-/// The body of a download.
-struct FileBody {
-    chunks: Receiver<std::io::Result<Bytes>>,
-    left: u64,
-    _place: OwnedSemaphorePermit,
-}
-
-impl http_body::Body for FileBody {
-    type Data = Bytes;
-    type Error = std::io::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<std::io::Result<Frame<Bytes>>>> {
-        let next = self.chunks.poll_recv(context);
-        next.map(|chunk| {
-            let chunk = chunk?;
-            if let Ok(bytes) = &chunk {
-                self.left = self.left.saturating_sub(bytes.len() as u64);
-            }
-            Some(chunk.map(Frame::data))
-        })
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.left)
     }
 }
