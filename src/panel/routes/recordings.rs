@@ -7,15 +7,16 @@ use std::sync::Arc;
 use axum::Json;
 use axum::body::{Body, Bytes};
 use axum::extract::{Path, State};
-use axum::http::{HeaderMap, header};
+use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use http_body_util::channel::{Channel, Sender};
 use serde::Deserialize;
 use tokio::runtime::Handle;
 
+use super::super::body::JsonBody;
 use super::super::error::ApiError;
 use super::super::links::{RecordingList, Recordings};
-use super::super::state::{Panel, read_json};
+use super::super::state::{Panel, run_blocking};
 
 /// Bytes that are read from the disk at once.
 const CHUNK_BYTES: usize = 256 << 10;
@@ -30,13 +31,11 @@ fn recordings(panel: &Panel) -> Result<&Recordings, ApiError> {
 
 /// `GET /api/v1/recordings`.
 pub(super) async fn list(State(panel): State<Arc<Panel>>) -> Result<Json<RecordingList>, ApiError> {
-    let listed = tokio::task::spawn_blocking(move || {
+    run_blocking("the recordings cannot be listed", move || {
         let listed = (recordings(&panel)?.list)().map_err(ApiError::unavailable)?;
         Ok(Json(listed))
-    });
-    listed
-        .await
-        .map_err(|_| ApiError::unavailable("the recordings cannot be listed"))?
+    })
+    .await
 }
 
 #[derive(Deserialize)]
@@ -49,18 +48,14 @@ pub(super) struct Change {
 /// `POST /api/v1/recordings`: deletes a recording. Returns those that are left.
 pub(super) async fn change(
     State(panel): State<Arc<Panel>>,
-    headers: HeaderMap,
-    body: Body,
+    JsonBody(Change { remove }): JsonBody<Change>,
 ) -> Result<Json<RecordingList>, ApiError> {
-    let Change { remove } = read_json(body, &headers).await?;
     let removing = Arc::clone(&panel);
-    let removed = tokio::task::spawn_blocking(move || {
+    run_blocking("the recording cannot be deleted", move || {
         let removed = (recordings(&removing)?.remove)(&remove);
         removed.map_err(|message| ApiError::rejected(message, Vec::new()))
-    });
-    removed
-        .await
-        .map_err(|_| ApiError::unavailable("the recording cannot be deleted"))??;
+    })
+    .await?;
     list(State(panel)).await
 }
 
@@ -70,13 +65,12 @@ pub(super) async fn download(
     Path(name): Path<String>,
 ) -> Result<Response, ApiError> {
     let place = panel.one_download()?;
-    let opened = tokio::task::spawn_blocking(move || {
+    let opened = run_blocking("the recording cannot be read", move || {
         let file = (recordings(&panel)?.open)(&name).ok_or_else(ApiError::not_found)?;
         let bytes = (file.metadata().map(|metadata| metadata.len())).map_err(unreadable)?;
-        Ok::<_, ApiError>((file, bytes, name))
+        Ok((file, bytes, name))
     });
-    let opened = opened.await.map_err(unreadable)?;
-    let (file, bytes, name) = opened?;
+    let (file, bytes, name) = opened.await?;
     let (sender, body) = Channel::new(CHUNKS_WAITING);
     tokio::task::spawn_blocking(move || {
         send_file(file, bytes, sender);
