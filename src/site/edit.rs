@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 use glam::Vec3;
 use serde_json::{Value, json};
 
-use super::editor::{DirectorState, Editor, SpeciesLookup};
+use super::editor::{Editor, SpeciesLookup};
 use super::files::SpeciesFile;
+use super::history::DirectorState;
 use super::inheritance::changes_of_own_text;
 use super::library::schema_of_kind;
 use crate::behavior::{CalmEffect, Effect, HuntingEffect, MindParams, SetNeedEffect};
