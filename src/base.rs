@@ -1,4 +1,4 @@
-//! The rooms config, geometry and runtime as one crate.
+//! The rooms files, config, geometry and runtime as one crate.
 
 #![cfg_attr(
     test,
@@ -10,5 +10,6 @@
 )]
 
 pub mod config;
+pub mod files;
 pub mod geometry;
 pub mod runtime;

@@ -9,7 +9,7 @@
     )
 )]
 
-use shoal_base::{config, runtime};
+use shoal_base::{files, runtime};
 
 pub mod alerts;
 pub mod analytics;

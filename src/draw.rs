@@ -9,7 +9,7 @@
     )
 )]
 
-use shoal_base::{config, geometry};
+use shoal_base::{files, geometry};
 use shoal_pool::world;
 
 pub mod render;

@@ -9,7 +9,7 @@
     )
 )]
 
-use shoal_base::{config, geometry, runtime};
+use shoal_base::{config, files, geometry, runtime};
 
 pub mod calibration;
 pub mod camera;

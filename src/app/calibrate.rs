@@ -14,7 +14,8 @@ use crate::calibration::{
     Calibration, CalibrationParams, CalibrationReport, CalibrationSetup, calibrate as fit,
     read_points,
 };
-use crate::config::{OutputKind, check_output, read_text, write_atomically};
+use crate::config::read_text;
+use crate::files::{OutputKind, check_output, write_atomically};
 use crate::runtime::now_iso;
 
 /// Options of [`calibrate`].

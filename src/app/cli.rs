@@ -165,12 +165,6 @@ pub(super) struct RunArguments {
     /// End after this time
     #[arg(long, value_name = "SECS", value_parser = seconds)]
     pub(super) seconds: Option<f64>,
-    /// Apply the commands in this file, one JSON object per line such as {"command":"undo"}; - for standard input
-    ///
-    /// Lines that are appended to the file later are applied too. The lines of `simulate --commands` are also accepted; their
-    /// tick is ignored, because every command is applied as soon as it is read.
-    #[arg(long, value_name = "FILE|-")]
-    pub(super) commands: Option<PathBuf>,
     /// Path of the control socket for `shoal ctl`; default: shoal-NUMBER.sock in $RUNTIME_DIRECTORY, $XDG_RUNTIME_DIR/shoal or
     /// /tmp/shoal-USER
     #[cfg(unix)]

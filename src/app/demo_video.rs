@@ -10,7 +10,7 @@ use anyhow::Context;
 use crate::camera::{
     CameraParams, Feed, FeedMode, FeedSetup, ReadOutcome, SourceSpec, WorkerCommand,
 };
-use crate::config::{OutputKind, check_output};
+use crate::files::{OutputKind, check_output};
 use crate::geometry::Surface;
 use crate::render::RenderSetup;
 use crate::simulation::Simulation;

@@ -17,8 +17,8 @@ use parking_lot::Mutex;
 use super::session::{
     LOG_FILE, START_FILE, SessionEntry, SessionLog, SessionStart, TickLog, WAITING_MAX,
 };
-use crate::config::save_file;
 use crate::control::{DeskClient, EventKind, Journal};
+use crate::files::save_file;
 use crate::runtime::{Heartbeat, now_iso};
 use crate::site::EditorState;
 use crate::world::Observation;

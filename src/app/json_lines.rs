@@ -1,16 +1,16 @@
 //! Reads and writes files of JSON lines: one JSON object per line.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, BufWriter, ErrorKind, Read, Write};
+use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::stoppable_input::StoppableInput;
-use crate::config::create_stream;
+use crate::files::create_stream;
 use crate::runtime::StopFlag;
 
 /// Byte order mark, which some editors write at the beginning of a text.
@@ -79,41 +79,15 @@ pub(super) fn is_standard_output(path: &Path) -> bool {
         .any(|name| path == Path::new(name))
 }
 
-/// The reason why no line can be read.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum LineError {
-    /// The line is too long. The next call continues after it.
-    #[error("{place}: the line is longer than {max_bytes} bytes")]
-    TooLong {
-        /// File and line.
-        place: String,
-        /// Longest line.
-        max_bytes: u64,
-    },
-    /// The input cannot be read.
-    #[error("{place}: cannot be read")]
-    Read {
-        /// File and line.
-        place: String,
-        /// Error of the operating system.
-        #[source]
-        cause: std::io::Error,
-    },
-}
-
 /// Reads JSON lines. Only one line is in memory at a time, so a file may contain a recording of a whole day.
-pub(super) struct JsonLinesReader<R = Box<dyn Read + Send>> {
+pub(super) struct JsonLinesReader {
     name: String,
-    input: BufReader<R>,
+    input: BufReader<Box<dyn Read + Send>>,
     max_line_bytes: u64,
-    /// The current line, or its first part if the input ended before the end of the line.
+    /// The current line.
     text: Vec<u8>,
     /// Number of the current line, counted from 1.
     number: u64,
-    /// Whether `text` is the first part of a line.
-    is_partial: bool,
-    /// Whether the rest of the current line is skipped, because the line is too long.
-    skips: bool,
     /// Flag that ends the input; `None` if only its end does.
     stop: Option<StopFlag>,
 }
@@ -165,19 +139,15 @@ impl JsonLinesReader {
         let file = File::open(path).with_context(|| format!("{name}: cannot be read"))?;
         Ok(Self::new(&name, Box::new(file), max_line_bytes))
     }
-}
 
-impl<R: Read> JsonLinesReader<R> {
     /// Reads from `input`, which is called `name` in messages.
-    pub(super) fn new(name: &str, input: R, max_line_bytes: u64) -> Self {
+    pub(super) fn new(name: &str, input: Box<dyn Read + Send>, max_line_bytes: u64) -> Self {
         Self {
             name: name.to_owned(),
             input: BufReader::new(input),
             max_line_bytes,
             text: Vec::new(),
             number: 0,
-            is_partial: false,
-            skips: false,
             stop: None,
         }
     }
@@ -187,88 +157,8 @@ impl<R: Read> JsonLinesReader<R> {
         format!("{}:{}", self.name, self.number)
     }
 
-    /// Returns where the lines come from.
-    pub(super) fn input(&self) -> &R {
-        self.input.get_ref()
-    }
-
-    /// Reads the next line that is not empty. Returns `None` at the end of the input.
-    ///
-    /// The last line of a file may have no line feed. With `accepts_partial`, such a line is returned. Otherwise the line is
-    /// kept, and a later call completes it when the file has grown.
-    ///
-    /// # Errors
-    /// When the input cannot be read, or a line is too long. The call after [`LineError::TooLong`] returns the line after it.
-    pub(super) fn next_text(&mut self, accepts_partial: bool) -> Result<Option<&[u8]>, LineError> {
-        if self.skips && !self.skip_line()? {
-            return Ok(None);
-        }
-        loop {
-            if !self.is_partial {
-                self.text.clear();
-                self.number += 1;
-            }
-            let room = self.max_line_bytes.saturating_sub(self.text.len() as u64);
-            let read = (&mut self.input)
-                .take(room)
-                .read_until(b'\n', &mut self.text);
-            read.map_err(|cause| self.unreadable(cause))?;
-            let is_complete = self.text.last() == Some(&b'\n');
-            if !is_complete && self.text.len() as u64 >= self.max_line_bytes {
-                self.skips = true;
-                self.is_partial = false;
-                return Err(LineError::TooLong {
-                    place: self.place(),
-                    max_bytes: self.max_line_bytes,
-                });
-            }
-            // If the stop flag ended the input, the line is not complete.
-            let is_stopped = (self.stop.as_ref()).is_some_and(|stop| stop.load(Ordering::Relaxed));
-            let accepts_partial = accepts_partial && !is_stopped;
-            if !is_complete && (self.text.is_empty() || !accepts_partial) {
-                // The input ends here. If it ends in the middle of a line, the next call continues this line.
-                self.is_partial = true;
-                return Ok(None);
-            }
-            self.is_partial = false;
-            if self.number == 1 && self.text.starts_with(BYTE_ORDER_MARK) {
-                self.text.drain(..BYTE_ORDER_MARK.len());
-            }
-            if !self.text.trim_ascii().is_empty() {
-                return Ok(Some(self.text.trim_ascii()));
-            }
-        }
-    }
-
-    /// Skips the rest of the current line. Returns false if the input ends before the line does.
-    fn skip_line(&mut self) -> Result<bool, LineError> {
-        loop {
-            let (length, is_end) = match self.input.fill_buf() {
-                Ok([]) => return Ok(false),
-                Ok(bytes) => match bytes.iter().position(|b| *b == b'\n') {
-                    Some(end) => (end + 1, true),
-                    None => (bytes.len(), false),
-                },
-                Err(cause) if cause.kind() == ErrorKind::Interrupted => continue,
-                Err(cause) => return Err(self.unreadable(cause)),
-            };
-            self.input.consume(length);
-            if is_end {
-                self.skips = false;
-                return Ok(true);
-            }
-        }
-    }
-
-    fn unreadable(&self, cause: std::io::Error) -> LineError {
-        LineError::Read {
-            place: self.place(),
-            cause,
-        }
-    }
-
     /// Reads and parses the next line that is not empty. Returns `None` at the end of the input. `line_kind` is the name of
-    /// such a line in messages.
+    /// such a line in messages. The last line may have no line feed.
     ///
     /// # Errors
     /// When the input cannot be read, or a line is too long or not of this kind.
@@ -276,13 +166,59 @@ impl<R: Read> JsonLinesReader<R> {
         &mut self,
         line_kind: &str,
     ) -> anyhow::Result<Option<T>> {
-        let Some(text) = self.next_text(true)? else {
-            return Ok(None);
-        };
-        let parsed = serde_json::from_slice(text);
-        let line =
-            parsed.with_context(|| format!("{}: this line is no {line_kind}", self.place()))?;
-        Ok(Some(line))
+        self.parse_next(line_kind, true)
+    }
+
+    /// Reads like [`Self::next`], but leaves out a last line without a line feed: it was cut off while it was written.
+    ///
+    /// # Errors
+    /// As [`Self::next`].
+    pub(super) fn next_complete<T: DeserializeOwned>(
+        &mut self,
+        line_kind: &str,
+    ) -> anyhow::Result<Option<T>> {
+        self.parse_next(line_kind, false)
+    }
+
+    fn parse_next<T: DeserializeOwned>(
+        &mut self,
+        line_kind: &str,
+        accepts_partial: bool,
+    ) -> anyhow::Result<Option<T>> {
+        while self.read_line(accepts_partial)? {
+            let text = self.text.trim_ascii();
+            if !text.is_empty() {
+                let parsed = serde_json::from_slice(text);
+                let place = || format!("{}: this line is no {line_kind}", self.place());
+                return parsed.with_context(place).map(Some);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Reads the next line into `text`. Returns false at the end of the input.
+    fn read_line(&mut self, accepts_partial: bool) -> anyhow::Result<bool> {
+        self.text.clear();
+        self.number += 1;
+        let limit = self.max_line_bytes;
+        let read = (&mut self.input)
+            .take(limit)
+            .read_until(b'\n', &mut self.text);
+        read.with_context(|| format!("{}: cannot be read", self.place()))?;
+        if self.text.last() != Some(&b'\n') {
+            if self.text.len() as u64 >= limit {
+                bail!("{}: the line is longer than {limit} bytes", self.place());
+            }
+            // If the stop flag ended the input, the line is not complete.
+            let is_stopped = (self.stop.as_ref()).is_some_and(|stop| stop.load(Ordering::Relaxed));
+            if self.text.is_empty() || is_stopped || !accepts_partial {
+                return Ok(false);
+            }
+        }
+        if self.number == 1 && self.text.starts_with(BYTE_ORDER_MARK) {
+            self.text.drain(..BYTE_ORDER_MARK.len());
+        }
+        Ok(true)
     }
 }
 
@@ -327,54 +263,17 @@ mod tests {
             error.starts_with("a.jsonl:2: this line is no number"),
             "{error}"
         );
-        let mut long = reader(" ".repeat(70).leak());
-        let error = long.next_text(true).unwrap_err().to_string();
-        assert!(error.contains("a.jsonl:1"), "{error}");
-        assert!(error.contains("longer than 64 bytes"), "{error}");
+        let long = format!("1\n{}\n", "2".repeat(64));
+        let mut long = reader(long.leak());
+        long.next::<u64>("number").unwrap();
+        let error = long.next::<u64>("number").unwrap_err().to_string();
+        assert_eq!(error, "a.jsonl:2: the line is longer than 64 bytes");
     }
 
     #[test]
-    fn reading_continues_after_a_line_that_is_too_long() {
-        for length in [63, 64, 65, 128, 20_000] {
-            let text = format!("1\n{}\n3\n{}", "2".repeat(length), "4".repeat(length));
-            let mut lines = reader(text.leak());
-            assert_eq!(lines.next_text(true).unwrap(), Some(&b"1"[..]));
-            let second = lines.next_text(true).map(|text| text.map(<[u8]>::len));
-            match second {
-                Ok(text) => assert_eq!((length, text), (63, Some(63))),
-                Err(LineError::TooLong { place, .. }) => {
-                    assert!(length > 63);
-                    assert_eq!(place, "a.jsonl:2");
-                }
-                Err(other) => panic!("{other}"),
-            }
-            assert_eq!(lines.next_text(true).unwrap(), Some(&b"3"[..]), "{length}");
-            assert_eq!(lines.place(), "a.jsonl:3");
-            assert_eq!(lines.next_text(true).is_ok(), length == 63);
-            assert!(matches!(lines.next_text(true), Ok(None)));
-            assert!(matches!(lines.next_text(true), Ok(None)));
-        }
-    }
-
-    /// A file that grows: first half a line, then the rest of it.
-    struct Growing(std::collections::VecDeque<&'static [u8]>);
-
-    impl Read for Growing {
-        fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
-            let part = self.0.pop_front().unwrap_or_default();
-            to[..part.len()].copy_from_slice(part);
-            Ok(part.len())
-        }
-    }
-
-    #[test]
-    fn a_line_that_is_still_being_written_is_completed() {
-        let parts = [&b"12"[..], b"", b"3\n4", b"", b""];
-        let mut lines = JsonLinesReader::new("a.jsonl", Box::new(Growing(parts.into())), 64);
-        assert_eq!(lines.next_text(false).unwrap(), None);
-        assert_eq!(lines.next_text(false).unwrap(), Some(&b"123"[..]));
-        assert_eq!(lines.next_text(false).unwrap(), None);
-        assert_eq!(lines.next_text(true).unwrap(), Some(&b"4"[..]));
-        assert_eq!(lines.place(), "a.jsonl:2");
+    fn a_line_that_was_cut_off_while_it_was_written_is_left_out_of_a_log() {
+        let mut lines = reader("1\n23");
+        assert_eq!(lines.next_complete::<u32>("number").unwrap(), Some(1));
+        assert_eq!(lines.next_complete::<u32>("number").unwrap(), None);
     }
 }

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use super::state_folder::state_folder;
-use crate::config::{read_text, write_atomically};
+use crate::config::read_text;
+use crate::files::{create_private_folder, write_atomically};
 use crate::site::{Editor, EditorState};
 
 /// Name of the file in the state folder.
@@ -78,15 +79,6 @@ impl LastGood {
             anyhow::anyhow!("{file}: the last valid site is no longer valid: {problems}")
         })
     }
-}
-
-/// Creates the state folder as the panel does: only its owner can read it.
-fn create_private_folder(folder: &Path) -> std::io::Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
 }
 
 #[cfg(test)]

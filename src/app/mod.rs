@@ -7,7 +7,6 @@ mod agents_line;
 mod announcement;
 mod calibrate;
 mod cli;
-mod command_input;
 mod command_reader;
 mod commands;
 #[cfg(unix)]
@@ -16,7 +15,6 @@ mod demo_video;
 mod desk;
 mod disk_watch;
 mod floor_view;
-mod followed_file;
 mod frame_tracker;
 mod incident;
 mod json_lines;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use parking_lot::Mutex;
 
-use crate::config::{read_file, write_atomically};
+use crate::files::{read_file, write_atomically};
 use crate::panel::{NOTEBOOK_NAME, NotebookEntry};
 use crate::runtime::now_iso;
 

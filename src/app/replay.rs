@@ -80,7 +80,7 @@ pub fn replay(options: &ReplayOptions, stop: &AtomicBool) -> anyhow::Result<Repl
     };
     let mut lines = JsonLinesReader::open(&options.session.join(LOG_FILE), MAX_LINE_BYTES)?;
     let mut is_complete = false;
-    while let Some(entry) = next_entry(&mut lines)? {
+    while let Some(entry) = lines.next_complete::<SessionEntry>("entry of a session")? {
         if stop.load(Ordering::Relaxed) {
             break;
         }
@@ -118,17 +118,6 @@ fn read_start(folder: &Path) -> anyhow::Result<SessionStart> {
         );
     }
     Ok(start)
-}
-
-/// Returns the next entry. A last line without a line feed was cut off while it was written, so it is left out.
-fn next_entry(lines: &mut JsonLinesReader) -> anyhow::Result<Option<SessionEntry>> {
-    let Some(text) = lines.next_text(false)? else {
-        return Ok(None);
-    };
-    let entry = serde_json::from_slice(text);
-    let entry =
-        entry.with_context(|| format!("{}: this line is no entry of a session", lines.place()))?;
-    Ok(Some(entry))
 }
 
 /// A command that was read and not applied yet.

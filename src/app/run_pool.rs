@@ -15,7 +15,6 @@ use crate::panel::PanelOptions;
 use crate::render::{GpuPresenter, Presenter, RenderSetup};
 use crate::site::{Editor, FileWatcher, Site};
 
-use super::command_input::CommandInput;
 #[cfg(unix)]
 use super::ctl::{CtlServer, new_socket_path};
 use super::disk_watch::watch_files;
@@ -48,8 +47,6 @@ pub(super) struct RunOptions {
     pub(super) seconds: Option<f64>,
     /// The documents that can be edited while the pool runs.
     pub(super) documents: Documents,
-    /// File of commands; `-` is standard input.
-    pub(super) commands: Option<PathBuf>,
     /// New folder for the log of the session; `None` if it is not logged.
     pub(super) log_session: Option<PathBuf>,
     /// Folder for the minutes before faults; `None` if they are not kept.
@@ -159,15 +156,6 @@ pub(super) fn run_pool(options: RunOptions, stop: StopFlag) -> anyhow::Result<Ru
         start_panel(&mut live, &panel, counts)?;
     }
     live.start_service()?;
-    if let Some(path) = options.commands {
-        let sender = live.client.sender(Source::of(SourceKind::Commands));
-        let mut input = CommandInput::new(&path, sender);
-        live.supervisor
-            .start("commands", HangPolicy::Abandon, move |heartbeat| {
-                input.run(heartbeat);
-                Ok(())
-            })?;
-    }
     let mut end = RunEnd::Finished;
     if let Some(handoff) = handoff {
         start_render(&mut live, handoff, &shared, lose_device_after)?;

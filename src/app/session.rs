@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
 
-use crate::config::save_file;
 use crate::control::PoolCommand;
+use crate::files::save_file;
 use crate::runtime::{Heartbeat, now_iso};
 use crate::simulation::SimulationParams;
 use crate::site::{Editor, EditorState};
@@ -70,11 +70,6 @@ impl SessionStart {
     }
 }
 
-/// Pace of a pool whose log does not name it.
-fn usual_pace() -> f32 {
-    1.0
-}
-
 /// One line of the log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "entry", rename_all = "snake_case", deny_unknown_fields)]
@@ -84,7 +79,6 @@ pub(super) enum SessionEntry {
         /// Number of the newest command that the pool contains.
         revision: u64,
         /// Factor on the frequency at which rules of the director begin.
-        #[serde(default = "usual_pace")]
         pace: f32,
     },
     /// The desk applied a command.

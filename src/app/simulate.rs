@@ -11,7 +11,7 @@ use super::command_reader::CommandReader;
 use super::desk::Desk;
 use super::json_lines::JsonLinesWriter;
 use super::visitor_source::VisitorSource;
-use crate::config::{OutputKind, check_output, save_file};
+use crate::files::{OutputKind, check_output, save_file};
 use crate::life::{LifeRecorder, LifeReport, RunName, VisitorProgram};
 use crate::runtime::{StopFlag, print_message};
 use crate::simulation::{SceneDescription, Simulation, SimulationParams};

@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::config::{file_generations, read_file, read_text, save_file};
+use crate::config::read_text;
 use crate::control::{DocumentName, Reason};
+use crate::files::{file_generations, read_file, save_file};
 use crate::panel::{FileVersion, NOTEBOOK_NAME, SiteFileContent, is_archive_name};
 use crate::render::Model;
 use crate::site;

@@ -9,8 +9,8 @@ use anyhow::Context;
 use crate::camera::{
     CameraParams, Feed, FeedMode, FeedSetup, Frame, ReadOutcome, SourceSpec, WorkerCommand,
 };
-use crate::config::{OutputKind, check_output, output_target};
 use crate::control::{Journal, TrackLine};
+use crate::files::{OutputKind, check_output, output_target};
 use crate::vision::{LightState, Vision};
 
 use super::frame_tracker::{FrameTracker, TrackerConfig};

@@ -1,6 +1,6 @@
 //! A folder of image files as a source, in natural order of their names (2 before 10).
 //!
-//! Hidden, temporary and backup files of editors, systems and sync tools are ignored ([`crate::config::is_leftover_name`]). Empty files are ignored too, because
+//! Hidden, temporary and backup files of editors, systems and sync tools are ignored ([`crate::files::is_leftover_name`]). Empty files are ignored too, because
 //! another program may be about to write them. [`super::image_file`] decodes the files.
 
 use std::cmp::Ordering;
@@ -11,7 +11,7 @@ use image::DynamicImage;
 use super::CameraError;
 use super::frame::{Frame, Luma};
 use super::image_file::decode_image;
-use crate::config::{is_conflict_copy, is_leftover_name};
+use crate::files::{is_conflict_copy, is_leftover_name};
 
 /// File name extensions of the images that are read; other files are ignored.
 const EXTENSIONS: [&str; 5] = ["png", "jpg", "jpeg", "tif", "tiff"];

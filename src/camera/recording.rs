@@ -8,7 +8,7 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use super::{Frame, Luma};
-use crate::config::{OutputKind, check_output, output_target};
+use crate::files::{OutputKind, check_output, output_target};
 
 /// Longest recording, in seconds.
 pub const MAX_RECORDING_SECS: f64 = 3600.0;

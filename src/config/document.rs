@@ -13,11 +13,11 @@ use toml::de::{DeTable, DeValue};
 
 use super::extend::{ExtendRules, at_level, extend};
 use super::problem::{Problem, Problems};
-use super::read::read_file;
 use super::schema::schema_of;
 use super::shown::name_of_invisible;
 use super::spans::Spans;
-use super::validate::validate;
+use super::validate::{FindingKind, validate};
+use crate::files::read_file;
 
 /// Maximum size of a configuration file, in bytes. Files written by hand are far smaller.
 pub const TEXT_BYTES_MAX: u64 = 1 << 20;
@@ -101,13 +101,13 @@ pub fn parse_extending<T: JsonSchema + DeserializeOwned>(
     let broken: Vec<usize> = problems.iter().map(|p| p.line).collect();
     let findings = validate(tree.get_ref(), schema_of::<T>(), &spans);
     // A list beyond its limit is not used for further checks, which compare its entries with each other.
-    let is_oversized = findings.iter().any(|finding| finding.is_oversized);
-    let unknown = findings.iter().filter(|finding| finding.is_unknown_key);
+    let is_oversized = (findings.iter()).any(|finding| finding.kind == FindingKind::Oversized);
+    let unknown = (findings.iter()).filter(|finding| finding.kind == FindingKind::UnknownKey);
     let unknown: Vec<Range<usize>> = unknown.map(|finding| finding.span.clone()).collect();
     for finding in findings {
         // A finding on the line of a syntax error is only a consequence of that error. A value can also be missing
         // because of a syntax error.
-        let is_consequence = finding.is_absence && !broken.is_empty();
+        let is_consequence = finding.kind == FindingKind::Absent && !broken.is_empty();
         if Spans::is_inherited(&finding.span) {
             continue;
         }
@@ -144,11 +144,7 @@ pub fn is_blank(text: &str) -> bool {
 }
 
 /// Returns the tree of a text that extends `bases`.
-pub(super) fn combine<'t>(
-    own: &DeTable<'t>,
-    bases: &[(&'t str, &str)],
-    rules: &ExtendRules,
-) -> DeTable<'t> {
+fn combine<'t>(own: &DeTable<'t>, bases: &[(&'t str, &str)], rules: &ExtendRules) -> DeTable<'t> {
     let mut whole = DeTable::new();
     for (number, (text, _)) in bases.iter().enumerate().rev() {
         let (base, _) = DeTable::parse_recoverable(text);
@@ -335,19 +331,6 @@ mod tests {
                 "pond.toml:2:1: water.depht_m: unknown key \"depht_m\"; did you mean \"depth_m\"?",
             ),
             (
-                "[water]\ndeepness_m = 2\ndepth_m = 2",
-                "pond.toml:2:1: water.deepness_m: \"deepness_m\" is the old name of \"depth_m\", which is also present; \
-                 remove \"deepness_m\"",
-            ),
-            (
-                "[water]\ndeepness_m = 2",
-                "pond.toml:2:1: water.deepness_m: key \"deepness_m\" was renamed to \"depth_m\"",
-            ),
-            (
-                "kind = 'calm'",
-                "pond.toml:1:8: kind: \"calm\" was renamed to \"still\"",
-            ),
-            (
                 "[water]\nfish = 2",
                 "pond.toml:2:1: water.fish: unknown key \"fish\"; allowed here: depth_m",
             ),
@@ -439,43 +422,6 @@ mod tests {
         ] {
             let problems = pond(text).expect_err(text);
             assert_eq!(problems.to_string(), wanted, "{text}");
-        }
-    }
-
-    #[test]
-    fn old_names_are_replaced_with_a_warning() {
-        use crate::config::{Problems, with_new_names};
-        let schema = schema_of::<Pond>();
-        let new = |text: &str| {
-            let (text, warnings) = with_new_names(text, schema, "pond.toml");
-            (text.into_owned(), warnings)
-        };
-        let text = "# é\nkind = 'calm'  # as the water is\n[water]\n\"deepness_m\" = 2\n[reeds.a]\ndeepness_m = 1.5\n";
-        let (text, warnings) = new(text);
-        let (value, _) = pond(&text).expect("the text is valid");
-        assert_eq!(
-            (value.kind, value.water.depth_m, value.reeds["a"].height_m),
-            (Kind::Still, 2.0, 1.5)
-        );
-        assert_eq!(
-            text,
-            "# é\nkind = \"still\"  # as the water is\n[water]\ndepth_m = 2\n[reeds.a]\nheight_m = 1.5\n"
-        );
-        let mut warnings = Problems(warnings);
-        warnings.sort();
-        assert_eq!(
-            warnings.to_string(),
-            "pond.toml:2:8: kind: \"calm\" was renamed; it is still read, but write \"still\"\n\
-             pond.toml:4:1: water.deepness_m: \"deepness_m\" was renamed; it is still read, but write \"depth_m\"\n\
-             pond.toml:6:1: reeds.a.deepness_m: \"deepness_m\" was renamed; it is still read, but write \"height_m\""
-        );
-        assert_eq!(new("water.deepness_m = 2").0, "water.depth_m = 2");
-        assert_eq!(
-            new("water = { deepness_m = 2 }").0,
-            "water = { depth_m = 2 }"
-        );
-        for unchanged in [text.as_str(), "title = 'deepness_m'", "deepness_m = ", ""] {
-            assert_eq!(new(unchanged), (unchanged.to_owned(), Vec::new()));
         }
     }
 

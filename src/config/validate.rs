@@ -9,7 +9,6 @@ use serde_json::{Map, Value};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::renamed::new_name;
 use super::schema::{tag_of, variant_name};
 use super::shown::shown;
 use super::spans::Spans;
@@ -20,14 +19,20 @@ pub(super) struct Finding {
     pub(super) span: Range<usize>,
     pub(super) path: String,
     pub(super) message: String,
-    /// Whether a value is missing. If false, a key or a value is wrong.
-    pub(super) is_absence: bool,
-    /// Whether the key is unknown. If false, a value is wrong or missing.
-    pub(super) is_unknown_key: bool,
-    /// Whether a list or table has more entries than its limit.
-    pub(super) is_oversized: bool,
-    /// Text that replaces the key or the value, if it was renamed.
-    pub(super) new_name: Option<String>,
+    pub(super) kind: FindingKind,
+}
+
+/// Kind of a difference between tree and schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FindingKind {
+    /// A value is missing.
+    Absent,
+    /// The table has no such key.
+    UnknownKey,
+    /// A list or table has more entries than its limit.
+    Oversized,
+    /// A value is wrong in another way.
+    Wrong,
 }
 
 /// Returns all differences between a tree and a schema, in the order of the keys.
@@ -47,24 +52,16 @@ struct Check<'t> {
 
 impl Check<'_> {
     fn find(&mut self, span: Range<usize>, path: &str, message: String) {
+        self.find_kind(FindingKind::Wrong, span, path, message);
+    }
+
+    fn find_kind(&mut self, kind: FindingKind, span: Range<usize>, path: &str, message: String) {
         self.found.push(Finding {
             span,
             path: path.into(),
             message,
-            is_absence: false,
-            is_unknown_key: false,
-            is_oversized: false,
-            new_name: None,
+            kind,
         });
-    }
-
-    /// Adds a finding about a word that is not one of `names`.
-    fn find_unknown_name(&mut self, span: Range<usize>, path: &str, word: &str, names: &[&str]) {
-        self.find(span, path, unknown_name(word, names));
-        let new = new_name(word, names.iter().copied());
-        if let (Some(new), Some(finding)) = (new, self.found.last_mut()) {
-            finding.new_name = Some(format!("\"{new}\""));
-        }
     }
 
     fn value(&mut self, value: &Spanned<DeValue<'_>>, schema: &Value, path: &str) {
@@ -116,10 +113,7 @@ impl Check<'_> {
         let most = schema.get("maxProperties").and_then(Value::as_u64);
         if let Some(most) = most.filter(|&most| table.len() as u64 > most) {
             let message = format!("has {} entries; allowed: at most {most}", table.len());
-            self.find(span, path, message);
-            if let Some(finding) = self.found.last_mut() {
-                finding.is_oversized = true;
-            }
+            self.find_kind(FindingKind::Oversized, span, path, message);
             return;
         }
         let none = Map::new();
@@ -139,28 +133,8 @@ impl Check<'_> {
                 (Some(schema), _) if schema.get("const").is_some() => {}
                 (Some(schema), _) => self.value(value, schema, &inner),
                 (None, Some(Value::Bool(false)) | None) => {
-                    let new = new_name(name, known.keys().map(String::as_str));
-                    // An inherited value is no second value: the text replaces it, under whichever name.
-                    let is_own = |new: &&str| {
-                        let key = table.get_key_value(*new).map(|(key, _)| key);
-                        key.is_some_and(|key| !Spans::is_inherited(&key.span()))
-                    };
-                    let both = new.filter(is_own);
-                    let message = match both {
-                        Some(new) => format!(
-                            "\"{name}\" is the old name of \"{new}\", which is also present; remove \"{name}\""
-                        ),
-                        None => unknown_key(name, known),
-                    };
-                    self.found.push(Finding {
-                        span: key.span(),
-                        path: inner,
-                        message,
-                        is_absence: false,
-                        is_unknown_key: true,
-                        is_oversized: false,
-                        new_name: new.filter(|_| both.is_none()).map(str::to_owned),
-                    });
+                    let message = unknown_key(name, known);
+                    self.find_kind(FindingKind::UnknownKey, key.span(), &inner, message);
                 }
                 (None, Some(schema)) => self.value(value, schema, &inner),
             }
@@ -171,15 +145,8 @@ impl Check<'_> {
                 let expected = known
                     .get(name)
                     .map_or(String::new(), |s| format!("; expected {}", expected(s)));
-                self.found.push(Finding {
-                    span: span.clone(),
-                    path: path.into(),
-                    message: format!("\"{name}\" is missing{expected}"),
-                    is_absence: true,
-                    is_unknown_key: false,
-                    is_oversized: false,
-                    new_name: None,
-                });
+                let message = format!("\"{name}\" is missing{expected}");
+                self.find_kind(FindingKind::Absent, span.clone(), path, message);
             }
         }
     }
@@ -199,18 +166,11 @@ impl Check<'_> {
             .filter_map(|v| variant_name(v, tag))
             .collect();
         let Some(written) = table.get(tag) else {
-            self.found.push(Finding {
-                span,
-                path: path.into(),
-                message: format!(
-                    "\"{tag}\" is missing; it selects the kind: one of {}",
-                    names.join(", ")
-                ),
-                is_absence: true,
-                is_unknown_key: false,
-                is_oversized: false,
-                new_name: None,
-            });
+            let message = format!(
+                "\"{tag}\" is missing; it selects the kind: one of {}",
+                names.join(", ")
+            );
+            self.find_kind(FindingKind::Absent, span, path, message);
             return None;
         };
         let DeValue::String(word) = written.get_ref() else {
@@ -224,7 +184,8 @@ impl Check<'_> {
         };
         let found = variants.iter().find(|v| variant_name(v, tag) == Some(word));
         if found.is_none() {
-            self.find_unknown_name(written.span(), &format!("{path}.{tag}"), word, &names);
+            let message = unknown_name(word, &names);
+            self.find(written.span(), &format!("{path}.{tag}"), message);
         }
         found
     }
@@ -245,15 +206,13 @@ impl Check<'_> {
             (0, max) => format!("at most {max}"),
             (min, max) => format!("{min} to {max}"),
         };
-        self.find(
-            span,
-            path,
-            format!("has {length} items; allowed: {allowed}"),
-        );
         let is_oversized = length as u64 > max;
-        if let Some(finding) = self.found.last_mut() {
-            finding.is_oversized = is_oversized;
-        }
+        let kind = match is_oversized {
+            true => FindingKind::Oversized,
+            false => FindingKind::Wrong,
+        };
+        let message = format!("has {length} items; allowed: {allowed}");
+        self.find_kind(kind, span, path, message);
         !is_oversized
     }
 
@@ -269,7 +228,7 @@ impl Check<'_> {
         };
         let names: Vec<&str> = names.iter().filter_map(Value::as_str).collect();
         if !names.contains(&word) {
-            self.find_unknown_name(span, path, word, &names);
+            self.find(span, path, unknown_name(word, &names));
         }
     }
 
@@ -399,9 +358,6 @@ fn type_name(found: &DeValue<'_>) -> &'static str {
 fn unknown_key(name: &str, known: &Map<String, Value>) -> String {
     let name = shown(name);
     let names = || known.keys().map(String::as_str);
-    if let Some(new) = new_name(&name, names()) {
-        return format!("key \"{name}\" was renamed to \"{new}\"");
-    }
     match nearest_name(&name, names()) {
         Some(near) => format!("unknown key \"{name}\"; did you mean \"{near}\"?"),
         None if known.is_empty() => format!("unknown key \"{name}\"; no key is allowed here"),
@@ -414,9 +370,6 @@ fn unknown_key(name: &str, known: &Map<String, Value>) -> String {
 
 fn unknown_name(word: &str, names: &[&str]) -> String {
     let word = shown(word);
-    if let Some(new) = new_name(&word, names.iter().copied()) {
-        return format!("\"{word}\" was renamed to \"{new}\"");
-    }
     let meant = nearest_name(&word, names.iter().copied())
         .map_or(String::new(), |near| format!("; did you mean \"{near}\"?"));
     format!("\"{word}\" is not one of {}{meant}", names.join(", "))

@@ -57,8 +57,6 @@ pub enum SourceKind {
     Files,
     /// The keys of a window.
     Keys,
-    /// The option `--commands`.
-    Commands,
     /// `shoal ctl`.
     Ctl,
     /// The operator's panel.
@@ -75,7 +73,6 @@ impl SourceKind {
         match self {
             Self::Files => "files",
             Self::Keys => "keys",
-            Self::Commands => "commands",
             Self::Ctl => "ctl",
             Self::Panel => "panel",
             Self::Schedule => "schedule",

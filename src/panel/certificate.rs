@@ -6,9 +6,8 @@ use std::path::Path;
 use axum_server::tls_rustls::RustlsConfig;
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 
-use super::access::write_secret;
 use super::params::PanelParams;
-use crate::config::read_file;
+use crate::files::{read_file, write_private};
 
 /// Name of the own certificate in the state folder.
 const CERTIFICATE_FILE: &str = "panel-certificate.pem";
@@ -49,10 +48,10 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
 
 /// Returns the certificate in the state folder. Makes one at the first start.
 fn own_certificate(state: Option<&Path>, names: Vec<String>) -> Result<Pem, String> {
-    if let Some(state) = state {
-        let (certificate, key) = (state.join(CERTIFICATE_FILE), state.join(KEY_FILE));
+    let files = state.map(|state| (state.join(CERTIFICATE_FILE), state.join(KEY_FILE)));
+    if let Some((certificate, key)) = &files {
         if certificate.exists() && key.exists() {
-            return Ok((read(&certificate)?, read(&key)?));
+            return Ok((read(certificate)?, read(key)?));
         }
     }
     let CertifiedKey { cert, signing_key } = generate_simple_self_signed(names)
@@ -61,14 +60,12 @@ fn own_certificate(state: Option<&Path>, names: Vec<String>) -> Result<Pem, Stri
         cert.pem().into_bytes(),
         signing_key.serialize_pem().into_bytes(),
     );
-    if let Some(state) = state {
-        let written = write_secret(state, KEY_FILE, &made.1)
-            .and_then(|()| write_secret(state, CERTIFICATE_FILE, &made.0));
+    if let Some((certificate, key)) = &files {
+        let written =
+            write_private(key, &made.1).and_then(|()| write_private(certificate, &made.0));
         written.map_err(|error| {
-            format!(
-                "{}: the certificate cannot be saved: {error}",
-                state.display()
-            )
+            let file = certificate.display();
+            format!("{file}: the certificate cannot be saved: {error}")
         })?;
     }
     Ok(made)

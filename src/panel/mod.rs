@@ -11,6 +11,7 @@
 mod access;
 mod archive;
 mod assets;
+mod body;
 mod broadcast;
 mod certificate;
 mod connection;

@@ -1,12 +1,9 @@
 //! What all requests share.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use axum::body::Body;
-use axum::http::{HeaderMap, header};
 use parking_lot::Mutex;
-use serde::de::DeserializeOwned;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 
 use super::access::{Access, NoSecret, Store};
@@ -15,12 +12,6 @@ use super::host_names::HostNames;
 use super::hub::Hub;
 use super::links::{PanelLinks, SetupNotice};
 
-/// Largest JSON body of a request, in bytes. A command may contain a document or a table of points.
-pub(crate) const JSON_BYTES_MAX: usize = 1 << 20;
-/// Longest time in which a client sends the body of a request.
-const BODY_TIMEOUT: Duration = Duration::from_secs(20);
-/// Longest time in which a client sends a file.
-const UPLOAD_TIMEOUT: Duration = Duration::from_secs(180);
 /// Number of password hashes at the same time. Each needs 19 MiB and a core for some 30 ms.
 const HASHES_AT_ONCE: usize = 1;
 /// Number of requests that may wait for a password hash. Further ones are refused.
@@ -165,67 +156,14 @@ impl Panel {
     }
 }
 
-/// Reads the body of a request.
+/// Runs work that waits for the disk or another program, beside the other requests.
 ///
 /// # Errors
-/// When it is larger than `bytes_max`, or does not come within `time`.
-async fn read_body(
-    body: Body,
-    headers: &HeaderMap,
-    bytes_max: usize,
-    time: Duration,
-) -> Result<axum::body::Bytes, ApiError> {
-    let announced = headers.get(header::CONTENT_LENGTH);
-    let announced = announced.and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
-    if announced.is_some_and(|bytes| bytes > bytes_max as u64) {
-        return Err(ApiError::too_large(bytes_max));
-    }
-    let read = tokio::time::timeout(time, axum::body::to_bytes(body, bytes_max)).await;
-    match read {
-        Ok(Ok(bytes)) => Ok(bytes),
-        Ok(Err(_)) => Err(ApiError::too_large(bytes_max)),
-        Err(_) => Err(ApiError::bad_request("the request did not arrive in time")),
-    }
-}
-
-/// Reads a JSON body. Only `application/json` is accepted, which no form of another site can send.
-///
-/// # Errors
-/// As [`read_body`], and when the text is not of this type.
-pub(crate) async fn read_json<T: DeserializeOwned>(
-    body: Body,
-    headers: &HeaderMap,
+/// Those of the work. If it panics, `failure` is the message.
+pub(crate) async fn run_blocking<T: Send + 'static>(
+    failure: &'static str,
+    work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
 ) -> Result<T, ApiError> {
-    need_media_type(headers, "application/json")?;
-    let bytes = read_body(body, headers, JSON_BYTES_MAX, BODY_TIMEOUT).await?;
-    serde_json::from_slice(&bytes)
-        .map_err(|error| ApiError::bad_request(format!("this is not what is expected: {error}")))
-}
-
-/// Reads a file. Only the media type `kind` is accepted, which no form of another site can send.
-///
-/// # Errors
-/// As [`read_body`].
-pub(crate) async fn read_upload(
-    body: Body,
-    headers: &HeaderMap,
-    kind: &str,
-    bytes_max: usize,
-) -> Result<axum::body::Bytes, ApiError> {
-    need_media_type(headers, kind)?;
-    read_body(body, headers, bytes_max, UPLOAD_TIMEOUT).await
-}
-
-fn need_media_type(headers: &HeaderMap, wanted: &str) -> Result<(), ApiError> {
-    let kind = headers.get(header::CONTENT_TYPE);
-    let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    let kind = kind.split(';').next().unwrap_or_default().trim();
-    if kind.eq_ignore_ascii_case(wanted) {
-        return Ok(());
-    }
-    Err(ApiError::new(
-        axum::http::StatusCode::UNSUPPORTED_MEDIA_TYPE,
-        "unsupported_media",
-        format!("send this with the header Content-Type: {wanted}"),
-    ))
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|_| ApiError::unavailable(failure))?
 }

@@ -8,7 +8,7 @@ use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use image::{ExtendedColorType, ImageEncoder as _};
 
 use super::error::RenderError;
-use crate::config::{OutputKind, check_output, create_stream, output_target};
+use crate::files::{OutputKind, check_output, create_stream, output_target};
 
 /// The file format of written pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

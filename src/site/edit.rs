@@ -15,11 +15,12 @@ use super::library::schema_of_kind;
 use crate::behavior::MindParams;
 use crate::config::{
     self, PathSegment, Problem, Problems, RejectedChange, TextChange, ValuePath, apply_changes,
-    document_name_problem, is_blank,
+    is_blank,
 };
 use crate::control::{
     DirectorEvent, DocumentName, Edit, EditChange, IndividualCommand, MindChoice, PoolEdit,
 };
+use crate::files::document_name_problem;
 use crate::simulation::Change;
 use crate::world::{
     CalmEffect, CommandedDirection, Effect, Gathering, HuntingEffect, SetNeedEffect,

@@ -4,29 +4,25 @@
 //! In: commands. Out: the current [`Site`], and the changes for the running pool. Must not: run anything, ask a clock,
 //! start a thread. The same commands in the same order give the same result, so a log of commands can be replayed.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::mem::take;
 use std::path::Path;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::documents::{BrokenFile, DocumentsView};
+use super::disk_texts::DiskTexts;
+use super::documents::DocumentsView;
 use super::edit::{self, Draft};
+use super::history::{Direction, EditState, History, HistoryStep};
 use super::library::{Library, schema_of_kind};
 use super::load::{Site, compile_problem, validate};
 use super::models::Models;
 use super::restart::restart_needed;
-use crate::config::{
-    PathSegment, Problem, Problems, TextChange, ValuePath, apply_changes, read_text, remove_file,
-    save_file,
-};
+use crate::config::{PathSegment, Problem, Problems, TextChange, ValuePath, apply_changes};
 use crate::control::{DocumentName, DocumentText, EditorStep, PoolCommand, PoolEdit};
 use crate::simulation::{Change, PlanChange, PoolPlan};
 use crate::world::CommandedDirection;
-
-/// Maximum number of changes that can be undone. Older changes are dropped.
-const UNDO_MAX: usize = 2000;
 
 /// Maximum number of commands in a batch. Each is checked against all documents, which takes some milliseconds.
 const BATCH_MAX: usize = 100;
@@ -39,18 +35,12 @@ pub type SpeciesLookup<'a> = &'a dyn Fn(u32) -> Option<String>;
 pub struct Editor {
     pub(super) library: Library,
     pub(super) site: Arc<Site>,
-    /// Last known text of every document on the disk. Built-in documents have no entry.
-    pub(super) disk: BTreeMap<DocumentName, String>,
     pub(super) director: CommandedDirection,
-    models: Models,
+    pub(super) disk: DiskTexts,
+    pub(super) models: Models,
     /// The site at the start of the program, to find changed values that need a restart.
     started: Arc<Site>,
-    undo: Vec<UndoStep>,
-    redo: Vec<UndoStep>,
-    /// Files whose content on the disk was rejected.
-    broken: BTreeMap<DocumentName, BrokenFile>,
-    /// Broken files whose text a command has replaced. They have to be saved, even if the text is the last valid one.
-    repaired: BTreeSet<DocumentName>,
+    history: History,
     /// Whether `save` leaves the files unchanged.
     is_replay: bool,
 }
@@ -63,44 +53,6 @@ pub struct EditorState {
     pub documents: Vec<DocumentText>,
     /// The last known content of their files.
     pub disk: Vec<DocumentText>,
-}
-
-/// A change that can be undone and redone.
-#[derive(Clone, Debug)]
-struct UndoStep {
-    before: EditState,
-    after: EditState,
-}
-
-impl UndoStep {
-    /// Returns the change that consists of all these changes, in this order; `None` if there is none.
-    fn merged(steps: Vec<Self>) -> Option<Self> {
-        let mut steps = steps.into_iter();
-        let mut all = steps.next()?;
-        for step in steps {
-            for (name, text) in step.before.texts {
-                all.before.texts.entry(name).or_insert(text);
-            }
-            // What was done last is undone first.
-            let mut undone = step.before.changes;
-            undone.append(&mut all.before.changes);
-            all.before.changes = undone;
-            all.after.texts.extend(step.after.texts);
-            all.after.director = step.after.director;
-            all.after.changes.extend(step.after.changes);
-            all.after.added.extend(step.after.added);
-        }
-        Some(all)
-    }
-}
-
-/// The state before or after a change, with all data that is needed to restore it.
-#[derive(Clone, Debug)]
-struct EditState {
-    texts: BTreeMap<DocumentName, Option<String>>,
-    director: CommandedDirection,
-    changes: Vec<Change>,
-    added: Vec<(String, glam::Vec3)>,
 }
 
 /// The result of an applied command.
@@ -151,14 +103,11 @@ impl Editor {
         Ok(Self {
             library,
             models,
-            disk,
+            disk: DiskTexts::new(disk),
             started: Arc::clone(&site),
             site,
             director: CommandedDirection::default(),
-            undo: Vec::new(),
-            redo: Vec::new(),
-            broken: BTreeMap::new(),
-            repaired: BTreeSet::new(),
+            history: History::default(),
             is_replay: false,
         })
     }
@@ -178,7 +127,7 @@ impl Editor {
         };
         EditorState {
             documents: self.library.names().into_iter().filter_map(own).collect(),
-            disk: self.disk.iter().map(on_disk).collect(),
+            disk: self.disk.texts().iter().map(on_disk).collect(),
         }
     }
 
@@ -218,7 +167,7 @@ impl Editor {
 
     /// Returns the number of changes that can be undone, and the number of changes that can be redone.
     pub fn undo_depths(&self) -> (usize, usize) {
-        (self.undo.len(), self.redo.len())
+        self.history.depths()
     }
 
     /// Returns the current text of a document; `None` if the document does not exist.
@@ -236,26 +185,18 @@ impl Editor {
         DocumentsView {
             library: self.library.clone(),
             unsaved: self.unsaved(),
-            broken: self.broken.clone(),
+            broken: self.disk.broken().clone(),
         }
     }
 
     /// Returns the names of the documents that differ from the disk.
     pub fn unsaved(&self) -> Vec<DocumentName> {
-        let mut names = self.library.names();
-        names.extend(self.disk.keys().cloned());
-        names.sort();
-        names.dedup();
-        names.retain(|name| {
-            let known = self.disk.get(name).map(String::as_str);
-            self.library.own_text(name) != known || self.repaired.contains(name)
-        });
-        names
+        self.disk.unsaved(&self.library)
     }
 
     /// Whether the content of a file on the disk was rejected.
     pub fn has_broken_files(&self) -> bool {
-        !self.broken.is_empty()
+        !self.disk.broken().is_empty()
     }
 
     /// Returns the paths of the values in the site file that have changed since the start and apply only after a
@@ -294,10 +235,8 @@ impl Editor {
         match edit {
             PoolEdit::Edit {
                 joins_last: true, ..
-            } if applied.is_new_site => self.join_last_steps(),
-            PoolEdit::ReplaceText { document, .. } if self.broken.contains_key(document) => {
-                self.repaired.insert(document.clone());
-            }
+            } if applied.is_new_site => self.history.join_last(),
+            PoolEdit::ReplaceText { document, .. } => self.disk.note_replaced(document),
             _ => {}
         }
         Ok(applied)
@@ -307,16 +246,17 @@ impl Editor {
         match step {
             EditorStep::Batch { commands } => self.apply_batch(commands),
             EditorStep::TakeOver { documents } => {
-                let applied = self.apply_disk_texts(documents);
-                self.note_broken_files(documents, applied.as_ref().err());
+                let applied = self.take_over(documents);
+                let rejected = applied.as_ref().err();
+                self.disk.note_broken(&self.library, documents, rejected);
                 applied
             }
-            EditorStep::Undo => self.undo(),
-            EditorStep::Redo => self.redo(),
+            EditorStep::Undo => self.step(Direction::Undo),
+            EditorStep::Redo => self.step(Direction::Redo),
             EditorStep::Save => self.save(),
             EditorStep::Revert => {
                 let texts = self.unsaved().into_iter();
-                let texts = texts.map(|name| (name.clone(), self.disk.get(&name).cloned()));
+                let texts = texts.map(|name| (name.clone(), self.disk.texts().get(&name).cloned()));
                 let draft = Draft {
                     texts: texts.collect(),
                     ..Draft::default()
@@ -326,44 +266,14 @@ impl Editor {
         }
     }
 
-    /// Remembers which files on the disk have a content that was rejected.
-    fn note_broken_files(&mut self, documents: &[DocumentText], rejected: Option<&Problems>) {
-        for DocumentText { document, text } in documents {
-            let file = self.library.file_of(document);
-            let file = file.map_or_else(String::new, |file| file.display().to_string());
-            let own: Vec<Problem> = rejected.map_or_else(Vec::new, |problems| {
-                let is_own = |problem: &&Problem| problem.file == file;
-                problems.0.iter().filter(is_own).cloned().collect()
-            });
-            match text {
-                Some(text) if !own.is_empty() => {
-                    let broken = BrokenFile {
-                        text: text.clone(),
-                        problems: own,
-                    };
-                    self.broken.insert(document.clone(), broken);
-                }
-                _ => {
-                    self.broken.remove(document);
-                }
-            }
-            self.repaired.remove(document);
-        }
-    }
-
     /// Applies all commands of a batch as one change, or none of them.
     fn apply_batch(&mut self, commands: &[PoolEdit]) -> Result<Applied, Problems> {
         if commands.is_empty() || commands.len() > BATCH_MAX {
             let message = format!("a batch has 1 to {BATCH_MAX} commands");
             return Err(no_step(&message));
         }
-        let kept = (
-            self.library.clone(),
-            Arc::clone(&self.site),
-            self.director.clone(),
-            self.repaired.clone(),
-        );
-        let (undo, redo) = (take(&mut self.undo), self.redo.clone());
+        let history = take(&mut self.history);
+        let before = self.clone();
         let mut all = Applied::default();
         for (index, edit) in commands.iter().enumerate() {
             match self.apply_edit(edit) {
@@ -372,8 +282,7 @@ impl Editor {
                     all.changes.extend(applied.changes);
                 }
                 Err(mut problems) => {
-                    (self.library, self.site, self.director, self.repaired) = kept;
-                    (self.undo, self.redo) = (undo, redo);
+                    *self = Self { history, ..before };
                     for problem in &mut problems.0 {
                         let name = edit.name();
                         problem.message =
@@ -383,10 +292,8 @@ impl Editor {
                 }
             }
         }
-        let steps = std::mem::replace(&mut self.undo, undo);
-        if let Some(step) = UndoStep::merged(steps) {
-            self.push_undo(step);
-        }
+        let batch = std::mem::replace(&mut self.history, history);
+        self.history.push_merged(batch);
         if all.is_new_site || !all.changes.is_empty() {
             let commands = commands.to_vec();
             all.command = Some(EditorStep::Batch { commands }.into());
@@ -394,26 +301,12 @@ impl Editor {
         Ok(all)
     }
 
-    /// Adds a change that can be undone.
-    fn push_undo(&mut self, step: UndoStep) {
-        self.redo.clear();
-        self.undo.push(step);
-        let surplus = self.undo.len().saturating_sub(UNDO_MAX);
-        self.undo.drain(..surplus);
-    }
-
-    /// Makes the last two changes one step to undo, if they changed the same documents.
-    fn join_last_steps(&mut self) {
-        if let [.., before, last] = self.undo.as_slice()
-            && before.after.texts.keys().eq(last.after.texts.keys())
-        {
-            let steps = self.undo.split_off(self.undo.len() - 2);
-            self.undo.extend(UndoStep::merged(steps));
-        }
-    }
-
     /// Applies a draft, if all documents are valid with its changes.
-    fn commit(&mut self, draft: Draft, command: PoolCommand) -> Result<Applied, Problems> {
+    pub(super) fn commit(
+        &mut self,
+        draft: Draft,
+        command: PoolCommand,
+    ) -> Result<Applied, Problems> {
         let before = EditState {
             texts: draft
                 .texts
@@ -431,10 +324,10 @@ impl Editor {
             added: draft.added,
         };
         let changes = self.apply_state(&after, draft.removed_ids)?;
-        let is_new_site = before.texts != after.texts;
-        let can_be_undone = is_new_site || !before.changes.is_empty();
-        if can_be_undone {
-            self.push_undo(UndoStep { before, after });
+        let step = HistoryStep { before, after };
+        let is_new_site = step.changes_texts();
+        if is_new_site || !step.before.changes.is_empty() {
+            self.history.push(step);
         }
         Ok(Applied {
             command: (is_new_site || !changes.is_empty()).then_some(command),
@@ -470,7 +363,7 @@ impl Editor {
     }
 
     /// Replaces texts in a copy of the documents and checks the copy.
-    fn try_texts(
+    pub(super) fn try_texts(
         &mut self,
         texts: &BTreeMap<DocumentName, Option<String>>,
     ) -> Result<(Library, Site, PoolPlan), Problems> {
@@ -497,242 +390,60 @@ impl Editor {
         Ok((library, site, plan))
     }
 
-    fn undo(&mut self) -> Result<Applied, Problems> {
+    /// Undoes the last change, or redoes the change that was undone last.
+    fn step(&mut self, direction: Direction) -> Result<Applied, Problems> {
+        let (nothing, opposite, command) = match direction {
+            Direction::Undo => (
+                "there is nothing to undo",
+                Direction::Redo,
+                EditorStep::Undo,
+            ),
+            Direction::Redo => (
+                "there is nothing to redo",
+                Direction::Undo,
+                EditorStep::Redo,
+            ),
+        };
         let step = self
-            .undo
-            .pop()
-            .ok_or_else(|| no_step("there is nothing to undo"))?;
-        match self.apply_state(&step.before, Vec::new()) {
+            .history
+            .take(direction)
+            .ok_or_else(|| no_step(nothing))?;
+        let state = match direction {
+            Direction::Undo => &step.before,
+            Direction::Redo => &step.after,
+        };
+        match self.apply_state(state, Vec::new()) {
             Ok(changes) => {
-                let is_new_site = step.before.texts != step.after.texts;
-                self.redo.push(step);
+                let is_new_site = step.changes_texts();
+                self.history.put(opposite, step);
                 Ok(Applied {
                     changes,
                     is_new_site,
-                    command: Some(EditorStep::Undo.into()),
+                    command: Some(command.into()),
                 })
             }
             Err(problems) => {
-                self.undo.push(step);
+                self.history.put(direction, step);
                 Err(problems)
             }
         }
     }
 
-    fn redo(&mut self) -> Result<Applied, Problems> {
-        let step = self
-            .redo
-            .pop()
-            .ok_or_else(|| no_step("there is nothing to redo"))?;
-        match self.apply_state(&step.after, Vec::new()) {
-            Ok(changes) => {
-                let is_new_site = step.before.texts != step.after.texts;
-                self.undo.push(step);
-                Ok(Applied {
-                    changes,
-                    is_new_site,
-                    command: Some(EditorStep::Redo.into()),
-                })
-            }
-            Err(problems) => {
-                self.redo.push(step);
-                Err(problems)
-            }
-        }
-    }
-
-    /// Applies texts from the disk. A document keeps its unsaved edits if its text on the disk is unchanged. A deletion of a
-    /// document that a scene needs is rejected: the pool keeps the last content until the file is back.
-    fn apply_disk_texts(&mut self, documents: &[DocumentText]) -> Result<Applied, Problems> {
-        let documents = self.library.with_new_names(documents);
-        let differ: Vec<&DocumentText> = documents
-            .iter()
-            .filter(|d| d.text.as_ref() != self.disk.get(&d.document))
-            .collect();
-        if differ.is_empty() {
-            let are_deletions = documents.iter().all(|document| document.text.is_none());
-            if are_deletions && !documents.is_empty() {
-                return Ok(Applied::default());
-            }
-            return self.reload_files();
-        }
-        let needed = self.needed_deletions(&differ);
-        if !needed.is_empty() {
-            return Err(Problems(needed));
-        }
-        let draft = Draft {
-            texts: differ
-                .iter()
-                .map(|d| (d.document.clone(), d.text.clone()))
-                .collect(),
-            ..Draft::default()
-        };
-        // A model file may have changed together with its species, so all models are read again.
-        let kept = self.models.clone();
-        self.models.forget_files();
-        let logged = EditorStep::TakeOver {
-            documents: differ.iter().map(|d| (*d).clone()).collect(),
-        };
-        let logged = PoolCommand::Editor(logged);
-        let mut applied = self.commit(draft, logged.clone());
-        match &mut applied {
-            Ok(applied) => {
-                // A later `revert` returns to these texts, so the log needs them even if they equal the edited texts.
-                applied.command = Some(logged);
-                for document in differ {
-                    match &document.text {
-                        Some(text) => self.disk.insert(document.document.clone(), text.clone()),
-                        None => self.disk.remove(&document.document),
-                    };
-                }
-            }
-            Err(_) => self.models = kept,
-        }
-        applied
-    }
-
-    /// Returns what the watcher of the files has read, without the documents whose file is again as this editor knows it. The watcher read those before the last save, so their texts must replace neither what was saved nor
-    /// an edit after it.
+    /// Returns what the watcher of the files has read, without the documents whose file is again as this editor knows it. The
+    /// watcher read those before the last save, so their texts must replace neither what was saved nor an edit after it.
     pub fn without_outdated(&self, read: &[DocumentText]) -> Vec<DocumentText> {
-        let differs = |d: &&DocumentText| d.text.as_ref() != self.disk.get(&d.document);
-        let on_disk = |document: &DocumentText| {
-            let path = self.library.file_of(&document.document)?;
-            let text = match path.exists() {
-                true => Some(read_text(&path).ok()?),
-                false => None,
-            };
-            Some(DocumentText {
-                document: document.document.clone(),
-                text,
-            })
-        };
-        let now: Vec<DocumentText> = read.iter().filter(differs).filter_map(on_disk).collect();
-        let mut known = self.library.with_new_names(&now);
-        known.retain(|d| !differs(&d));
-        let is_outdated = |document: &DocumentText| {
-            differs(&document) && known.iter().any(|d| d.document == document.document)
-        };
-        read.iter().filter(|d| !is_outdated(d)).cloned().collect()
+        self.disk.without_outdated(&self.library, read)
     }
 
-    /// Returns a problem for each document that was deleted, although a scene needs it.
-    fn needed_deletions(&self, differ: &[&DocumentText]) -> Vec<Problem> {
-        let deleted = |document: &&&DocumentText| document.text.is_none();
-        if !differ.iter().any(|document| deleted(&document)) {
-            return Vec::new();
-        }
-        let mut library = self.library.clone();
-        for document in differ {
-            // Problems of the texts are found when the texts are applied.
-            library.replace(
-                &document.document,
-                document.text.as_deref(),
-                &mut Vec::new(),
-            );
-        }
-        let deleted = differ.iter().filter(deleted);
-        let problem = |deleted: &&DocumentText| {
-            let scene = library.scene_that_needs(&deleted.document)?;
-            let file = self.library.file_of(&deleted.document)?;
-            let what = match &deleted.document {
-                DocumentName::Species { .. } => format!("the scene \"{scene}\" needs it"),
-                _ => "it is shown".to_owned(),
-            };
-            let message = format!(
-                "was deleted, but {what}; the pool keeps its last content, so restore the file"
-            );
-            Some(Problem::of_file(file.display().to_string(), message))
-        };
-        deleted.filter_map(problem).collect()
-    }
-
-    /// Reads the files that the documents refer to again, and applies their changes: models and the calibration.
-    /// They can change although no document has changed.
-    fn reload_files(&mut self) -> Result<Applied, Problems> {
-        let kept = self.models.clone();
-        self.models.forget_files();
-        let (_, site, _) = match self.try_texts(&BTreeMap::new()) {
-            Ok(tried) => tried,
-            Err(problems) => {
-                self.models = kept;
-                return Err(problems);
-            }
-        };
-        let mut applied = Applied::default();
-        let old = &self.site;
-        let models = old.species.iter().zip(&site.species);
-        let has_new_model = models
-            .into_iter()
-            .any(|(a, b)| !Arc::ptr_eq(&a.model, &b.model));
-        if has_new_model || site.calibration != old.calibration {
-            self.site = Arc::new(site);
-            applied.is_new_site = true;
-            let documents = Vec::new();
-            applied.command = Some(EditorStep::TakeOver { documents }.into());
-        }
-        Ok(applied)
-    }
-
-    /// Saves every document that differs from the disk: first species, then scenes, last the site, so that no file
-    /// refers to a missing file. Then removed documents are deleted in the opposite order.
+    /// Saves every document that differs from the disk.
     fn save(&mut self) -> Result<Applied, Problems> {
-        let mut problems = Vec::new();
-        let mut names = self.unsaved();
-        names.reverse();
-        let (written, removed): (Vec<_>, Vec<_>) = names
-            .into_iter()
-            .partition(|name| self.library.own_text(name).is_some());
-        let names: Vec<_> = written
-            .into_iter()
-            .chain(removed.into_iter().rev())
-            .collect();
-        for name in names.iter().filter(|_| !self.is_replay) {
-            if let Err(problem) = self.save_one(name) {
-                problems.push(problem);
-            }
-        }
-        if !problems.is_empty() {
-            return Err(Problems(problems));
-        }
-        let has_saved = !names.is_empty();
-        for name in names {
-            self.broken.remove(&name);
-            self.repaired.remove(&name);
-            match self.library.own_text(&name).map(str::to_owned) {
-                Some(text) => self.disk.insert(name, text),
-                None => self.disk.remove(&name),
-            };
-        }
+        let has_saved = self.disk.save(&self.library, self.is_replay)?;
         // A later `revert` returns to the saved texts, so a log without this command would replay another run.
         Ok(Applied {
             changes: Vec::new(),
             is_new_site: false,
             command: has_saved.then(|| EditorStep::Save.into()),
         })
-    }
-
-    fn save_one(&self, name: &DocumentName) -> Result<(), Problem> {
-        let Some(path) = self.library.file_of(name) else {
-            return Err(Problem::of_file(
-                name.to_string(),
-                "the built-in demo has no file, so it cannot be saved; start Shoal with a site file",
-            ));
-        };
-        let save_error = |error: std::io::Error| {
-            Problem::of_file(
-                path.display().to_string(),
-                format!("cannot be saved: {error}; the old file is unchanged"),
-            )
-        };
-        match self.library.own_text(name) {
-            Some(text) => {
-                if let Some(folder) = path.parent().filter(|f| !f.as_os_str().is_empty()) {
-                    std::fs::create_dir_all(folder).map_err(save_error)?;
-                }
-                save_file(&path, text.as_bytes()).map_err(save_error)
-            }
-            None => remove_file(&path).map_err(save_error),
-        }
     }
 }
 

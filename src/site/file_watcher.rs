@@ -14,8 +14,9 @@ use std::time::{Duration, SystemTime};
 
 use super::library::{files_on_disk, folder_of};
 use super::models::file_of_model;
-use crate::config::{Problem, Problems, is_blank, open_file, read_text};
+use crate::config::{Problem, Problems, is_blank, read_text};
 use crate::control::{DocumentName, DocumentText};
+use crate::files::open_file;
 
 /// Time between two polls. A change is reported after the files have been stable for one interval, that is, within two
 /// intervals.

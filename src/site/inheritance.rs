@@ -13,7 +13,7 @@ use super::files::{SPECIES_RULES, SpeciesFile};
 use super::library::Entry;
 use crate::config::{
     self, PathSegment, Problem, TextChange, ValuePath, is_toml, nearest_name, parse_extending,
-    schema_of, top_level_text, whole_table, with_new_names_extending,
+    top_level_text, whole_table,
 };
 
 /// Most species that extend each other in a chain. A longer chain is probably a mistake.
@@ -26,8 +26,6 @@ pub(super) struct DocumentText {
     pub(super) file: String,
     /// Whether the text is built into the program.
     pub(super) is_built_in: bool,
-    /// Warnings about the text, such as old names of values.
-    pub(super) warnings: Vec<Problem>,
 }
 
 impl DocumentText {
@@ -37,7 +35,6 @@ impl DocumentText {
             text: text.to_owned(),
             file,
             is_built_in: true,
-            warnings: Vec::new(),
         }
     }
 
@@ -47,7 +44,6 @@ impl DocumentText {
             text: String::new(),
             file,
             is_built_in: false,
-            warnings: Vec::new(),
         }
     }
 
@@ -79,35 +75,6 @@ impl SpeciesTexts {
             Some(text) => self.0.insert(name.to_owned(), Arc::new(text)),
             None => self.0.remove(name),
         };
-    }
-
-    /// Replaces the old names in the text of a species that extends another one, and adds a warning for each.
-    pub(super) fn update_names(&mut self, name: &str) {
-        let Some(own) = self.0.get(name) else {
-            return;
-        };
-        let bases = self.bases(name).unwrap_or_default();
-        if bases.is_empty() {
-            return;
-        }
-        let bases: Vec<(&str, &str)> = (bases.iter())
-            .map(|base| (base.text.as_str(), base.file.as_str()))
-            .collect();
-        let schema = schema_of::<SpeciesFile>();
-        let (text, warnings) =
-            with_new_names_extending(&own.text, schema, &own.file, &bases, &SPECIES_RULES);
-        if warnings.is_empty() {
-            return;
-        }
-        let mut new = own.as_ref().clone();
-        new.text = text.into_owned();
-        new.warnings.extend(warnings);
-        self.0.insert(name.to_owned(), Arc::new(new));
-    }
-
-    /// Returns the text of a species.
-    pub(super) fn text(&self, name: &str) -> Option<&str> {
-        self.0.get(name).map(|text| text.text.as_str())
     }
 
     /// Whether a species is `base`, or extends it directly or indirectly.
@@ -204,7 +171,6 @@ impl SpeciesTexts {
             value,
             spans,
             is_built_in: own.is_built_in,
-            warnings: own.warnings.clone(),
         }))
     }
 }

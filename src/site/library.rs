@@ -17,11 +17,9 @@ use super::builtin;
 use super::edit::name_problem;
 use super::files::{SceneFile, SiteFile, SpeciesFile};
 use super::inheritance::{DocumentText, SpeciesTexts};
-use crate::config::{
-    self, FileKind, Problem, Spans, file_kind, is_blank, is_conflict_copy, schema_of,
-    with_new_names,
-};
+use crate::config::{self, Problem, Spans, is_blank, schema_of};
 use crate::control::DocumentName;
+use crate::files::{FileKind, file_kind, is_conflict_copy};
 
 /// Maximum number of files that are read from one folder. A larger number is probably a mistake.
 const FILES_MAX: usize = 256;
@@ -33,8 +31,6 @@ pub(super) struct Entry<T> {
     pub(super) spans: Spans,
     /// Whether the file is built into the program.
     pub(super) is_built_in: bool,
-    /// Warnings about the text, such as old names of values.
-    pub(super) warnings: Vec<Problem>,
 }
 
 /// Files by name. `None`: the file exists, but could not be parsed. Its problems are in the list of problems.
@@ -82,10 +78,13 @@ impl Library {
     /// Reads a site file with `scenes/*.toml` and `species/*.toml` beside it, and adds the built-in scenes and species.
     pub(super) fn read(path: Option<&Path>, problems: &mut Vec<Problem>) -> Self {
         let site = match path.map(config::read_text) {
-            None => parse_built_in(builtin::SITE, "built-in demo.toml", problems),
+            None => {
+                let demo = DocumentText::built_in(builtin::SITE, "built-in demo.toml".to_owned());
+                parse_document(&demo, problems)
+            }
             Some(Ok(text)) => {
                 let file = path.map_or(String::new(), |p| p.display().to_string());
-                parse_document(&own_text::<SiteFile>(&text, file, problems), problems)
+                parse_document(&own_text(&text, file, problems), problems)
             }
             Some(Err(problem)) => {
                 problems.push(problem);
@@ -98,23 +97,17 @@ impl Library {
             species = Folder::read(folder_of(path), SPECIES, problems);
         }
         let copies = path.map_or_else(Vec::new, conflict_copies_beside);
-        let scene_texts =
-            read_texts::<SceneFile>(&scenes.documents, (SCENES, builtin::SCENES), problems);
+        let scene_texts = read_texts(&scenes.documents, (SCENES, builtin::SCENES), problems);
         let scene_entries = scene_texts
             .into_iter()
             .map(|(name, text)| (name, parse_document(&text, problems)))
             .collect();
-        let mut species_texts: SpeciesTexts =
-            read_texts::<SpeciesFile>(&species.documents, (SPECIES, builtin::SPECIES), problems)
+        let species_texts: SpeciesTexts =
+            read_texts(&species.documents, (SPECIES, builtin::SPECIES), problems)
                 .into_iter()
                 .map(|(name, text)| (name, Arc::new(text)))
                 .collect();
-        let names: Vec<String> = species_texts.keys().cloned().collect();
-        names
-            .iter()
-            .for_each(|name| species_texts.update_names(name));
-        let species_entries = names
-            .iter()
+        let species_entries = (species_texts.keys())
             .map(|name| (name.clone(), species_texts.parse(name, problems)))
             .collect();
         Self {
@@ -253,59 +246,31 @@ impl Library {
         text: Option<&str>,
         problems: &mut Vec<Problem>,
     ) {
-        fn put<T: JsonSchema + DeserializeOwned>(
-            entries: &mut Entries<T>,
-            name: &str,
-            (text, file): (Text<'_>, &str),
-            problems: &mut Vec<Problem>,
-        ) {
-            let entry = match text {
-                Text::Own(text) => {
-                    parse_document(&own_text::<T>(text, file.to_owned(), problems), problems)
-                }
-                Text::BuiltIn(text) => parse_built_in(text, file, problems),
-                Text::None => {
-                    entries.remove(name);
-                    return;
-                }
-            };
-            entries.insert(name.to_owned(), entry);
-        }
-        let (text, file) = match (text, self.built_in(name)) {
-            (Some(text), _) => {
-                let own = self.file_of(name).map(|p| p.display().to_string());
-                (
-                    Text::Own(text),
-                    own.unwrap_or_else(|| format!("{name}.toml")),
-                )
+        let file = (self.file_of(name))
+            .map_or_else(|| format!("{name}.toml"), |path| path.display().to_string());
+        let document = match (text, self.built_in(name)) {
+            (Some(text), _) => Some(own_text(text, file.clone(), problems)),
+            (None, Some(text)) => {
+                let file = format!("built-in {name}.toml");
+                Some(DocumentText::built_in(text, file))
             }
-            (None, Some(text)) => (Text::BuiltIn(text), format!("built-in {name}.toml")),
-            (None, None) => (Text::None, own_name(self.path.as_deref())),
+            (None, None) => None,
         };
-        match (name, text) {
-            (DocumentName::Site, Text::Own(text)) => {
-                let text = own_text::<SiteFile>(text, file, problems);
-                self.site = parse_document(&text, problems);
+        match (name, document) {
+            (DocumentName::Site, Some(document)) => self.site = parse_document(&document, problems),
+            (DocumentName::Site, None) => {
+                let message = "the site file was deleted; restore it";
+                problems.push(Problem::of_file(file, message));
             }
-            (DocumentName::Site, Text::BuiltIn(text)) => {
-                self.site = parse_built_in(text, &file, problems);
+            (DocumentName::Scene { name }, Some(document)) => {
+                let parsed = parse_document(&document, problems);
+                self.scenes.insert(name.clone(), parsed);
             }
-            (DocumentName::Site, Text::None) => {
-                problems.push(Problem::of_file(
-                    file,
-                    "the site file was deleted; restore it",
-                ));
+            (DocumentName::Scene { name }, None) => {
+                self.scenes.remove(name);
             }
-            (DocumentName::Scene { name }, text) => {
-                put(&mut self.scenes, name, (text, &file), problems);
-            }
-            (DocumentName::Species { name }, text) => {
-                let text = match text {
-                    Text::Own(text) => Some(own_text::<SpeciesFile>(text, file, problems)),
-                    Text::BuiltIn(text) => Some(DocumentText::built_in(text, file)),
-                    Text::None => None,
-                };
-                self.replace_species(name, text, problems);
+            (DocumentName::Species { name }, document) => {
+                self.replace_species(name, document, problems);
             }
         }
     }
@@ -322,42 +287,9 @@ impl Library {
         let names = self.species_texts.keys();
         let names = names.filter(|other| self.species_texts.depends_on(other, name));
         for other in names.cloned().collect::<Vec<_>>() {
-            self.species_texts.update_names(&other);
             let parsed = self.species_texts.parse(&other, problems);
             self.species.insert(other, parsed);
         }
-    }
-
-    /// Returns documents with the new names of all renamed keys.
-    pub(super) fn with_new_names(
-        &self,
-        documents: &[crate::control::DocumentText],
-    ) -> Vec<crate::control::DocumentText> {
-        let mut documents = documents.to_vec();
-        let mut species = self.species_texts.clone();
-        for document in &mut documents {
-            let schema = schema_of_kind(&document.document);
-            let Some(text) = &mut document.text else {
-                continue;
-            };
-            *text = with_new_names(text, schema, "").0.into_owned();
-            if let DocumentName::Species { name } = &document.document {
-                let own = DocumentText {
-                    is_built_in: false,
-                    ..DocumentText::built_in(text, String::new())
-                };
-                species.replace(name, Some(own));
-            }
-        }
-        for document in &mut documents {
-            if let (DocumentName::Species { name }, Some(text)) =
-                (&document.document, &mut document.text)
-            {
-                species.update_names(name);
-                *text = species.text(name).unwrap_or_default().to_owned();
-            }
-        }
-        documents
     }
 }
 
@@ -368,17 +300,6 @@ pub(super) fn schema_of_kind(name: &DocumentName) -> &'static Value {
         DocumentName::Scene { .. } => schema_of::<SceneFile>(),
         DocumentName::Species { .. } => schema_of::<SpeciesFile>(),
     }
-}
-
-/// New text of a document.
-enum Text<'t> {
-    Own(&'t str),
-    BuiltIn(&'t str),
-    None,
-}
-
-fn own_name(path: Option<&Path>) -> String {
-    path.map_or_else(|| "site".to_owned(), |p| p.display().to_string())
 }
 
 pub(super) fn folder_of(path: &Path) -> &Path {
@@ -420,7 +341,7 @@ pub(super) fn files_on_disk(
 
 /// Reads the texts of the documents of one folder, and adds the built-in texts that no file replaces. The text of a file that
 /// cannot be read is empty, so that no built-in text silently replaces it.
-fn read_texts<T: JsonSchema>(
+fn read_texts(
     documents: &[(String, PathBuf)],
     (folder, built_in): (&str, &[(&str, &str)]),
     problems: &mut Vec<Problem>,
@@ -429,7 +350,7 @@ fn read_texts<T: JsonSchema>(
     for (name, path) in documents {
         let file = path.display().to_string();
         let text = match config::read_text(path) {
-            Ok(text) => own_text::<T>(&text, file, problems),
+            Ok(text) => own_text(&text, file, problems),
             Err(problem) => {
                 problems.push(problem);
                 DocumentText::unusable(file)
@@ -445,9 +366,9 @@ fn read_texts<T: JsonSchema>(
     texts
 }
 
-/// Returns a text of the user with the new names of renamed keys. A text without content is a problem: it is what a power cut or
+/// Returns a text of the user. A text without content is a problem: it is what a power cut or
 /// an interrupted copy leaves of a file, and would silently replace everything by defaults.
-fn own_text<T: JsonSchema>(text: &str, file: String, problems: &mut Vec<Problem>) -> DocumentText {
+fn own_text(text: &str, file: String, problems: &mut Vec<Problem>) -> DocumentText {
     if is_blank(text) {
         problems.push(Problem::of_file(
             file.clone(),
@@ -455,16 +376,14 @@ fn own_text<T: JsonSchema>(text: &str, file: String, problems: &mut Vec<Problem>
         ));
         return DocumentText::unusable(file);
     }
-    let (text, warnings) = with_new_names(text, schema_of::<T>(), &file);
     DocumentText {
-        text: text.into_owned(),
+        text: text.to_owned(),
         file,
         is_built_in: false,
-        warnings,
     }
 }
 
-/// Parses a document that extends no other one. `None` if it has no usable value.
+/// Parses a document that extends no other one, and adds its problems to `problems`. `None` if it has no usable value.
 fn parse_document<T: JsonSchema + DeserializeOwned>(
     document: &DocumentText,
     problems: &mut Vec<Problem>,
@@ -472,39 +391,13 @@ fn parse_document<T: JsonSchema + DeserializeOwned>(
     if document.is_unusable() {
         return None;
     }
-    let entry = parse(&document.text, &document.file, problems)?;
-    let mut entry = Arc::into_inner(entry)?;
-    entry.is_built_in = document.is_built_in;
-    entry.warnings.clone_from(&document.warnings);
-    Some(Arc::new(entry))
-}
-
-/// Parses a text like [`parse`], and marks the entry as built in.
-fn parse_built_in<T: JsonSchema + DeserializeOwned>(
-    text: &str,
-    file: &str,
-    problems: &mut Vec<Problem>,
-) -> Option<Arc<Entry<T>>> {
-    let entry = parse(text, file, problems)?;
-    let mut entry = Arc::into_inner(entry)?;
-    entry.is_built_in = true;
-    Some(Arc::new(entry))
-}
-
-/// Parses one file and adds its problems to `problems`. `None` if the text has no usable value.
-fn parse<T: JsonSchema + DeserializeOwned>(
-    text: &str,
-    file: &str,
-    problems: &mut Vec<Problem>,
-) -> Option<Arc<Entry<T>>> {
-    let (read, found) = config::parse_lenient(text, file);
+    let (read, found) = config::parse_lenient(&document.text, &document.file);
     problems.extend(found.0);
     let (value, spans) = read?;
     Some(Arc::new(Entry {
         value,
         spans,
-        is_built_in: false,
-        warnings: Vec::new(),
+        is_built_in: document.is_built_in,
     }))
 }
 

@@ -179,7 +179,8 @@ pub(super) fn validate(
         }
     }
     findings.add_inherited();
-    findings.warnings.extend(warnings_of_texts(library));
+    let left_out = library.left_out.iter().map(|file| file.warning.clone());
+    findings.warnings.extend(left_out);
     let site = assemble(library, models, &mut findings);
     let (mut problems, mut warnings) = (Problems(findings.problems), Problems(findings.warnings));
     problems.sort();
@@ -187,18 +188,6 @@ pub(super) fn validate(
     warnings.sort();
     warnings.limit("warnings");
     (site, warnings, problems)
-}
-
-/// Returns the warnings that were found while the files were listed and parsed.
-fn warnings_of_texts(library: &Library) -> Vec<Problem> {
-    let site = library.site.iter().flat_map(|entry| &entry.warnings);
-    let scenes = library.scenes.values().flatten();
-    let species = library.species.values().flatten();
-    site.chain(scenes.flat_map(|entry| &entry.warnings))
-        .chain(species.flat_map(|entry| &entry.warnings))
-        .chain(library.left_out.iter().map(|file| &file.warning))
-        .cloned()
-        .collect()
 }
 
 /// Reads all files that the scenes need, and compiles the pool of every scene, so that neither the start nor a switch to another

@@ -8,18 +8,21 @@
 mod builtin;
 mod check;
 mod dead_configuration;
+mod disk_texts;
 mod documents;
 mod edit;
 mod editor;
 mod file_watcher;
 mod files;
 mod fit;
+mod history;
 mod inheritance;
 mod library;
 mod load;
 mod models;
 mod report;
 mod restart;
+mod take_over;
 
 pub use documents::DocumentsView;
 pub use editor::{Applied, Editor, EditorState, SpeciesLookup};

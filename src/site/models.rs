@@ -6,7 +6,8 @@ use std::hash::{DefaultHasher, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::config::{nearest_name, read_file};
+use crate::config::nearest_name;
+use crate::files::read_file;
 use crate::render::{Model, ModelError, SHIPPED_MODELS, shipped_static_models};
 
 /// Largest model file, in bytes.

@@ -158,11 +158,7 @@ fn every_kind_of_field_can_be_added_and_edited() {
             pool.run(2);
         }
     }
-    let wrong = desk::edit(
-        "scene:pool",
-        "fields[0].shape.goal_m",
-        json!({"do": "set", "value": [9.0, 0.0]}),
-    );
+    let wrong = desk::set("scene:pool", "fields[0].shape.goal_m", json!([9.0, 0.0]));
     let problems = pool.try_command(wrong).unwrap_err().to_string();
     assert!(problems.contains("outside the field"), "{problems}");
 }

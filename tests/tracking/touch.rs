@@ -9,7 +9,7 @@
 )]
 
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -464,9 +464,10 @@ fn a_calibration_without_marks_gets_those_of_the_learned_floor() {
     );
 }
 
-/// A running `shoal run --headless`. One pipe carries the frames of a rendered room, another carries commands.
+/// A running `shoal run --headless`. A pipe carries the frames of a rendered room.
 struct Program {
     child: std::process::Child,
+    socket: PathBuf,
     room: Room,
     log: Arc<Mutex<Vec<String>>>,
     /// Time of the next frame.
@@ -475,9 +476,7 @@ struct Program {
 
 impl Program {
     fn start(folder: &Path, room: Room) -> Self {
-        let commands = folder.join("commands");
-        let made = Command::new("mkfifo").arg(&commands).status();
-        assert!(made.is_ok_and(|s| s.success()), "mkfifo makes a pipe");
+        let socket = folder.join("control.sock");
         let mut child = Command::new(env!("CARGO_BIN_EXE_shoal"))
             .args([
                 "run",
@@ -486,9 +485,9 @@ impl Program {
                 "-",
                 "--log",
                 "info",
-                "--commands",
+                "--control-socket",
             ])
-            .arg(&commands)
+            .arg(&socket)
             .arg(folder.join("site.toml"))
             .stdin(Stdio::piped())
             .stderr(Stdio::piped())
@@ -514,10 +513,22 @@ impl Program {
         let next = Instant::now();
         Self {
             child,
+            socket,
             room,
             log,
             next,
         }
+    }
+
+    /// Sends a step of the calibration.
+    fn send(&self, step: &str) {
+        let sent = Command::new(env!("CARGO_BIN_EXE_shoal"))
+            .args(["ctl", "send", "--socket"])
+            .arg(&self.socket)
+            .arg(format!("{{\"command\":\"calibrate\",\"step\":{step}}}"))
+            .output()
+            .expect("shoal can be started");
+        assert!(sent.status.success(), "{step}: {sent:?}");
     }
 
     /// Sends the next frame when a camera would.
@@ -565,12 +576,8 @@ fn the_program_calibrates_saves_and_restarts_calibrated() {
     let text = "# our hall\n[surface]\nwidth_m = 4.0\nheight_m = 3.0\n";
     std::fs::write(&site, text).expect("the folder is writable");
     let mut program = Program::start(folder.path(), wide());
-    let mut commands =
-        std::fs::File::create(folder.path().join("commands")).expect("shoal opened it");
-    let mut send = |step: &str| {
-        writeln!(commands, "{{\"command\":\"calibrate\",\"step\":{step}}}").expect("shoal reads");
-    };
-    send("{\"do\":\"start\",\"columns\":3,\"rows\":3}");
+    program.show_until("control: ");
+    program.send("{\"do\":\"start\",\"columns\":3,\"rows\":3}");
     program.show_until("being learned");
     program.show_for(3.0);
     for number in 1..=9_u32 {
@@ -588,7 +595,7 @@ fn the_program_calibrates_saves_and_restarts_calibrated() {
         program.show_until(&next);
     }
     program.room.things.clear();
-    send("{\"do\":\"accept\"}");
+    program.send("{\"do\":\"accept\"}");
     program.show_until("and saved:");
     program.show_until("a new calibration is in use");
     let pid = program.child.id().to_string();

@@ -141,14 +141,13 @@ fn status(client: &mut CtlClient, json: bool) -> anyhow::Result<ExitCode> {
 
 fn send(client: &mut CtlClient, commands: &str, json: bool) -> anyhow::Result<ExitCode> {
     let mut all_applied = true;
-    let mut send = |id: u64, text: &[u8], place: &str| {
-        let command: Command =
-            serde_json::from_slice(text).with_context(|| format!("{place}: this is no command"))?;
+    let mut send = |id: u64, command: Command, place: &str| {
         all_applied &= send_one(client, (id, command), place, json)?;
         anyhow::Ok(())
     };
     if commands.trim_start().starts_with('{') {
-        send(1, commands.as_bytes(), "the command")?;
+        let command = serde_json::from_str(commands).context("this is no command")?;
+        send(1, command, "the command")?;
     } else {
         let path = Path::new(commands);
         if !is_standard_stream(path) && !path.exists() {
@@ -156,9 +155,9 @@ fn send(client: &mut CtlClient, commands: &str, json: bool) -> anyhow::Result<Ex
         }
         let mut lines = JsonLinesReader::open(path, MAX_LINE_BYTES)?;
         let mut id = 0;
-        while let Some(text) = lines.next_text(true)?.map(<[u8]>::to_vec) {
+        while let Some(command) = lines.next("command")? {
             id += 1;
-            send(id, &text, &lines.place())?;
+            send(id, command, &lines.place())?;
         }
     }
     Ok(match all_applied {

@@ -62,7 +62,6 @@ fn demo_in_window(arguments: DemoArguments) -> anyhow::Result<()> {
                 window_settings(site, arguments.size, !arguments.windowed)
             }),
         },
-        commands: None,
         log_session: None,
         keep_incidents: None,
         #[cfg(unix)]

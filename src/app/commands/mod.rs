@@ -37,7 +37,7 @@ use anyhow::Context as _;
 
 use super::cli::Command;
 use crate::camera::{SourceKind, SourceSpec};
-use crate::config::check_not_input;
+use crate::files::check_not_input;
 use crate::runtime::ensure_runtime_dir;
 
 /// Checks that a command replaces none of the files that it reads.

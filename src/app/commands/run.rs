@@ -69,7 +69,6 @@ pub(super) fn run(arguments: RunArguments, words: &[OsString]) -> anyhow::Result
             build_setup: Box::new(build_setup),
             window_settings: Box::new(move |site| window_settings(site, None, !arguments.windowed)),
         },
-        commands: arguments.commands,
         log_session: arguments.log_session.filter(|_| is_first),
         keep_incidents: arguments.keep_incidents,
         #[cfg(unix)]

@@ -13,7 +13,7 @@ use crate::app::json_lines::is_standard_output;
 use crate::app::replay::{ReplayOptions, replay};
 use crate::app::simulate::{self, CommandScript, SimulateOptions};
 use crate::app::site_setup::{load_documents, load_site};
-use crate::config::{OutputKind, check_output, save_file};
+use crate::files::{OutputKind, check_output, save_file};
 use crate::runtime::{print_message, stop_on_signals};
 use crate::simulation::SimulationParams;
 use crate::site::Site;

@@ -16,7 +16,7 @@ use tiff::tags::Tag;
 use super::CameraError;
 use super::frame::check_size;
 use super::jpeg::{JpegError, complete_jpeg};
-use crate::config::open_file;
+use crate::files::open_file;
 
 /// Largest memory that an image decoder may allocate, in bytes. Limits what a damaged file can claim.
 const MAX_DECODER_BYTES: u64 = 512 << 20;

@@ -18,7 +18,7 @@ pub(crate) use secrets::{
 };
 pub(crate) use sessions::{AGE_MAX, Session, Sessions};
 pub(crate) use setup_code::SetupCode;
-pub(crate) use store::{SessionFile, Store, write_secret};
+pub(crate) use store::{SessionFile, Store};
 pub(crate) use throttle::{Attempt, Throttle};
 
 use std::time::Instant;

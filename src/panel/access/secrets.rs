@@ -1,11 +1,9 @@
 //! Random secrets, and hashes of secrets that are kept.
 
+use argon2::password_hash::phc::PasswordHash;
+use argon2::password_hash::{PasswordHasher as _, PasswordVerifier as _};
 use argon2::{Algorithm, Argon2, Params, Version};
 
-/// Memory of a password hash in KiB, number of passes and of lanes. These are the values that OWASP recommends for Argon2id.
-const PASSWORD_COST: (u32, u32, u32) = (19 * 1024, 2, 1);
-/// Cost of the hash of a random secret. 256 random bits cannot be guessed, so this hash only has to be one-way.
-const RANDOM_COST: (u32, u32, u32) = (8, 1, 1);
 /// Salt of the hash of a random secret. Random secrets need none of their own.
 const RANDOM_SALT: &[u8] = b"shoal panel secret";
 /// Letters of the setup code: none that is easily confused with another.
@@ -70,61 +68,41 @@ pub(crate) fn is_equal(a: &str, b: &str) -> bool {
     a.len() == b.len() && difference == 0
 }
 
-fn argon2id(
-    secret: &[u8],
-    salt: &[u8],
-    (memory_kib, passes, lanes): (u32, u32, u32),
-) -> Result<SecretHash, NoSecret> {
+fn hash(argon2: &Argon2<'_>, secret: &str, salt: &[u8]) -> Result<SecretHash, NoSecret> {
     let mut hash = [0; 32];
-    let params = Params::new(memory_kib, passes, lanes, Some(hash.len())).map_err(|_| NoSecret)?;
-    Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
-        .hash_password_into(secret, salt, &mut hash)
-        .map_err(|_| NoSecret)?;
+    let hashed = argon2.hash_password_into(secret.as_bytes(), salt, &mut hash);
+    hashed.map_err(|_| NoSecret)?;
     Ok(hash)
 }
 
 /// Returns the hash of a random secret, such as a session or a token. Takes some microseconds.
 pub(crate) fn hash_of_random(secret: &str) -> Result<SecretHash, NoSecret> {
-    argon2id(secret.as_bytes(), RANDOM_SALT, RANDOM_COST)
+    // The lowest cost: 256 random bits cannot be guessed, so this hash only has to be one-way.
+    let params = Params::new(Params::MIN_M_COST, 1, 1, None).map_err(|_| NoSecret)?;
+    let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
+    hash(&argon2, secret, RANDOM_SALT)
 }
 
 /// Returns the hash of a PIN. All PINs of a site have the same salt, so that one hash finds the user. Takes some 30 ms.
 pub(crate) fn hash_of_pin(pin: &str, salt: &[u8]) -> Result<SecretHash, NoSecret> {
-    argon2id(pin.as_bytes(), salt, PASSWORD_COST)
+    hash(&Argon2::default(), pin, salt)
 }
 
-/// Returns the hash of a password as text, with its salt and cost. Takes some 30 ms.
+/// Returns the hash of a password as a PHC string, which names its salt and cost. The cost is the crate's default, which OWASP
+/// recommends. Takes some 30 ms.
 pub(crate) fn hash_of_password(password: &str) -> Result<String, NoSecret> {
-    let salt = random::<16>()?;
-    let hash = argon2id(password.as_bytes(), &salt, PASSWORD_COST)?;
-    let (memory_kib, passes, lanes) = PASSWORD_COST;
-    Ok(format!(
-        "argon2id:{memory_kib}:{passes}:{lanes}:{}:{}",
-        hex(&salt),
-        hex(&hash)
-    ))
+    let hash = Argon2::default().hash_password(password.as_bytes());
+    hash.map(|hash| hash.to_string()).map_err(|_| NoSecret)
 }
 
 /// Whether a password belongs to a stored hash. Without a hash (an unknown user), takes the same time and returns false.
 pub(crate) fn is_password(password: &str, stored: Option<&str>) -> Result<bool, NoSecret> {
-    let parsed = stored.and_then(parse_stored);
-    let (cost, salt, wanted) = parsed.unwrap_or((PASSWORD_COST, [0; 16], [0; 32]));
-    let hash = argon2id(password.as_bytes(), &salt, cost)?;
-    Ok(parsed.is_some() && is_equal(&hex(&hash), &hex(&wanted)))
-}
-
-type StoredHash = ((u32, u32, u32), [u8; 16], SecretHash);
-
-fn parse_stored(stored: &str) -> Option<StoredHash> {
-    let mut parts = stored.split(':');
-    if parts.next() != Some("argon2id") {
-        return None;
-    }
-    let mut number = || parts.next()?.parse::<u32>().ok();
-    let cost = (number()?, number()?, number()?);
-    let salt = from_hex(parts.next()?)?;
-    let hash = from_hex(parts.next()?)?;
-    parts.next().is_none().then_some((cost, salt, hash))
+    let Some(hash) = stored.and_then(|stored| PasswordHash::new(stored).ok()) else {
+        hash_of_password(password)?;
+        return Ok(false);
+    };
+    let verified = Argon2::default().verify_password(password.as_bytes(), &hash);
+    Ok(verified.is_ok())
 }
 
 #[cfg(test)]
@@ -134,11 +112,26 @@ mod tests {
     #[test]
     fn passwords_are_checked_against_their_hash() {
         let stored = hash_of_password("correct horse").unwrap();
-        assert!(!stored.contains("correct"));
+        assert!(
+            stored.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"),
+            "{stored}"
+        );
         assert_eq!(is_password("correct horse", Some(&stored)), Ok(true));
         assert_eq!(is_password("correct horsf", Some(&stored)), Ok(false));
-        for stored in [None, Some(""), Some("argon2id:1:1:1::"), Some("plain")] {
-            assert_eq!(is_password("", stored), Ok(false));
+        let without_hash = stored.rsplit_once('$').map(|(salted, _)| salted);
+        let other_kind = stored.replacen("argon2id", "scrypt", 1);
+        for stored in [
+            None,
+            Some(""),
+            Some("plain"),
+            without_hash,
+            Some(&other_kind),
+        ] {
+            assert_eq!(
+                is_password("correct horse", stored),
+                Ok(false),
+                "{stored:?}"
+            );
         }
         assert_ne!(stored, hash_of_password("correct horse").unwrap());
     }

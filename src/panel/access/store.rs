@@ -1,13 +1,12 @@
 //! The files of accounts and of sessions in the state folder of the site. Only their owner can read them.
 
-use std::fs::{DirBuilder, File, OpenOptions};
-use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::PathBuf;
 
 use parking_lot::Mutex;
 
 use super::accounts::Accounts;
-use crate::config::read_file;
+use crate::files::{read_file, write_private};
 
 /// Name of the file of accounts.
 const ACCOUNTS_FILE: &str = "accounts.json";
@@ -63,7 +62,7 @@ impl Store {
             return Ok(());
         }
         if let Some(folder) = &self.folder {
-            write_secret(folder, ACCOUNTS_FILE, text)?;
+            write_private(&folder.join(ACCOUNTS_FILE), text)?;
         }
         *written = number;
         Ok(())
@@ -99,50 +98,16 @@ impl SessionFile {
     /// When the disk refuses.
     pub(crate) fn write(&self, content: &[u8]) -> io::Result<()> {
         match &self.folder {
-            Some(folder) => write_secret(folder, SESSIONS_FILE, content),
+            Some(folder) => write_private(&folder.join(SESSIONS_FILE), content),
             None => Ok(()),
         }
     }
 }
 
-/// Writes a file that only its owner can read, completely or not at all. Creates its folder.
-///
-/// # Errors
-/// Any error of the file system.
-pub(crate) fn write_secret(folder: &Path, name: &str, content: &[u8]) -> io::Result<()> {
-    create_secret_folder(folder)?;
-    let temporary = folder.join(format!(".{name}.{}.new", std::process::id()));
-    let _leftover = std::fs::remove_file(&temporary);
-    let write = || -> io::Result<()> {
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = options.open(&temporary)?;
-        file.write_all(content)?;
-        file.sync_all()?;
-        std::fs::rename(&temporary, folder.join(name))?;
-        File::open(folder)?.sync_all()
-    };
-    write().inspect_err(|_| {
-        let _ = std::fs::remove_file(&temporary);
-    })
-}
-
-fn create_secret_folder(folder: &Path) -> io::Result<()> {
-    if folder.is_dir() {
-        return Ok(());
-    }
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
 
     #[test]
     fn accounts_are_kept_in_a_file_that_only_the_owner_can_read() {

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use axum::body::Body;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use serde::Deserialize;
@@ -14,10 +13,11 @@ use serde_json::{Value, json};
 use super::super::access::{
     Attempt, Identity, Role, UserChange, account_key, hash_of_password, hash_of_pin, is_password,
 };
+use super::super::body::JsonBody;
 use super::super::cookies::{device_cookie, session_cookie};
 use super::super::error::ApiError;
 use super::super::guard::Caller;
-use super::super::state::{Panel, read_json};
+use super::super::state::Panel;
 
 /// Shortest and longest password, in characters. Long passwords are better than complicated ones.
 const PASSWORD_CHARS: std::ops::RangeInclusive<usize> = 10..=200;
@@ -95,14 +95,13 @@ pub(super) struct Setup {
 pub(super) async fn setup(
     State(panel): State<Arc<Panel>>,
     Extension(caller): Extension<Caller>,
-    headers: HeaderMap,
-    body: Body,
+    JsonBody(request): JsonBody<Setup>,
 ) -> Result<Response, ApiError> {
     let Setup {
         code,
         password,
         user,
-    } = read_json(body, &headers).await?;
+    } = request;
     let already = || {
         let message = "a password is set already; log in";
         ApiError::new(StatusCode::CONFLICT, "already_set_up", message)
@@ -179,10 +178,9 @@ pub(super) struct Login {
 pub(super) async fn login(
     State(panel): State<Arc<Panel>>,
     Extension(caller): Extension<Caller>,
-    headers: HeaderMap,
-    body: Body,
+    JsonBody(login): JsonBody<Login>,
 ) -> Result<Response, ApiError> {
-    match read_json(body, &headers).await? {
+    match login {
         Login {
             user: Some(user),
             password: Some(password),
@@ -207,41 +205,50 @@ async fn login_with_password(
     (user, password): (&str, String),
     remember: bool,
 ) -> Result<Response, ApiError> {
-    let (attempts, stored) = {
-        let mut access = panel.access.lock();
+    let attempts = {
+        let access = panel.access.lock();
         let device = caller.device.as_deref();
         let known = device.and_then(|device| access.accounts.known_device(device, user));
         let account = match known {
             Some(device) => Attempt::Device(device),
             None => Attempt::Account(account_key(user)),
         };
-        let attempts = [Attempt::of_address(caller.address), account];
-        let taken = access.throttle.take(&attempts, Instant::now());
-        taken.map_err(ApiError::throttled)?;
-        let stored = access
-            .accounts
-            .user(user)
-            .and_then(|user| user.password.clone());
-        (attempts, stored)
+        [Attempt::of_address(caller.address), account]
     };
-    let is_right = panel
-        .hash(move || is_password(&password, stored.as_deref()))
-        .await?;
-    if !is_right {
+    if !is_password_of(panel, user, password, attempts).await? {
         tracing::warn!(address = %caller.address, "panel: a login failed");
         return Err(ApiError::wrong_credentials(WRONG_LOGIN));
     }
     let time = panel.time();
-    let device = {
-        let mut access = panel.access.lock();
-        access.throttle.give_back(&attempts, Instant::now());
-        let known = (caller.device.as_deref(), user);
-        access.accounts.remember_device(known, remember, &time)?
-    };
+    let known = (caller.device.as_deref(), user);
+    let device = (panel.access.lock().accounts).remember_device(known, remember, &time)?;
     if caller.device.as_ref() != Some(&device) || remember {
         panel.save_accounts().await?;
     }
     begin_session(panel, caller, user, Some(&device), false)
+}
+
+/// Whether a password is that of a user. Takes one of the attempts, and gives it back if the password is right.
+async fn is_password_of(
+    panel: &Panel,
+    user: &str,
+    password: String,
+    attempts: [Attempt; 2],
+) -> Result<bool, ApiError> {
+    let stored = {
+        let mut access = panel.access.lock();
+        let taken = access.throttle.take(&attempts, Instant::now());
+        taken.map_err(ApiError::throttled)?;
+        let user = access.accounts.user(user);
+        user.and_then(|user| user.password.clone())
+    };
+    let is_right = panel.hash(move || is_password(&password, stored.as_deref()));
+    let is_right = is_right.await?;
+    if is_right {
+        let throttle = &mut panel.access.lock().throttle;
+        throttle.give_back(&attempts, Instant::now());
+    }
+    Ok(is_right)
 }
 
 async fn login_with_pin(
@@ -282,11 +289,9 @@ async fn login_with_pin(
 pub(super) async fn logout(
     State(panel): State<Arc<Panel>>,
     Extension(caller): Extension<Caller>,
-    headers: HeaderMap,
-    body: Body,
-) -> Result<Response, ApiError> {
     // The body has no content, but its type keeps forms of other sites away.
-    let _: Value = read_json(body, &headers).await?;
+    _: JsonBody<Value>,
+) -> Result<Response, ApiError> {
     if let Some(session) = &caller.session {
         panel.access.lock().sessions.end(session);
     }
@@ -308,10 +313,8 @@ pub(super) struct PasswordChange {
 pub(super) async fn change_password(
     State(panel): State<Arc<Panel>>,
     Extension(caller): Extension<Caller>,
-    headers: HeaderMap,
-    body: Body,
+    JsonBody(PasswordChange { old, new }): JsonBody<PasswordChange>,
 ) -> Result<Response, ApiError> {
-    let PasswordChange { old, new } = read_json(body, &headers).await?;
     let identity = caller.identity()?;
     if identity.csrf.is_none() {
         return Err(ApiError::forbidden("a token has no password"));
@@ -322,26 +325,9 @@ pub(super) async fn change_password(
         Attempt::of_address(caller.address),
         Attempt::Account(account_key(&user)),
     ];
-    let stored = {
-        let mut access = panel.access.lock();
-        let taken = access.throttle.take(&attempts, Instant::now());
-        taken.map_err(ApiError::throttled)?;
-        access
-            .accounts
-            .user(&user)
-            .and_then(|user| user.password.clone())
-    };
-    let is_right = panel
-        .hash(move || is_password(&old, stored.as_deref()))
-        .await?;
-    if !is_right {
+    if !is_password_of(&panel, &user, old, attempts).await? {
         return Err(ApiError::wrong_credentials("the old password is wrong"));
     }
-    panel
-        .access
-        .lock()
-        .throttle
-        .give_back(&attempts, Instant::now());
     let hash = panel.hash(move || hash_of_password(&new)).await?;
     let change = UserChange {
         password: Some(hash),

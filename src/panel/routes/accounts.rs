@@ -3,15 +3,14 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::body::Body;
 use axum::extract::State;
-use axum::http::HeaderMap;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::super::access::{Role, UserChange, hash_of_password, hash_of_pin};
+use super::super::body::JsonBody;
 use super::super::error::ApiError;
-use super::super::state::{Panel, read_json};
+use super::super::state::Panel;
 use super::access::check_password;
 
 /// Number of digits of a PIN.
@@ -54,10 +53,8 @@ pub(super) struct UserRequest {
 /// `POST /api/v1/users`.
 pub(super) async fn change_users(
     State(panel): State<Arc<Panel>>,
-    headers: HeaderMap,
-    body: Body,
+    JsonBody(request): JsonBody<UserRequest>,
 ) -> Result<Json<Value>, ApiError> {
-    let request: UserRequest = read_json(body, &headers).await?;
     let change = if request.remove {
         None
     } else {
@@ -135,10 +132,8 @@ pub(super) enum TokenRequest {
 /// `POST /api/v1/tokens`.
 pub(super) async fn change_tokens(
     State(panel): State<Arc<Panel>>,
-    headers: HeaderMap,
-    body: Body,
+    JsonBody(request): JsonBody<TokenRequest>,
 ) -> Result<Json<Value>, ApiError> {
-    let request = read_json(body, &headers).await?;
     let time = panel.time();
     let changed = {
         let accounts = &mut panel.access.lock().accounts;

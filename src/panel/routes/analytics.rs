@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::super::error::ApiError;
 use super::super::links::VisitorCounts;
-use super::super::state::Panel;
+use super::super::state::{Panel, run_blocking};
 use crate::analytics::{CsvOptions, DWELL_LIMITS_SECS, Interval, Store, group, write_csv};
 
 /// Time before `to` that is shown if `from` is absent: a week, in seconds.
@@ -90,16 +90,14 @@ pub(super) async fn analytics(
         Some(text) => time_of(text, &zone)?,
         None => to.saturating_sub(DEFAULT_SECS),
     };
-    let answered = tokio::task::spawn_blocking(move || {
+    run_blocking("the counts cannot be read", move || {
         let rows = read(&counts, (from, to), query.by, &zone)?;
         match query.format {
             Format::Json => Ok(Json(describe(&rows, &counts, &zone)).into_response()),
             Format::Csv => csv(&rows, &counts, &zone),
         }
-    });
-    answered
-        .await
-        .map_err(|_| ApiError::unavailable("the counts cannot be read"))?
+    })
+    .await
 }
 
 /// Reads a date or a time.

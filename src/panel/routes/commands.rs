@@ -3,16 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::Body;
 use axum::extract::State;
-use axum::http::HeaderMap;
 use axum::{Extension, Json};
 use serde_json::{Value, json};
 
 use super::super::access::Role;
+use super::super::body::JsonBody;
 use super::super::error::ApiError;
 use super::super::guard::Caller;
-use super::super::state::{Panel, read_json};
+use super::super::state::Panel;
 use crate::control::{
     Command, DocumentName, Edit, EditorStep, Outcome, PoolCommand, PoolEdit, Request, Source,
     SourceKind, Undelivered, command_schema,
@@ -108,10 +107,8 @@ pub(super) async fn commands_schema() -> Json<Value> {
 pub(super) async fn commands(
     State(panel): State<Arc<Panel>>,
     Extension(caller): Extension<Caller>,
-    headers: HeaderMap,
-    body: Body,
+    JsonBody(text): JsonBody<Value>,
 ) -> Result<Json<Value>, ApiError> {
-    let text: Value = read_json(body, &headers).await?;
     let command = if text.is_array() {
         serde_json::from_value(json!({"command": "batch", "commands": text}))
     } else {

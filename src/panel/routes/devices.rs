@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::super::error::ApiError;
 use super::super::links::{Devices, ListDevices};
-use super::super::state::Panel;
+use super::super::state::{Panel, run_blocking};
 
 /// `GET /api/v1/cameras`.
 pub(super) async fn cameras(State(panel): State<Arc<Panel>>) -> Result<Json<Value>, ApiError> {
@@ -26,7 +26,9 @@ async fn list(
 ) -> Result<Json<Value>, ApiError> {
     let listing = Arc::clone(&panel);
     let _one = panel.one_listing().await;
-    let listed = tokio::task::spawn_blocking(move || (which(&listing.links.devices))()).await;
-    let listed = listed.map_err(|_| ApiError::unavailable("the devices cannot be listed"))?;
-    listed.map(Json).map_err(ApiError::unavailable)
+    run_blocking("the devices cannot be listed", move || {
+        let listed = (which(&listing.links.devices))();
+        listed.map(Json).map_err(ApiError::unavailable)
+    })
+    .await
 }

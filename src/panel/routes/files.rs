@@ -13,9 +13,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::super::archive::{read_archive, write_archive};
+use super::super::body::read_upload;
 use super::super::error::ApiError;
 use super::super::links::SiteFiles;
-use super::super::state::{Panel, read_upload};
+use super::super::state::{Panel, run_blocking};
 use crate::control::DocumentName;
 
 /// Media type of an archive.
@@ -38,14 +39,12 @@ fn site_files(panel: &Panel) -> Result<&SiteFiles, ApiError> {
 pub(super) async fn backup(State(panel): State<Arc<Panel>>) -> Result<Response, ApiError> {
     let _one = panel.one_upload()?;
     let reading = Arc::clone(&panel);
-    let made = tokio::task::spawn_blocking(move || -> Result<Vec<u8>, ApiError> {
+    let made = run_blocking("the backup failed", move || {
         let files = (site_files(&reading)?.read)().map_err(ApiError::unavailable)?;
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         Ok(write_archive(&files, now.map_or(0, |now| now.as_secs())))
     });
-    let made = made
-        .await
-        .map_err(|_| ApiError::unavailable("the backup failed"))??;
+    let made = made.await?;
     let headers = [
         (header::CONTENT_TYPE, TAR),
         (
@@ -65,16 +64,14 @@ pub(super) async fn restore(
     let _one = panel.one_upload()?;
     let bytes = read_upload(body, &headers, TAR, ARCHIVE_BYTES_MAX).await?;
     let restoring = Arc::clone(&panel);
-    let restored = tokio::task::spawn_blocking(move || -> Result<usize, ApiError> {
+    let restored = run_blocking("the restore failed", move || {
         let files =
             read_archive(&bytes).map_err(|message| ApiError::rejected(message, Vec::new()))?;
         let rejected = |problems| ApiError::rejected("the backup is no valid site", problems);
         (site_files(&restoring)?.restore)(&files).map_err(rejected)?;
         Ok(files.len())
     });
-    let files = restored
-        .await
-        .map_err(|_| ApiError::unavailable("the restore failed"))??;
+    let files = restored.await?;
     Ok(Json(json!({"files": files})))
 }
 
@@ -85,13 +82,11 @@ pub(super) async fn versions(
 ) -> Result<Json<Value>, ApiError> {
     let Query(document) = query.map_err(|error| ApiError::bad_request(error.body_text()))?;
     let reading = Arc::clone(&panel);
-    let read = tokio::task::spawn_blocking(move || -> Result<Value, ApiError> {
+    let read = run_blocking("the versions cannot be read", move || {
         let versions = (site_files(&reading)?.versions)(&document);
         Ok(json!({"versions": versions.map_err(ApiError::bad_request)?}))
     });
-    let versions = read
-        .await
-        .map_err(|_| ApiError::unavailable("the versions cannot be read"))??;
+    let versions = read.await?;
     Ok(Json(versions))
 }
 
@@ -114,12 +109,10 @@ pub(super) async fn add_model(
     let Query(query) = query.map_err(|error| ApiError::bad_request(error.body_text()))?;
     let bytes = read_upload(body, &headers, GLB, MODEL_BYTES_MAX).await?;
     let adding = Arc::clone(&panel);
-    let added = tokio::task::spawn_blocking(move || -> Result<String, ApiError> {
+    let added = run_blocking("the model cannot be added", move || {
         let added = (site_files(&adding)?.add_model)(&query.name, &bytes);
         added.map_err(|message| ApiError::rejected(message, Vec::new()))
     });
-    let model = added
-        .await
-        .map_err(|_| ApiError::unavailable("the model cannot be added"))??;
+    let model = added.await?;
     Ok(Json(json!({"model": model})))
 }

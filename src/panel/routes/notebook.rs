@@ -3,15 +3,14 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::body::Body;
 use axum::extract::State;
-use axum::http::HeaderMap;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::super::body::JsonBody;
 use super::super::error::ApiError;
 use super::super::links::Notebook;
-use super::super::state::{Panel, read_json};
+use super::super::state::{Panel, run_blocking};
 
 fn notebook(panel: &Panel) -> Result<&Notebook, ApiError> {
     panel.links.notebook.as_ref().ok_or_else(|| {
@@ -21,12 +20,11 @@ fn notebook(panel: &Panel) -> Result<&Notebook, ApiError> {
 
 /// `GET /api/v1/notebook`: all entries, the oldest first.
 pub(super) async fn read(State(panel): State<Arc<Panel>>) -> Result<Json<Value>, ApiError> {
-    let read = tokio::task::spawn_blocking(move || {
+    run_blocking("the notebook cannot be read", move || {
         let entries = (notebook(&panel)?.read)().map_err(ApiError::unavailable)?;
         Ok(Json(json!({"entries": entries})))
-    });
-    read.await
-        .map_err(|_| ApiError::unavailable("the notebook cannot be read"))?
+    })
+    .await
 }
 
 #[derive(Deserialize)]
@@ -39,17 +37,13 @@ pub(super) struct NewEntry {
 /// `POST /api/v1/notebook`: adds an entry. Returns all entries.
 pub(super) async fn add(
     State(panel): State<Arc<Panel>>,
-    headers: HeaderMap,
-    body: Body,
+    JsonBody(NewEntry { person, note }): JsonBody<NewEntry>,
 ) -> Result<Json<Value>, ApiError> {
-    let NewEntry { person, note } = read_json(body, &headers).await?;
     let adding = Arc::clone(&panel);
-    let added = tokio::task::spawn_blocking(move || {
+    run_blocking("the notebook cannot be written", move || {
         let added = (notebook(&adding)?.add)(&person, &note);
         added.map_err(|message| ApiError::rejected(message, Vec::new()))
-    });
-    added
-        .await
-        .map_err(|_| ApiError::unavailable("the notebook cannot be written"))??;
+    })
+    .await?;
     read(State(panel)).await
 }

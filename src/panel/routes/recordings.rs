@@ -2,23 +2,21 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
 use axum::Json;
 use axum::body::{Body, Bytes};
 use axum::extract::{Path, State};
-use axum::http::{HeaderMap, header};
+use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use http_body::{Frame, SizeHint};
+use http_body_util::channel::{Channel, Sender};
 use serde::Deserialize;
-use tokio::sync::OwnedSemaphorePermit;
-use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio::runtime::Handle;
 
+use super::super::body::JsonBody;
 use super::super::error::ApiError;
 use super::super::links::{RecordingList, Recordings};
-use super::super::state::{Panel, read_json};
+use super::super::state::{Panel, run_blocking};
 
 /// Bytes that are read from the disk at once.
 const CHUNK_BYTES: usize = 256 << 10;
@@ -33,13 +31,11 @@ fn recordings(panel: &Panel) -> Result<&Recordings, ApiError> {
 
 /// `GET /api/v1/recordings`.
 pub(super) async fn list(State(panel): State<Arc<Panel>>) -> Result<Json<RecordingList>, ApiError> {
-    let listed = tokio::task::spawn_blocking(move || {
+    run_blocking("the recordings cannot be listed", move || {
         let listed = (recordings(&panel)?.list)().map_err(ApiError::unavailable)?;
         Ok(Json(listed))
-    });
-    listed
-        .await
-        .map_err(|_| ApiError::unavailable("the recordings cannot be listed"))?
+    })
+    .await
 }
 
 #[derive(Deserialize)]
@@ -52,18 +48,14 @@ pub(super) struct Change {
 /// `POST /api/v1/recordings`: deletes a recording. Returns those that are left.
 pub(super) async fn change(
     State(panel): State<Arc<Panel>>,
-    headers: HeaderMap,
-    body: Body,
+    JsonBody(Change { remove }): JsonBody<Change>,
 ) -> Result<Json<RecordingList>, ApiError> {
-    let Change { remove } = read_json(body, &headers).await?;
     let removing = Arc::clone(&panel);
-    let removed = tokio::task::spawn_blocking(move || {
+    run_blocking("the recording cannot be deleted", move || {
         let removed = (recordings(&removing)?.remove)(&remove);
         removed.map_err(|message| ApiError::rejected(message, Vec::new()))
-    });
-    removed
-        .await
-        .map_err(|_| ApiError::unavailable("the recording cannot be deleted"))??;
+    })
+    .await?;
     list(State(panel)).await
 }
 
@@ -73,21 +65,19 @@ pub(super) async fn download(
     Path(name): Path<String>,
 ) -> Result<Response, ApiError> {
     let place = panel.one_download()?;
-    let opened = tokio::task::spawn_blocking(move || {
+    let opened = run_blocking("the recording cannot be read", move || {
         let file = (recordings(&panel)?.open)(&name).ok_or_else(ApiError::not_found)?;
         let bytes = (file.metadata().map(|metadata| metadata.len())).map_err(unreadable)?;
-        Ok::<_, ApiError>((file, bytes, name))
+        Ok((file, bytes, name))
     });
-    let opened = opened.await.map_err(unreadable)?;
-    let (file, bytes, name) = opened?;
-    let (sender, chunks) = channel(CHUNKS_WAITING);
-    tokio::task::spawn_blocking(move || send_file(file, bytes, &sender));
-    let body = FileBody {
-        chunks,
-        left: bytes,
-        _place: place,
-    };
+    let (file, bytes, name) = opened.await?;
+    let (sender, body) = Channel::new(CHUNKS_WAITING);
+    tokio::task::spawn_blocking(move || {
+        send_file(file, bytes, sender);
+        drop(place);
+    });
     let headers = [
+        (header::CONTENT_LENGTH, bytes.to_string()),
         (header::CONTENT_TYPE, "video/x-yuv4mpeg".to_owned()),
         (
             header::CONTENT_DISPOSITION,
@@ -103,46 +93,19 @@ fn unreadable(error: impl std::fmt::Display) -> ApiError {
 }
 
 /// Reads the first `bytes` of a file, until the client is gone.
-fn send_file(mut file: File, bytes: u64, chunks: &Sender<std::io::Result<Bytes>>) {
+fn send_file(mut file: File, bytes: u64, mut body: Sender<Bytes, std::io::Error>) {
+    let runtime = Handle::current();
     let mut left = bytes;
     while left > 0 {
         let length = left.min(CHUNK_BYTES as u64);
         let mut chunk = vec![0; usize::try_from(length).unwrap_or(CHUNK_BYTES)];
-        let read = file.read_exact(&mut chunk);
-        let is_end = read.is_err();
-        if chunks.blocking_send(read.map(|()| chunk.into())).is_err() || is_end {
+        if let Err(error) = file.read_exact(&mut chunk) {
+            body.abort(error);
+            return;
+        }
+        if runtime.block_on(body.send_data(chunk.into())).is_err() {
             return;
         }
         left -= length;
-    }
-}
-
-/// The body of a download.
-struct FileBody {
-    chunks: Receiver<std::io::Result<Bytes>>,
-    left: u64,
-    _place: OwnedSemaphorePermit,
-}
-
-impl http_body::Body for FileBody {
-    type Data = Bytes;
-    type Error = std::io::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<std::io::Result<Frame<Bytes>>>> {
-        let next = self.chunks.poll_recv(context);
-        next.map(|chunk| {
-            let chunk = chunk?;
-            if let Ok(bytes) = &chunk {
-                self.left = self.left.saturating_sub(bytes.len() as u64);
-            }
-            Some(chunk.map(Frame::data))
-        })
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.left)
     }
 }

@@ -3,13 +3,14 @@
 mod dead;
 mod extends;
 mod files;
-mod sentences;
+mod keywords;
+mod messages;
 
 use std::path::{Path, PathBuf};
 
+use keywords::schema_problems;
 use serde_json::Value;
 use shoal::camera::SourceSpec;
-use shoal::config::schema_problems;
 use shoal::simulation::Simulation;
 use shoal::site::{CheckReport, Editor, check_report, load, schemas};
 use shoal::world::Observation;

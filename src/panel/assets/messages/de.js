@@ -178,7 +178,6 @@ export default {
   // Sources of commands.
   "source.files": "Eine geänderte Datei",
   "source.keys": "Die Tastatur",
-  "source.commands": "Eine Befehlsdatei",
   "source.ctl": "Die Kommandozeile",
   "source.panel": "Das Panel",
   "source.schedule": "Die Öffnungszeiten",

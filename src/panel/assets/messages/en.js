@@ -178,7 +178,6 @@ export default {
   // Sources of commands.
   "source.files": "An edited file",
   "source.keys": "The keyboard",
-  "source.commands": "A command file",
   "source.ctl": "The command line",
   "source.panel": "The panel",
   "source.schedule": "The opening hours",

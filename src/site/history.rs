@@ -1,0 +1,119 @@
+//! The changes that can be undone and redone.
+//!
+//! In: applied changes. Out: the step to undo or redo. Must not: apply a step.
+
+use std::collections::BTreeMap;
+
+use crate::control::DocumentName;
+use crate::simulation::Change;
+use crate::world::CommandedDirection;
+
+/// Maximum number of changes that can be undone. Older changes are dropped.
+const UNDO_MAX: usize = 2000;
+
+/// The state before or after a change, with all data that is needed to restore it.
+#[derive(Clone, Debug)]
+pub(super) struct EditState {
+    pub(super) texts: BTreeMap<DocumentName, Option<String>>,
+    pub(super) director: CommandedDirection,
+    pub(super) changes: Vec<Change>,
+    pub(super) added: Vec<(String, glam::Vec3)>,
+}
+
+/// A change that can be undone and redone.
+#[derive(Clone, Debug)]
+pub(super) struct HistoryStep {
+    pub(super) before: EditState,
+    pub(super) after: EditState,
+}
+
+impl HistoryStep {
+    /// Whether the change concerns the documents.
+    pub(super) fn changes_texts(&self) -> bool {
+        self.before.texts != self.after.texts
+    }
+
+    /// Returns the change that consists of all these changes, in this order; `None` if there is none.
+    fn merged(steps: Vec<Self>) -> Option<Self> {
+        let mut steps = steps.into_iter();
+        let mut all = steps.next()?;
+        for step in steps {
+            for (name, text) in step.before.texts {
+                all.before.texts.entry(name).or_insert(text);
+            }
+            // What was done last is undone first.
+            let mut undone = step.before.changes;
+            undone.append(&mut all.before.changes);
+            all.before.changes = undone;
+            all.after.texts.extend(step.after.texts);
+            all.after.director = step.after.director;
+            all.after.changes.extend(step.after.changes);
+            all.after.added.extend(step.after.added);
+        }
+        Some(all)
+    }
+}
+
+/// A direction in the history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Direction {
+    /// To the state before the last change.
+    Undo,
+    /// To the state after the change that was undone last.
+    Redo,
+}
+
+/// The history of changes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct History {
+    undo: Vec<HistoryStep>,
+    redo: Vec<HistoryStep>,
+}
+
+impl History {
+    /// Returns the number of changes that can be undone, and the number of changes that can be redone.
+    pub(super) fn depths(&self) -> (usize, usize) {
+        (self.undo.len(), self.redo.len())
+    }
+
+    /// Adds a change. The undone changes can no longer be redone.
+    pub(super) fn push(&mut self, step: HistoryStep) {
+        self.redo.clear();
+        self.undo.push(step);
+        let surplus = self.undo.len().saturating_sub(UNDO_MAX);
+        self.undo.drain(..surplus);
+    }
+
+    /// Adds all changes of another history as one change.
+    pub(super) fn push_merged(&mut self, other: Self) {
+        if let Some(step) = HistoryStep::merged(other.undo) {
+            self.push(step);
+        }
+    }
+
+    /// Makes the last two changes one step to undo, if they changed the same documents.
+    pub(super) fn join_last(&mut self) {
+        if let [.., before, last] = self.undo.as_slice()
+            && before.after.texts.keys().eq(last.after.texts.keys())
+        {
+            let steps = self.undo.split_off(self.undo.len() - 2);
+            self.undo.extend(HistoryStep::merged(steps));
+        }
+    }
+
+    /// Removes and returns the next step in a direction.
+    pub(super) fn take(&mut self, direction: Direction) -> Option<HistoryStep> {
+        match direction {
+            Direction::Undo => self.undo.pop(),
+            Direction::Redo => self.redo.pop(),
+        }
+    }
+
+    /// Adds a step that is the next one in a direction.
+    pub(super) fn put(&mut self, direction: Direction, step: HistoryStep) {
+        match direction {
+            Direction::Undo => self.undo.push(step),
+            Direction::Redo => self.redo.push(step),
+        }
+    }
+}
