@@ -9,7 +9,7 @@
     )
 )]
 
-use shoal_base::{config, files, geometry};
+use shoal_base::geometry;
 
 pub mod behavior;
 pub mod life;
