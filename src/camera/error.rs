@@ -18,14 +18,6 @@ pub enum CameraError {
         /// The part that is wrong.
         problem: String,
     },
-    /// The kind of source is planned, but not implemented.
-    #[error("'{given}': this version does not support {kind}: sources")]
-    Unsupported {
-        /// The text of the source.
-        given: String,
-        /// The kind, which is the text before the colon.
-        kind: String,
-    },
     /// A file or folder could not be opened or read.
     #[error("{path}: cannot be read{after}: {cause}", path = path.display(), after = after(*frames))]
     Read {

@@ -126,7 +126,6 @@ impl From<&CameraError> for Fault {
     fn from(error: &CameraError) -> Self {
         let kind = match error {
             CameraError::Spec { .. }
-            | CameraError::Unsupported { .. }
             | CameraError::NoImages { .. }
             | CameraError::Start { .. }
             | CameraError::Read { frames: 0, .. } => FaultKind::OpenFailed,

@@ -2,7 +2,7 @@
 //! blocks its caller while it waits for a frame. [`super::Feed`] supervises a source, and returns each frame when it is due.
 
 use std::fs::File;
-use std::io::{BufReader, Stdin};
+use std::io::{BufReader, Read};
 use std::path::Path;
 use std::process::ChildStdout;
 
@@ -31,11 +31,15 @@ pub struct Source {
     warnings: Vec<String>,
 }
 
+/// A reader of a y4m stream of any origin.
+type Y4m = Y4mReader<BufReader<Box<dyn Read + Send>>>;
+
 enum Stream {
-    File(Box<Y4mReader<BufReader<File>>>),
-    StandardInput(Box<Y4mReader<BufReader<Stdin>>>),
-    /// The output of a program, and its process; `None` if a [`super::Feed`] supervises the process.
-    Command(Box<Y4mReader<BufReader<ChildStdout>>>, Option<ChildGroup>),
+    Y4m {
+        reader: Box<Y4m>,
+        /// The process of the program that writes the stream; `None` if there is none, or if a [`super::Feed`] supervises it.
+        program: Option<ChildGroup>,
+    },
     Images(ImageFolder),
     Synthetic(Box<Synthetic>),
 }
@@ -50,16 +54,18 @@ impl Source {
         let name = source_name(spec);
         let stream = match &spec.kind {
             SourceKind::File(path) => open_path(path, &name)?,
-            SourceKind::StandardInput => {
-                let input = BufReader::with_capacity(BUFFER_BYTES, std::io::stdin());
-                Stream::StandardInput(Box::new(Y4mReader::open(input, name.clone())?))
-            }
+            SourceKind::StandardInput => Stream::Y4m {
+                reader: open_y4m(std::io::stdin(), &name)?,
+                program: None,
+            },
             SourceKind::Command(words) => {
-                let (mut child, output) = start_program(words)?;
-                let output = BufReader::with_capacity(BUFFER_BYTES, output);
-                match Y4mReader::open(output, name.clone()) {
-                    Ok(reader) => Stream::Command(Box::new(reader), Some(child)),
-                    Err(error) => return Err(child.cause_of(error)),
+                let (mut program, output) = start_program(words)?;
+                match open_y4m(output, &name) {
+                    Ok(reader) => Stream::Y4m {
+                        reader,
+                        program: Some(program),
+                    },
+                    Err(error) => return Err(program.cause_of(error)),
                 }
             }
             SourceKind::Synthetic { seed } => {
@@ -82,17 +88,16 @@ impl Source {
         spec: &SourceSpec,
     ) -> Result<Self, CameraError> {
         let name = source_name(spec);
-        let output = BufReader::with_capacity(BUFFER_BYTES, output);
-        let reader = Box::new(Y4mReader::open(output, name.clone())?);
-        let stream = Stream::Command(reader, None);
+        let stream = Stream::Y4m {
+            reader: open_y4m(output, &name)?,
+            program: None,
+        };
         Ok(Self::new(stream, name, spec))
     }
 
     fn new(stream: Stream, name: String, spec: &SourceSpec) -> Self {
         let header_fps = match &stream {
-            Stream::File(reader) => Some(reader.header().fps),
-            Stream::StandardInput(reader) => Some(reader.header().fps),
-            Stream::Command(reader, _) => Some(reader.header().fps),
+            Stream::Y4m { reader, .. } => Some(reader.header().fps),
             Stream::Images(_) | Stream::Synthetic(_) => None,
         };
         let asked = spec.fps;
@@ -143,14 +148,12 @@ impl Source {
     pub fn read(&mut self, frame: &mut Frame) -> Result<bool, CameraError> {
         let time_secs = self.next as f64 / self.fps;
         let more = match &mut self.stream {
-            Stream::File(reader) => reader.read(frame)?,
-            Stream::StandardInput(reader) => reader.read(frame)?,
-            Stream::Command(reader, child) => {
+            Stream::Y4m { reader, program } => {
                 let more = reader.read(frame)?;
-                if let Some(child) = child
+                if let Some(program) = program
                     && !more
                 {
-                    child.finish(reader.frames())?;
+                    program.finish(reader.frames())?;
                 }
                 more
             }
@@ -161,13 +164,9 @@ impl Source {
             }
         };
         if !more {
-            let truncation = match &mut self.stream {
-                Stream::File(reader) => reader.take_warning(),
-                Stream::StandardInput(reader) => reader.take_warning(),
-                Stream::Command(reader, _) => reader.take_warning(),
-                Stream::Images(_) | Stream::Synthetic(_) => None,
-            };
-            self.warnings.extend(truncation);
+            if let Stream::Y4m { reader, .. } = &mut self.stream {
+                self.warnings.extend(reader.take_warning());
+            }
             return Ok(false);
         }
         if let Some((width, height)) = self.expected_px
@@ -197,13 +196,10 @@ impl Source {
     /// Returns the timestamp in the frame that was read last, in seconds; `None` if the frame has none or the user set the
     /// frame rate.
     pub(super) fn timestamp_secs(&self) -> Option<f64> {
-        let timestamp_secs = match &self.stream {
-            Stream::File(reader) => reader.timestamp_secs(),
-            Stream::StandardInput(reader) => reader.timestamp_secs(),
-            Stream::Command(reader, _) => reader.timestamp_secs(),
-            Stream::Images(_) | Stream::Synthetic(_) => None,
-        };
-        timestamp_secs.filter(|_| !self.rate_given)
+        match &self.stream {
+            Stream::Y4m { reader, .. } if !self.rate_given => reader.timestamp_secs(),
+            _ => None,
+        }
     }
 }
 
@@ -234,8 +230,14 @@ fn open_path(path: &Path, name: &str) -> Result<Stream, CameraError> {
         let cause = "it is not a regular file. Read a pipe or device with 'command:cat PATH', or write to standard input and use the source -";
         return Err(read(std::io::Error::other(cause)));
     }
-    let file = File::open(path).map_err(read)?;
-    let file = BufReader::with_capacity(BUFFER_BYTES, file);
-    let reader = Y4mReader::open(file, name.to_owned())?;
-    Ok(Stream::File(Box::new(reader)))
+    Ok(Stream::Y4m {
+        reader: open_y4m(File::open(path).map_err(read)?, name)?,
+        program: None,
+    })
+}
+
+fn open_y4m(input: impl Read + Send + 'static, name: &str) -> Result<Box<Y4m>, CameraError> {
+    let input: Box<dyn Read + Send> = Box::new(input);
+    let input = BufReader::with_capacity(BUFFER_BYTES, input);
+    Ok(Box::new(Y4mReader::open(input, name.to_owned())?))
 }

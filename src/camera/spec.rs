@@ -84,7 +84,7 @@ impl SourceSpec {
     /// after it as part of the command. `file:` treats them as part of the path if that file exists.
     ///
     /// # Errors
-    /// When the kind or an option is unknown or malformed, or this version does not support the kind.
+    /// When the kind or an option is unknown or malformed.
     pub fn parse(text: &str) -> Result<Self, CameraError> {
         let problem = |problem: String| CameraError::Spec {
             given: text.to_owned(),
@@ -113,12 +113,6 @@ impl SourceSpec {
             }
             "v4l2" => SourceKind::live(Backend::V4l2, rest),
             "nokhwa" => SourceKind::live(Backend::Nokhwa, rest),
-            "tuio" => {
-                return Err(CameraError::Unsupported {
-                    given: text.to_owned(),
-                    kind: kind.to_owned(),
-                });
-            }
             _ => return Err(problem(format!("the kind '{kind}' is unknown"))),
         };
         let mut spec = Self {
@@ -305,7 +299,6 @@ mod tests {
             ("v4l2:0?sped=3", "'sped' is unknown"),
             ("v4l2:", "number or name of the camera is missing"),
             ("nokhwa:?fps=5", "number or name of the camera is missing"),
-            ("tuio:3333", "does not support tuio:"),
         ] {
             let error = SourceSpec::parse(text).unwrap_err().to_string();
             assert!(error.contains(expected), "{text}: {error}");

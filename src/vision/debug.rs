@@ -3,6 +3,7 @@
 
 use glam::DVec2;
 use image::{GrayImage, Luma, Rgb, RgbImage};
+use imageproc::drawing::draw_line_segment_mut;
 
 use super::background::Background;
 use super::bit_mask::BitMask;
@@ -14,6 +15,9 @@ use super::tracker::Track;
 const PX_PER_M: f64 = 120.0;
 /// Width of the margin that the floor plan shows around the surface, in meters.
 const MARGIN_M: f64 = 1.0;
+/// Largest coordinate of the end of a line, in pixels. A point beyond it is moved, because the time to draw a line grows with its
+/// length. The largest image is smaller.
+const FAR_PX: f64 = 10_000.0;
 /// Colors for blobs and tracks, easy to distinguish and used in rotation.
 const COLORS: [[u8; 3]; 6] = [
     [255, 90, 80],
@@ -156,19 +160,13 @@ fn draw_tracks(tracks: &[Track], view: &FloorView) -> RgbImage {
 
 /// Draws a line between two floor points. Parts outside the image are skipped.
 fn line(picture: &mut RgbImage, (from, to): (DVec2, DVec2), color: Rgb<u8>) {
-    let (from, to) = (from * PX_PER_M, to * PX_PER_M);
-    // This upper limit is larger than any image. It bounds the run time for a very distant point.
-    let steps = from.distance(to).clamp(1.0, 10_000.0).ceil();
-    if !steps.is_finite() {
+    if !(from.is_finite() && to.is_finite()) {
         return;
     }
-    for step in 0..=steps as u32 {
-        let at = from.lerp(to, f64::from(step) / steps);
-        let inside = at.cmpge(DVec2::ZERO).all()
-            && at.x < f64::from(picture.width())
-            && at.y < f64::from(picture.height());
-        if inside {
-            picture.put_pixel(at.x as u32, at.y as u32, color);
-        }
-    }
+    let [start, end] = [from, to].map(|at| {
+        let at = at * PX_PER_M;
+        let at = at.clamp(DVec2::splat(-FAR_PX), DVec2::splat(FAR_PX));
+        (at.x as f32, at.y as f32)
+    });
+    draw_line_segment_mut(picture, start, end, color);
 }

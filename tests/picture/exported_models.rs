@@ -4,94 +4,10 @@
 #![allow(clippy::unwrap_used, reason = "an unexpected error fails the test")]
 
 use glam::{Mat4, Quat, Vec3};
-use serde_json::{Value, json};
+use serde_json::json;
 use shoal::render::Model;
 
-/// A glTF file with one triangle mesh. The mesh is a flat quad in the xz plane, 2 units long and 1 unit wide. It faces up.
-struct File {
-    json: Value,
-    bin: Vec<u8>,
-    /// Chunks between the JSON text and the binary data.
-    extra: Vec<([u8; 4], Vec<u8>)>,
-}
-
-const CORNERS: [[f32; 3]; 4] = [
-    [0.5, 0.0, 1.0],
-    [0.5, 0.0, -1.0],
-    [-0.5, 0.0, -1.0],
-    [-0.5, 0.0, 1.0],
-];
-
-impl File {
-    fn quad() -> Self {
-        let mut file = Self {
-            json: json!({
-                "asset": {"version": "2.0"},
-                "buffers": [{"byteLength": 0}], "bufferViews": [], "accessors": [],
-                "scenes": [{"nodes": [0]}],
-                "nodes": [{"mesh": 0}],
-                "meshes": [{"primitives": [{"attributes": {"POSITION": 0, "NORMAL": 1}, "indices": 2}]}],
-            }),
-            bin: Vec::new(),
-            extra: Vec::new(),
-        };
-        file.floats("VEC3", 4, CORNERS.as_flattened());
-        file.floats("VEC3", 4, [[0.0, 1.0, 0.0]; 4].as_flattened());
-        file.indices(&[0, 1, 2, 0, 2, 3]);
-        file
-    }
-
-    fn accessor(&mut self, kind: u32, shape: &str, count: usize, bytes: &[u8]) -> usize {
-        self.bin.resize(self.bin.len().next_multiple_of(4), 0);
-        let views = self.json["bufferViews"].as_array_mut().unwrap();
-        views.push(json!({"buffer": 0, "byteOffset": self.bin.len(), "byteLength": bytes.len()}));
-        let view = views.len() - 1;
-        self.bin.extend_from_slice(bytes);
-        let accessors = self.json["accessors"].as_array_mut().unwrap();
-        accessors.push(
-            json!({"bufferView": view, "componentType": kind, "type": shape, "count": count}),
-        );
-        accessors.len() - 1
-    }
-
-    fn floats(&mut self, shape: &str, count: usize, values: &[f32]) -> usize {
-        let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
-        self.accessor(5126, shape, count, &bytes)
-    }
-
-    fn indices(&mut self, indices: &[u16]) -> usize {
-        let bytes: Vec<u8> = indices.iter().flat_map(|i| i.to_le_bytes()).collect();
-        self.accessor(5123, "SCALAR", indices.len(), &bytes)
-    }
-
-    fn bytes(&self) -> Vec<u8> {
-        let mut text = self.json.to_string().into_bytes();
-        text.resize(text.len().next_multiple_of(4), b' ');
-        let mut chunks = vec![(*b"JSON", text)];
-        chunks.extend(self.extra.clone());
-        chunks.push((*b"BIN\0", self.bin.clone()));
-        let mut body = Vec::new();
-        for (kind, data) in chunks {
-            body.extend((data.len() as u32).to_le_bytes());
-            body.extend(kind);
-            body.extend(data);
-        }
-        let mut file = b"glTF\x02\0\0\0".to_vec();
-        file.extend((body.len() as u32 + 12).to_le_bytes());
-        file.extend(body);
-        file
-    }
-
-    fn model(&self) -> Model {
-        Model::from_glb("x.glb", &self.bytes()).unwrap()
-    }
-
-    fn refusal(&self) -> String {
-        Model::from_glb("x.glb", &self.bytes())
-            .unwrap_err()
-            .to_string()
-    }
-}
+use crate::model_file::{CORNERS, File};
 
 /// Returns the sum of the area vectors of all triangles. An area vector points to the front side of its triangle, and its
 /// length is the area.
@@ -206,17 +122,7 @@ fn missing_normals_are_computed_flat() {
 }
 
 #[test]
-fn sparse_and_quantized_positions_are_decoded() {
-    let mut file = File::quad();
-    let place = file.indices(&[3]);
-    let value = file.floats("VEC3", 1, &[-0.5, 0.0, 4.0]);
-    let view = |file: &File, at: usize| file.json["accessors"][at]["bufferView"].clone();
-    file.json["accessors"][0]["sparse"] = json!({"count": 1,
-        "indices": {"bufferView": view(&file, place), "componentType": 5123}, "values": {"bufferView": view(&file, value)}});
-    assert_eq!(file.model().size.z, 5.0);
-    file.json["accessors"][0]["sparse"]["count"] = json!(9);
-    assert!(file.refusal().contains("more rows"), "{}", file.refusal());
-
+fn quantized_positions_are_decoded() {
     let mut file = File::quad();
     let bytes = CORNERS
         .as_flattened()
@@ -228,6 +134,18 @@ fn sparse_and_quantized_positions_are_decoded() {
     file.json["meshes"][0]["primitives"][0]["attributes"]["POSITION"] = json!(at);
     file.json["extensionsRequired"] = json!(["KHR_mesh_quantization"]);
     assert_eq!(file.model().size.z, 2.0);
+}
+
+#[test]
+fn sparse_accessors_and_data_in_uris_are_refused_with_a_remedy() {
+    let mut file = File::quad();
+    file.json["accessors"][0]["sparse"] = json!({"count": 1});
+    assert!(file.refusal().contains("shape keys"), "{}", file.refusal());
+    for uri in ["data:application/octet-stream;base64,AAAA", "fish.bin"] {
+        let mut file = File::quad();
+        file.json["buffers"][0]["uri"] = json!(uri);
+        assert!(file.refusal().contains("one file"), "{}", file.refusal());
+    }
 }
 
 #[test]
@@ -345,202 +263,6 @@ fn a_small_file_cannot_decode_to_much_memory() {
     assert!(file.refusal().contains("parts"), "{}", file.refusal());
 }
 
-/// Gives the quad texture coordinates and a material with a red texture.
-fn textured(uvs: [[f32; 2]; 4]) -> File {
-    textured_with_alpha(uvs, |_| 255)
-}
-
-/// As [`textured`]; `alpha` returns the alpha of a column of the texture, 0 to 3.
-fn textured_with_alpha(uvs: [[f32; 2]; 4], alpha: fn(u32) -> u8) -> File {
-    let mut file = File::quad();
-    let mut png = std::io::Cursor::new(Vec::new());
-    image::RgbaImage::from_fn(4, 4, |x, _| image::Rgba([255, 0, 0, alpha(x)]))
-        .write_to(&mut png, image::ImageFormat::Png)
-        .unwrap();
-    // Adds an accessor only because this also adds the buffer view that the image needs.
-    let png = png.into_inner();
-    let at = file.accessor(5121, "SCALAR", png.len(), &png);
-    let view = file.json["accessors"][at]["bufferView"].clone();
-    let uv = file.floats("VEC2", 4, uvs.as_flattened());
-    let primitive = &mut file.json["meshes"][0]["primitives"][0];
-    primitive["attributes"]["TEXCOORD_0"] = json!(uv);
-    primitive["material"] = json!(0);
-    file.json["materials"] = json!([{"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}}]);
-    file.json["textures"] = json!([{"source": 0}]);
-    file.json["images"] = json!([{"bufferView": view, "mimeType": "image/png"}]);
-    file
-}
-
-const UNIT: [[f32; 2]; 4] = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]];
-
-#[test]
-fn texture_coordinates_are_transformed_and_brought_into_the_image() {
-    let uvs = |file: &File| -> Vec<[f32; 2]> {
-        let model = file.model();
-        let near = |v: f32| (v * 1000.0).round() / 1000.0 + 0.0;
-        model.vertices.iter().map(|v| v.uv.map(near)).collect()
-    };
-    assert_eq!(uvs(&textured(UNIT)), UNIT);
-    // With an offset to the lower edge and a quarter turn counter-clockwise, the texture coordinates stay inside the image.
-    let mut file = textured(UNIT);
-    let texture = |file: &mut File, of: Value| {
-        file.json["materials"][0]["pbrMetallicRoughness"]["baseColorTexture"]["extensions"] =
-            json!({"KHR_texture_transform": of});
-    };
-    let turn = std::f32::consts::FRAC_PI_2;
-    texture(
-        &mut file,
-        json!({"offset": [0, 1], "rotation": turn, "scale": [0.5, 0.5]}),
-    );
-    assert_eq!(uvs(&file), [[0.0, 1.0], [0.0, 0.5], [0.5, 0.5], [0.5, 1.0]]);
-    // A texture repeats. Texture coordinates in another repetition therefore show the same image.
-    let shifted = UNIT.map(|[u, v]| [u - 2.0, v + 1.0]);
-    assert_eq!(uvs(&textured(shifted)), UNIT);
-    let mut clamped = textured(shifted);
-    clamped.json["textures"][0]["sampler"] = json!(0);
-    clamped.json["samplers"] = json!([{"wrapS": 33071, "wrapT": 33071}]);
-    assert_eq!(uvs(&clamped), shifted);
-    let often = textured(UNIT.map(|[u, v]| [3.0 * u, v])).model();
-    assert_eq!(often.left_out, ["the repetition of a texture"]);
-}
-
-/// The alpha of a texture was its opacity, whatever the material said.
-#[test]
-fn the_alpha_mode_decides_what_the_alpha_of_a_texture_means() {
-    for (material, factor_alpha, wanted) in [
-        (json!({}), 0.5, [255; 4]),
-        (json!({"alphaMode": "OPAQUE"}), 0.5, [255; 4]),
-        (json!({"alphaMode": "BLEND"}), 0.5, [0, 100, 160, 255]),
-        (json!({"alphaMode": "MASK"}), 1.0, [0, 0, 255, 255]),
-        (json!({"alphaMode": "MASK"}), 0.5, [0, 0, 0, 255]),
-        (
-            json!({"alphaMode": "MASK", "alphaCutoff": 0.2}),
-            1.0,
-            [0, 255, 255, 255],
-        ),
-        (
-            json!({"alphaMode": "MASK", "alphaCutoff": 1.5}),
-            1.0,
-            [0; 4],
-        ),
-    ] {
-        let alpha = |x: u32| [0, 100, 160, 255][x as usize];
-        let mut file = textured_with_alpha(UNIT, alpha);
-        let mut described = file.json["materials"][0].clone();
-        described["pbrMetallicRoughness"]["baseColorFactor"] = json!([1, 1, 1, factor_alpha]);
-        for (key, value) in material.as_object().unwrap() {
-            described[key] = value.clone();
-        }
-        file.json["materials"] = json!([described]);
-        let model = file.model();
-        let skin = model.skin.as_ref().unwrap();
-        let opacity = [0, 1, 2, 3].map(|x| skin.get_pixel(x, 1).0[3]);
-        assert_eq!(opacity, wanted, "{described}");
-        let of_vertices = if described["alphaMode"] == "BLEND" {
-            128
-        } else {
-            255
-        };
-        assert!(
-            model.vertices.iter().all(|v| v.color[3] == of_vertices),
-            "{described}"
-        );
-    }
-    let mut file = textured(UNIT);
-    file.json["materials"] = json!([{
-        "alphaMode": "BLEND",
-        "pbrMetallicRoughness": {"baseColorFactor": [1, 1, 1, 0.3]},
-        "emissiveFactor": [1, 0, 0],
-    }]);
-    let left_out = file.model().left_out.join("; ");
-    assert!(
-        left_out.contains("transparency of a material"),
-        "{left_out}"
-    );
-    assert!(left_out.contains("emissive colors"), "{left_out}");
-    file.json["materials"][0]["alphaMode"] = json!("DIM");
-    assert!(file.refusal().contains("damaged"), "{}", file.refusal());
-}
-
-#[test]
-fn textures_and_plain_colors_of_several_materials_are_packed_into_one_skin() {
-    let mut file = textured(UNIT);
-    let mut plain = file.json["meshes"][0]["primitives"][0].clone();
-    plain["material"] = json!(1);
-    file.json["meshes"][0]["primitives"]
-        .as_array_mut()
-        .unwrap()
-        .push(plain);
-    let blue = json!({"pbrMetallicRoughness": {"baseColorFactor": [0, 0, 1, 1]}});
-    file.json["materials"].as_array_mut().unwrap().push(blue);
-    let model = file.model();
-    let skin = model.skin.as_ref().unwrap();
-    for (i, vertex) in model.vertices.iter().enumerate() {
-        let x = (vertex.uv[0] * skin.width() as f32 - 0.5).round() as u32;
-        let y = (vertex.uv[1] * skin.height() as f32 - 0.5).round() as u32;
-        let expected = if i < 4 {
-            [255, 0, 0, 255]
-        } else {
-            [0, 0, 255, 255]
-        };
-        assert_eq!(skin.get_pixel(x, y).0, expected, "vertex {i}");
-        assert_eq!(vertex.color, [255; 4], "vertex {i}");
-    }
-    // The same file with too many textures is rejected.
-    let copies = vec![file.json["images"][0].clone(); 20];
-    file.json["images"] = json!(copies);
-    file.json["textures"] = (0..20).map(|i| json!({"source": i})).collect();
-    file.json["materials"] = (0..20)
-        .map(|i| json!({"pbrMetallicRoughness": {"baseColorTexture": {"index": i}}}))
-        .collect();
-    let part = file.json["meshes"][0]["primitives"][0].clone();
-    file.json["meshes"][0]["primitives"] = (0..20)
-        .map(|i| {
-            let mut part = part.clone();
-            part["material"] = json!(i);
-            part
-        })
-        .collect();
-    assert!(file.refusal().contains("textures"), "{}", file.refusal());
-}
-
-/// A fixed bug: a JPEG texture that is cut off was drawn with a grey part, without a warning.
-#[test]
-fn a_jpeg_texture_without_end_is_reported() {
-    let mut jpeg = std::io::Cursor::new(Vec::new());
-    image::RgbImage::from_fn(64, 64, |x, y| image::Rgb([(4 * x) as u8, (4 * y) as u8, 9]))
-        .write_to(&mut jpeg, image::ImageFormat::Jpeg)
-        .unwrap();
-    let whole = jpeg.into_inner();
-    // A preview inside of a segment has an end of its own.
-    let with_preview = |jpeg: &[u8]| {
-        let preview = [0xFF, 0xE1, 0, 6, 0xFF, 0xD8, 0xFF, 0xD9];
-        [&jpeg[..2], preview.as_slice(), &jpeg[2..]].concat()
-    };
-    let warning = |jpeg: &[u8]| {
-        let mut file = textured(UNIT);
-        let at = file.accessor(5121, "SCALAR", jpeg.len(), jpeg);
-        file.json["images"][0]["bufferView"] = file.json["accessors"][at]["bufferView"].clone();
-        file.json["images"][0]["mimeType"] = json!("image/jpeg");
-        file.model().left_out.join("; ")
-    };
-    let cut = &whole[..whole.len() - 100];
-    for jpeg in [
-        cut.to_vec(),
-        with_preview(cut),
-        whole[..whole.len() - 2].to_vec(),
-    ] {
-        assert!(warning(&jpeg).contains("cut off"), "{} bytes", jpeg.len());
-    }
-    for jpeg in [
-        whole.clone(),
-        with_preview(&whole),
-        [&whole[..], &[0; 9]].concat(),
-    ] {
-        assert_eq!(warning(&jpeg), "", "{} bytes", jpeg.len());
-    }
-}
-
 /// A fixed bug: such models were accepted, and their fish were invisible or infinitely large.
 #[test]
 fn a_model_without_extent_or_length_is_refused() {
@@ -593,52 +315,6 @@ fn unusable_normals_are_computed_with_a_warning() {
             model.left_out.join("; ").contains("normals that are zero"),
             "{bad:?}"
         );
-    }
-}
-
-#[test]
-fn texture_coordinates_that_are_not_finite_are_reported() {
-    let mut uvs = UNIT;
-    uvs[2][1] = f32::NAN;
-    let model = textured(uvs).model();
-    assert!(
-        model
-            .vertices
-            .iter()
-            .all(|v| v.uv.iter().all(|uv| uv.is_finite()))
-    );
-    assert!(
-        model.left_out.join("; ").contains("texture coordinates"),
-        "{:?}",
-        model.left_out
-    );
-}
-
-#[test]
-fn data_embedded_as_text_is_decoded() {
-    use base64::Engine as _;
-    let encode = |bytes: &[u8]| base64::engine::general_purpose::STANDARD.encode(bytes);
-    let mut file = textured(UNIT);
-    let plain = file.model();
-    let view = file.json["images"][0]["bufferView"].as_u64().unwrap() as usize;
-    let number = |key: &str| file.json["bufferViews"][view][key].as_u64().unwrap() as usize;
-    let at = number("byteOffset");
-    let png = encode(&file.bin[at..at + number("byteLength")]);
-    file.json["images"] = json!([{"uri": format!("data:image/png;base64,{png}")}]);
-    let text = encode(&file.bin);
-    file.json["buffers"] =
-        json!([{"byteLength": 1, "uri": format!("data:application/octet-stream;base64,{text}")}]);
-    file.bin.clear();
-    let model = file.model();
-    assert_eq!((model.vertices, model.skin), (plain.vertices, plain.skin));
-    for (uri, wanted) in [
-        ("data:application/octet-stream,abc", "not in base64"),
-        ("data:;base64,ab$d", "not valid base64"),
-        ("data:", "no comma"),
-        ("fish.bin", "outside of the file"),
-    ] {
-        file.json["buffers"][0]["uri"] = json!(uri);
-        assert!(file.refusal().contains(wanted), "{uri}: {}", file.refusal());
     }
 }
 

@@ -9,7 +9,7 @@ use super::super::clips::Swim;
 use super::super::fish::{self, Shape};
 use super::super::paint::Skin;
 use super::super::skeleton::Hinge;
-use super::{Species, barbel, fin, pair, sections};
+use super::{Species, barbel, fin, pair, sections, tail};
 
 pub(super) fn koi() -> Species {
     species("koi", &Fins::SHORT)
@@ -88,33 +88,19 @@ fn species(name: &'static str, lengths: &Fins) -> Species {
                 [0.068, -0.094, 0.530],
             ],
         ),
-        fin(
-            Hinge::TailUpper,
-            [[0.0, 0.034, 0.800], [0.0, 0.0, 0.832]],
-            &[
-                [0.0, 0.064, 0.848],
-                [0.0, 0.104, 0.915],
-                [0.0, 0.132, 0.985],
-                [0.0, 0.104, 0.992],
-                [0.0, 0.060, 0.958],
-                [0.0, 0.022, 0.925],
-                [0.0, 0.0, 0.912],
-            ],
-        ),
-        fin(
-            Hinge::TailLower,
-            [[0.0, -0.034, 0.800], [0.0, 0.0, 0.832]],
-            &[
-                [0.0, -0.064, 0.848],
-                [0.0, -0.104, 0.915],
-                [0.0, -0.132, 0.985],
-                [0.0, -0.104, 0.992],
-                [0.0, -0.060, 0.958],
-                [0.0, -0.022, 0.925],
-                [0.0, 0.0, 0.912],
-            ],
-        ),
     ];
+    fins.extend(tail(
+        [[0.034, 0.800], [0.0, 0.832]],
+        &[
+            [0.064, 0.848],
+            [0.104, 0.915],
+            [0.132, 0.985],
+            [0.104, 0.992],
+            [0.060, 0.958],
+            [0.022, 0.925],
+            [0.0, 0.912],
+        ],
+    ));
     for fin in &mut fins {
         let factor = match fin.hinge {
             Hinge::Pectoral | Hinge::Pelvic => lengths.paired,

@@ -112,6 +112,17 @@ fn fin(hinge: Hinge, root: [[f32; 3]; 2], edge: &[[f32; 3]]) -> Fin {
     }
 }
 
+/// Returns the two lobes of a tail that is symmetric. Points of the upper lobe are (height above the spine, station); the lower
+/// lobe mirrors them.
+fn tail(root: [[f32; 2]; 2], edge: &[[f32; 2]]) -> [Fin; 2] {
+    [(Hinge::TailUpper, 1.0), (Hinge::TailLower, -1.0)].map(|(hinge, side)| {
+        // The sum turns a height of -0 into 0.
+        let point = |&[height, s]: &[f32; 2]| [0.0, 0.0 + side * height, s];
+        let edge: Vec<[f32; 3]> = edge.iter().map(point).collect();
+        fin(hinge, root.map(|end| point(&end)), &edge)
+    })
+}
+
 /// Returns a stiff fin: a solid blade instead of a membrane.
 fn solid(thickness: f32, fin: Fin) -> Fin {
     Fin { thickness, ..fin }

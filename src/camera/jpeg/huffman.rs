@@ -72,22 +72,6 @@ impl StandardTable {
         to.extend(self.symbols);
     }
 
-    /// Returns the length and the bits of the code for a symbol.
-    #[cfg(test)]
-    pub(super) fn code_of(&self, wanted: u8) -> (u32, u32) {
-        let (mut code, mut symbols) = (0, self.symbols.iter());
-        for (length, count) in (1..).zip(self.counts) {
-            for symbol in symbols.by_ref().take(usize::from(count)) {
-                if *symbol == wanted {
-                    return (length, code);
-                }
-                code += 1;
-            }
-            code <<= 1;
-        }
-        unreachable!("the standard tables contain every symbol of 8-bit samples")
-    }
-
     /// Returns the codes of the table; `None` if the table is not valid.
     pub(super) fn codes(&self) -> Option<HuffmanCodes> {
         HuffmanCodes::new(&self.counts, self.symbols)

@@ -183,31 +183,26 @@ fn luma(red: u8, green: u8, blue: u8) -> u8 {
 /// Decodes the luma of a JPEG. The image must be complete: most decoders fill a missing part with gray.
 fn write_jpeg_luma(buffer: &[u8], layout: FrameLayout, to: &mut Vec<u8>) -> Result<(), Fault> {
     let mut whole = Vec::with_capacity(buffer.len());
-    let info = complete_jpeg(buffer, &mut whole).map_err(|error| {
-        let kind = match error {
-            JpegError::Incomplete(_) => FaultKind::ShortFrames,
-            // A camera does not send images of such a size: the header of this frame is damaged. That is no reason to restart
-            // the camera.
-            JpegError::Damaged(_) | JpegError::Unsupported(_) | JpegError::TooLarge { .. } => {
-                FaultKind::DamagedFrames
-            }
-        };
-        Fault::new(kind, error.to_string())
+    let size_px = complete_jpeg(buffer, &mut whole).map_err(|error| match error {
+        JpegError::Incomplete(_) => Fault::new(FaultKind::ShortFrames, error.to_string()),
+        JpegError::Unsupported(_) => {
+            let detail = format!("{error}. Choose another format with ?format=");
+            Fault::new(FaultKind::DamagedFrames, detail)
+        }
+        // A camera does not send images of such a size: the header of this frame is damaged. That is no reason to restart the
+        // camera.
+        JpegError::Damaged(_) | JpegError::TooLarge { .. } => {
+            Fault::new(FaultKind::DamagedFrames, error.to_string())
+        }
     })?;
-    if (info.width_px, info.height_px) != (layout.width_px, layout.height_px) {
+    if size_px != (layout.width_px, layout.height_px) {
         return Err(Fault::new(
             FaultKind::WrongSize,
             format!(
                 "a JPEG has {}x{} px, the driver had accepted {}x{}",
-                info.width_px, info.height_px, layout.width_px, layout.height_px
+                size_px.0, size_px.1, layout.width_px, layout.height_px
             ),
         ));
-    }
-    if let Some(problem) = info.luma_problem {
-        let detail = format!(
-            "the luma of a JPEG cannot be decoded: {problem}. Choose another format with ?format="
-        );
-        return Err(Fault::new(FaultKind::DamagedFrames, detail));
     }
     let options = DecoderOptions::default()
         .set_strict_mode(true)
@@ -228,7 +223,7 @@ fn write_jpeg_luma(buffer: &[u8], layout: FrameLayout, to: &mut Vec<u8>) -> Resu
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::camera::jpeg::sample_encoder::SampleJpeg;
+    use crate::camera::jpeg::samples;
 
     fn layout(
         format: PixelFormat,
@@ -311,28 +306,15 @@ mod tests {
 
     #[test]
     fn jpeg_gives_luma_with_every_sampling() {
-        let (width, height) = (52, 38);
-        let color = |luma| SampleJpeg::color(width, height, luma);
-        let restart = |luma, restart_interval| SampleJpeg {
-            restart_interval,
-            ..color(luma)
-        };
-        for sample in [
-            SampleJpeg::gray(width, height),
-            color((1, 1)),
-            color((2, 1)),
-            color((2, 2)),
-            color((1, 2)),
-            restart((2, 1), 1),
-            restart((2, 2), 4),
-            restart((1, 1), 7),
-        ] {
-            let levels = jpeg_levels(&sample.encode(), width, height).unwrap();
-            for (i, level) in (0..).zip(&levels) {
-                let expected = SampleJpeg::level(i % width, i / width);
+        let (width, height) = samples::SIZE_PX;
+        for sample in samples::ALL {
+            let levels = jpeg_levels(sample, width, height).unwrap();
+            assert_eq!(levels.len() as u32, width * height);
+            for (i, level) in (0..).zip(levels) {
+                let expected = samples::level(i % width, i / width);
                 assert!(
-                    level.abs_diff(expected) <= 12,
-                    "{i}: {level}, expected {expected}, {sample:?}"
+                    level.abs_diff(expected) <= 2,
+                    "{i}: {level}, expected {expected}"
                 );
             }
         }
@@ -340,61 +322,45 @@ mod tests {
 
     #[test]
     fn jpeg_without_tables_or_end_gives_the_same_levels() {
-        let usual = SampleJpeg::color(48, 32, (2, 1));
-        let expected = jpeg_levels(&usual.encode(), 48, 32).unwrap();
-        let bare = SampleJpeg {
-            has_huffman_tables: false,
-            has_end_marker: false,
-            ..usual
-        };
-        let mut bytes = bare.encode();
-        assert_eq!(jpeg_levels(&bytes, 48, 32).unwrap(), expected);
+        let (width, height) = samples::SIZE_PX;
+        let expected = jpeg_levels(samples::COLOR, width, height).unwrap();
+        let mut bytes = samples::without(samples::COLOR, 0xc4);
+        bytes.truncate(bytes.len() - 2);
+        assert_eq!(jpeg_levels(&bytes, width, height).unwrap(), expected);
         bytes.extend([0; 500]);
-        assert_eq!(jpeg_levels(&bytes, 48, 32).unwrap(), expected);
+        assert_eq!(jpeg_levels(&bytes, width, height).unwrap(), expected);
     }
 
     #[test]
     fn unusable_jpeg_is_a_fault_of_its_kind() {
-        let jpeg = SampleJpeg::color(32, 16, (2, 1)).encode();
-        let kind = |bytes: &[u8], width| jpeg_levels(bytes, width, 16).unwrap_err().kind;
-        let half = jpeg.len() - 60;
-        assert_eq!(kind(&jpeg[..half], 32), FaultKind::ShortFrames);
-        let ended = [&jpeg[..half], &[0xff, 0xd9]].concat();
-        assert_eq!(kind(&ended, 32), FaultKind::ShortFrames);
-        assert_eq!(kind(&[], 32), FaultKind::ShortFrames);
-        assert_eq!(kind(&[0; 99], 32), FaultKind::ShortFrames);
-        assert_eq!(kind(&[7, 8, 0xff, 0xd9], 32), FaultKind::DamagedFrames);
-        assert_eq!(kind(&jpeg, 64), FaultKind::WrongSize);
-        let frame = jpeg.windows(2).position(|w| w == [0xff, 0xc0]).unwrap();
-        for (damaged, expected) in [
+        let jpeg = samples::COLOR;
+        let fault =
+            |bytes: &[u8], width| jpeg_levels(bytes, width, samples::SIZE_PX.1).unwrap_err();
+        let kind = |bytes: &[u8]| fault(bytes, samples::SIZE_PX.0).kind;
+        let half = &jpeg[..jpeg.len() - 200];
+        assert_eq!(kind(half), FaultKind::ShortFrames);
+        assert_eq!(
+            kind(&[half, &[0xff, 0xd9]].concat()),
+            FaultKind::ShortFrames
+        );
+        assert_eq!(kind(&[]), FaultKind::ShortFrames);
+        assert_eq!(kind(&[0; 99]), FaultKind::ShortFrames);
+        assert_eq!(kind(&[7, 8, 0xff, 0xd9]), FaultKind::DamagedFrames);
+        assert_eq!(fault(jpeg, 64).kind, FaultKind::WrongSize);
+        for (size, expected) in [
             ([0xea, 0x60, 0xea, 0x60], FaultKind::DamagedFrames),
-            ([0, 17, 0, 32], FaultKind::ShortFrames),
-            ([0, 8, 0, 32], FaultKind::DamagedFrames),
+            ([0, 41, 0, 52], FaultKind::ShortFrames),
+            ([0, 8, 0, 52], FaultKind::DamagedFrames),
         ] {
-            let mut jpeg = jpeg.clone();
-            jpeg[frame + 5..frame + 9].copy_from_slice(&damaged);
-            assert_eq!(kind(&jpeg, 32), expected, "{damaged:?}");
+            let changed = samples::changed(jpeg, 0xc0, 1, &size);
+            assert_eq!(kind(&changed), expected, "{size:?}");
         }
-        let separate = SampleJpeg {
-            is_interleaved: false,
-            ..SampleJpeg::color(32, 16, (2, 1))
-        };
-        let fault = jpeg_levels(&separate.encode(), 32, 16).unwrap_err();
-        assert!(fault.detail.contains("separate scans"), "{}", fault.detail);
-    }
-
-    #[test]
-    fn a_jpeg_of_another_encoder_is_read() {
-        let mut gradient = image::RgbImage::new(32, 16);
-        for (x, _, pixel) in gradient.enumerate_pixels_mut() {
-            *pixel = image::Rgb([(x * 8) as u8; 3]);
-        }
-        let mut jpeg = Vec::new();
-        let encoder = image::codecs::jpeg::JpegEncoder::new_with_quality(&mut jpeg, 95);
-        gradient.write_with_encoder(encoder).unwrap();
-        for (i, level) in (0..).zip(jpeg_levels(&jpeg, 32, 16).unwrap()) {
-            assert!(level.abs_diff((i % 32 * 8) as u8) <= 4, "{i}: {level}");
-        }
+        let dense = samples::changed(jpeg, 0xc0, 10, &[0x41]);
+        let detail = fault(&dense, samples::SIZE_PX.0).detail;
+        assert!(
+            detail.contains("more densely") && detail.contains("?format="),
+            "{detail}"
+        );
     }
 
     #[test]

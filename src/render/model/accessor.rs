@@ -4,7 +4,6 @@
 use std::cell::Cell;
 
 use super::document::{Accessor, Document, Shape};
-use super::embedded::Embedded;
 use super::error::ModelProblem;
 
 /// Largest number of rows of an accessor.
@@ -17,18 +16,16 @@ const MAX_DECODED_BYTES: usize = 128 << 20;
 pub(super) struct Source<'a> {
     pub(super) document: &'a Document,
     bin: &'a [u8],
-    pub(super) embedded: &'a Embedded,
     /// Number of bytes decoded so far.
     decoded: Cell<usize>,
 }
 
 impl<'a> Source<'a> {
     /// Creates a source of which nothing is decoded yet.
-    pub(super) fn new(document: &'a Document, bin: &'a [u8], embedded: &'a Embedded) -> Self {
+    pub(super) fn new(document: &'a Document, bin: &'a [u8]) -> Self {
         Self {
             document,
             bin,
-            embedded,
             decoded: Cell::new(0),
         }
     }
@@ -60,12 +57,7 @@ impl<'a> Source<'a> {
         index: usize,
         wanted: &[usize],
     ) -> Result<Vec<[f32; N]>, ModelProblem> {
-        if self.accessor(index)?.sparse.is_none() {
-            return self.read(index, Some(wanted));
-        }
-        let rows = self.rows::<N>(index)?;
-        let row = |&i: &usize| rows.get(i).copied().unwrap_or([0.0; N]);
-        Ok(wanted.iter().map(row).collect())
+        self.read(index, Some(wanted))
     }
 
     /// Returns all rows of an accessor, or the wanted ones.
@@ -76,6 +68,12 @@ impl<'a> Source<'a> {
     ) -> Result<Vec<[f32; N]>, ModelProblem> {
         let accessor = self.accessor(index)?;
         let damaged = |what: &str| ModelProblem::Damaged(format!("accessor {index}: {what}"));
+        if accessor.sparse.is_some() {
+            return Err(ModelProblem::Unsupported {
+                feature: "sparse accessors".to_owned(),
+                remedy: "apply its shape keys before exporting",
+            });
+        }
         let width = match accessor.shape {
             Shape::Scalar => 1,
             Shape::Vec2 => 2,
@@ -97,42 +95,16 @@ impl<'a> Source<'a> {
         let read_count = wanted.map_or(count, <[usize]>::len);
         self.charge(read_count, size_of::<[f32; N]>())?;
         let number = |bytes: &[u8]| kind.number(accessor.normalized, bytes);
-        let mut rows = match accessor.buffer_view {
-            Some(view) => {
-                let at = accessor.byte_offset;
-                let elements = self.elements(view, at, count, kind.size() * N)?;
-                let row = |i| decoded(elements.get(i), kind, number);
-                match wanted {
-                    Some(wanted) => wanted.iter().copied().map(row).collect(),
-                    None => (0..count).map(row).collect(),
-                }
-            }
+        let Some(view) = accessor.buffer_view else {
             // An accessor without data consists of zeros.
-            None => vec![[0.0; N]; read_count],
+            return Ok(vec![[0.0; N]; read_count]);
         };
-        let Some(sparse) = &accessor.sparse else {
-            return Ok(rows);
-        };
-        if sparse.count > count {
-            return Err(damaged("it replaces more rows than it has"));
-        }
-        let index_kind = sparse.indices.component_type.and_then(Kind::new);
-        let index_kind = index_kind
-            .filter(|kind| matches!(kind, Kind::U8 | Kind::U16 | Kind::U32))
-            .ok_or_else(|| damaged("its sparse indices are not whole numbers"))?;
-        let at = sparse.indices.byte_offset;
-        let view = sparse.indices.buffer_view;
-        let places = self.elements(view, at, sparse.count, index_kind.size())?;
-        let (view, at) = (sparse.values.buffer_view, sparse.values.byte_offset);
-        let values = self.elements(view, at, sparse.count, kind.size() * N)?;
-        for i in 0..sparse.count {
-            let place = index_kind.number(false, places.get(i)) as usize;
-            let row = rows
-                .get_mut(place)
-                .ok_or_else(|| damaged("a sparse index is beyond its last row"))?;
-            *row = decoded(values.get(i), kind, number);
-        }
-        Ok(rows)
+        let elements = self.elements(view, accessor.byte_offset, count, kind.size() * N)?;
+        let row = |i| decoded(elements.get(i), kind, number);
+        Ok(match wanted {
+            Some(wanted) => wanted.iter().copied().map(row).collect(),
+            None => (0..count).map(row).collect(),
+        })
     }
 
     /// Adds `count` elements of `size` bytes to the total of decoded bytes before they are decoded. Fails if the total exceeds
@@ -204,12 +176,10 @@ impl<'a> Source<'a> {
         let view = view.ok_or_else(|| damaged("does not exist"))?;
         let buffer = self.document.buffers.get(view.buffer);
         let buffer = buffer.ok_or_else(|| damaged("is in a buffer that does not exist"))?;
-        let data = match self.embedded.buffers.get(view.buffer) {
-            Some(Some(data)) => data.as_slice(),
-            _ if buffer.uri.is_some() => return Err(ModelProblem::outside_data()),
-            _ => self.bin,
-        };
-        if view.buffer != 0 && buffer.uri.is_none() {
+        if buffer.uri.is_some() {
+            return Err(ModelProblem::outside_data());
+        }
+        if view.buffer != 0 {
             if view.extensions.meshopt.is_some() {
                 return Err(ModelProblem::unsupported_extension(
                     "EXT_meshopt_compression",
@@ -218,7 +188,7 @@ impl<'a> Source<'a> {
             return Err(damaged("is in a buffer without data"));
         }
         let end = view.byte_offset.checked_add(view.byte_length);
-        end.and_then(|end| data.get(view.byte_offset..end))
+        end.and_then(|end| self.bin.get(view.byte_offset..end))
             .ok_or_else(|| damaged("reaches beyond the end of its buffer"))
     }
 }

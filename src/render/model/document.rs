@@ -160,7 +160,8 @@ pub(super) struct Accessor {
     pub(super) count: usize,
     #[serde(rename = "type")]
     pub(super) shape: Shape,
-    pub(super) sparse: Option<Sparse>,
+    /// Rows that replace others; their content is not read.
+    pub(super) sparse: Option<IgnoredAny>,
 }
 
 /// The shape of one row of an accessor.
@@ -174,24 +175,6 @@ pub(super) enum Shape {
     Mat2,
     Mat3,
     Mat4,
-}
-
-#[derive(Debug, Deserialize)]
-pub(super) struct Sparse {
-    pub(super) count: usize,
-    pub(super) indices: SparsePart,
-    pub(super) values: SparsePart,
-}
-
-/// The location of the indices, or of the values, of a sparse accessor in the file.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct SparsePart {
-    pub(super) buffer_view: usize,
-    #[serde(default)]
-    pub(super) byte_offset: usize,
-    /// Component type of the indices. The values have the component type of the accessor.
-    pub(super) component_type: Option<u64>,
 }
 
 #[derive(Debug, Deserialize)]

@@ -54,7 +54,7 @@ impl ModelProblem {
     /// Returns the problem of a file that refers to data in other files.
     pub(super) fn outside_data() -> Self {
         Self::Unsupported {
-            feature: "data outside of the file (uri)".to_owned(),
+            feature: "data in a uri instead of its binary part".to_owned(),
             remedy: "export everything into one file, 'glTF Binary (.glb)'",
         }
     }

@@ -7,7 +7,6 @@ use super::animation;
 use super::container;
 use super::data::{LEVELS, Model, ModelVertex};
 use super::document::{Document, Primitive};
-use super::embedded::Embedded;
 use super::error::{ModelError, ModelProblem, at_most};
 use super::joints::JointList;
 use super::left_out::LeftOut;
@@ -64,8 +63,7 @@ fn read_model(bytes: &[u8]) -> Result<Model, ModelProblem> {
     let document = Document::parse(chunks.json)?;
     check_version(&document)?;
     check_extensions(&document, &mut left_out)?;
-    let embedded = Embedded::new(&document)?;
-    let source = Source::new(&document, chunks.bin, &embedded);
+    let source = Source::new(&document, chunks.bin);
     let tree = Tree::new(&document.nodes)?;
     let nodes = tree.nodes_with_mesh(&document)?;
     let parts = parts(&document, &nodes, &mut left_out)?;

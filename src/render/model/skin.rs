@@ -353,9 +353,6 @@ fn image_bytes<'a>(source: &Source<'a>, index: usize) -> Result<&'a [u8], ModelP
     let damaged = |what: &str| ModelProblem::Damaged(format!("image {index} {what}"));
     let image = source.document.images.get(index);
     let image = image.ok_or_else(|| damaged("does not exist"))?;
-    if let Some(Some(data)) = source.embedded.images.get(index) {
-        return Ok(data);
-    }
     if image.uri.is_some() {
         return Err(ModelProblem::outside_data());
     }
