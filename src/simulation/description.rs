@@ -6,8 +6,8 @@ use crate::behavior::MindParams;
 use crate::geometry::Surface;
 use crate::navigation::FieldParams;
 use crate::world::{
-    BarrierParams, BodyParams, FlockParams, MotionParams, NameTable, ObstacleParams,
-    PathParams, PerceptionParams, PoolParams, RelationParams, RuleParams,
+    BarrierParams, BodyParams, FlockParams, MotionParams, NameTable, ObstacleParams, PathParams,
+    PerceptionParams, PoolParams, RelationParams, RuleParams,
 };
 
 /// Description of a pool.

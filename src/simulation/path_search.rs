@@ -5,8 +5,8 @@
 
 use glam::Vec2;
 
-use super::state::PoolState;
 use super::Simulation;
+use super::state::PoolState;
 use crate::navigation::{Environment, FloorRect, GridQuery, PathRequest};
 
 impl Simulation {

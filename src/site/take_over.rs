@@ -10,7 +10,6 @@ use super::edit::Draft;
 use super::editor::{Applied, Editor};
 use crate::config::{Problem, Problems};
 use crate::control::{DocumentName, DocumentText, EditorStep, PoolCommand};
-use crate::simulation::{Change, PlanChange};
 
 impl Editor {
     /// Applies texts from the disk. A document keeps its unsaved edits if its text on the disk is unchanged. A deletion of a
@@ -93,7 +92,7 @@ impl Editor {
     fn reload_files(&mut self) -> Result<Applied, Problems> {
         let kept = self.models.clone();
         self.models.forget_files();
-        let (_, site, plan) = match self.try_texts(&BTreeMap::new()) {
+        let (_, site, _) = match self.try_texts(&BTreeMap::new()) {
             Ok(tried) => tried,
             Err(problems) => {
                 self.models = kept;
@@ -106,19 +105,11 @@ impl Editor {
         let has_new_model = models
             .into_iter()
             .any(|(a, b)| !Arc::ptr_eq(&a.model, &b.model));
-        let has_new_fields = site.field_grids != old.field_grids;
-        if has_new_fields || has_new_model || site.calibration != old.calibration {
+        if has_new_model || site.calibration != old.calibration {
             self.site = Arc::new(site);
             applied.is_new_site = true;
             let documents = Vec::new();
             applied.command = Some(EditorStep::TakeOver { documents }.into());
-        }
-        if has_new_fields {
-            applied.changes.push(Change::Pool(Box::new(PlanChange {
-                plan,
-                added: Vec::new(),
-                removed_ids: Vec::new(),
-            })));
         }
         Ok(applied)
     }

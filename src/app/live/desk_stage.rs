@@ -20,7 +20,6 @@ use crate::control::{
     FaultReporter, Incoming, Journal, Outcome, PoolCommand, ShowCommand, Source, SourceKind,
     StageReport, Status, UpkeepCommand, VisionCommand,
 };
-use crate::files::save_file;
 use crate::runtime::{Heartbeat, Latest};
 
 use super::super::last_good::LastGood;

@@ -1,12 +1,11 @@
 //! Tests of decisions: the effect of needs, actions and random choices. **Source**: Jockel 2005, §3.3.
 
 use glam::Vec3;
-use shoal::behavior::actions::{AvoidObstacles, HuntPrey, Investigate, Seek, SeekTarget, Wander};
+use shoal::behavior::actions::{HuntPrey, Investigate, Seek, SeekTarget, Wander};
 use shoal::behavior::{ActionParams, Combine, LimitParams, LimitSide, NeedKind, NeedParams};
 use shoal::simulation::{SceneDescription, Simulation};
-use shoal::world::{ObstacleParams, SphereParams};
 
-use super::{Y, at, executed, only, pool, pool_with_rocks, seek_point, tick};
+use super::{at, executed, only, pool, seek_point, tick};
 use crate::pools::{self, bare};
 
 #[test]

@@ -9,14 +9,14 @@ use crate::desk::{Pool, document, edit, set};
 #[test]
 fn a_parameter_applies_at_the_next_tick() {
     let (mut pool, _) = herring_and_visitor();
-    let set = set(
+    let change = set(
         "species:herring",
         "actions.evade_shadow.flee_distance_m",
         json!(-5),
     );
     check_edit(
         &mut pool,
-        set,
+        change,
         |p| p.does(alone(p), "evade_shadow"),
         |p| !p.does(alone(p), "evade_shadow"),
     );
@@ -25,10 +25,10 @@ fn a_parameter_applies_at_the_next_tick() {
 #[test]
 fn a_weight_of_zero_switches_an_action_off() {
     let (mut pool, _) = herring_and_visitor();
-    let set = set("species:herring", "actions.evade_shadow.weight", json!(0));
+    let change = set("species:herring", "actions.evade_shadow.weight", json!(0));
     check_edit(
         &mut pool,
-        set,
+        change,
         |p| p.does(alone(p), "evade_shadow"),
         |p| !p.does(alone(p), "evade_shadow"),
     );
@@ -127,7 +127,7 @@ fn species_parameters_apply_at_the_next_tick() {
     let mut pool = Pool::new();
     let index = pool.all("shark")[0];
     let id = pool.id(index);
-    let set = set(
+    let change = set(
         "species:shark",
         "motion",
         json!({"cruise_mps": 0.05, "boost_mps": 0.05, "min_speed_mps": 0.0}),
@@ -140,7 +140,7 @@ fn species_parameters_apply_at_the_next_tick() {
     };
     check_edit(
         &mut pool,
-        set,
+        change,
         |p| {
             p.run(120);
             speed(p) > 0.1

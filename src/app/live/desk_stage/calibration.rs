@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use super::super::live_calibration::CalibrationCommand;
 use super::DeskStage;
-use crate::config::save_file;
 use crate::control::{
     CalibrationStatus, CalibrationStep, Command, DocumentName, Edit, EditChange, EditorStep,
     PoolEdit, Source, SourceKind,
 };
+use crate::files::save_file;
 
 /// Name of the file in which an accepted calibration is saved if the site does not name a file.
 const CALIBRATION_FILE: &str = "calibration.toml";

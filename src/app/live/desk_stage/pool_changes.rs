@@ -10,7 +10,7 @@ use super::DeskStage;
 use crate::app::desk::reasons;
 use crate::app::session::SessionEntry;
 use crate::control::{
-    DocumentName, EditChange, EditorStep, EventKind, IndividualCommand, Outcome, PoolCommand,
+    DocumentName, Edit, EditChange, EditorStep, EventKind, IndividualCommand, Outcome, PoolCommand,
     PoolEdit, Source,
 };
 use crate::site::Site;
@@ -240,6 +240,7 @@ fn has_same_look(a: &Site, b: &Site) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::control::SourceKind;
     use crate::site::{Editor, load};
 
     fn source(name: &str) -> Source {
