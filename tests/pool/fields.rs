@@ -156,11 +156,7 @@ fn every_kind_of_field_can_be_added_and_edited() {
             pool.run(2);
         }
     }
-    let wrong = desk::edit(
-        "scene:pool",
-        "fields[0].shape.goal_m",
-        json!({"do": "set", "value": [9.0, 0.0]}),
-    );
+    let wrong = desk::set("scene:pool", "fields[0].shape.goal_m", json!([9.0, 0.0]));
     let problems = pool.try_command(wrong).unwrap_err().to_string();
     assert!(problems.contains("outside the field"), "{problems}");
 }
@@ -241,11 +237,7 @@ fn fields_are_read_from_files_beside_the_site_and_invalid_files_are_rejected() {
         ("site.toml", "site.toml"),
         ("scenes", "it is a folder, not a file"),
     ] {
-        let wrong = desk::edit(
-            "scene:pool",
-            "fields",
-            json!({"do": "set", "value": field(file)}),
-        );
+        let wrong = desk::set("scene:pool", "fields", json!(field(file)));
         let problems = pool.try_command(wrong).unwrap_err().to_string();
         assert!(problems.contains(reason), "'{file}': {problems}");
     }
@@ -296,11 +288,7 @@ fn the_avoidance_method_of_a_species_can_be_changed_while_it_swims() {
         pool.run(30);
     }
     assert_eq!(pool.simulation.quarantine_count(), 0);
-    let wrong = desk::edit(
-        "species:herring",
-        "avoidance",
-        json!({"do": "set", "value": "luck"}),
-    );
+    let wrong = desk::set("species:herring", "avoidance", json!("luck"));
     assert!(
         pool.try_command(wrong)
             .unwrap_err()

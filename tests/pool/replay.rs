@@ -11,7 +11,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::desk::{Pool, edit};
+use crate::desk::{Pool, edit, set};
 use serde_json::json;
 use shoal::app::{CommandScript, SimulateOptions, agents_line, simulate, watch_files};
 use shoal::control::{Command, EditorStep, Journal, PoolCommand, desk_queue};
@@ -63,11 +63,7 @@ fn a_replayed_command_log_gives_the_same_run() {
             120 => json!({"command": "take_over", "documents": [
                 {"document": {"kind": "species", "name": "trout"}, "text": trout}]}),
             130 => json!({"command": "add_species", "name": "zander", "like": "trout", "count": 3}),
-            160 => edit(
-                "scene:pool",
-                "population.herring",
-                json!({"do": "set", "value": 50}),
-            ),
+            160 => set("scene:pool", "population.herring", json!(50)),
             200 => {
                 json!({"command": "director", "event": {"event": "gather", "point_m": [0.0, -0.6, 0.0]}})
             }

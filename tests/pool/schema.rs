@@ -9,7 +9,7 @@
     reason = "tests may"
 )]
 
-use crate::desk::{Pool, edit};
+use crate::desk::{Pool, set};
 use serde_json::{Value, json};
 use shoal::behavior::ActionParams;
 use shoal::config::unit_of_field;
@@ -190,11 +190,7 @@ fn every_parameter_of_every_action_can_be_edited() {
             let is_same = is_near(&written, &value);
             assert!(is_same, "{kind}.{name}: {written} is not {value}");
             if let Some(max) = field["maximum"].as_f64().filter(|max| *max < 1e9) {
-                let beyond = edit(
-                    "species:trout",
-                    &path,
-                    json!({"do": "set", "value": max * 2.0 + 1.0}),
-                );
+                let beyond = set("species:trout", &path, json!(max * 2.0 + 1.0));
                 let problems = pool
                     .try_command(beyond)
                     .expect_err("the value is out of range");

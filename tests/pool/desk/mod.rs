@@ -90,7 +90,7 @@ impl Pool {
     }
 
     pub(crate) fn set(&mut self, document: &str, path: &str, value: Value) {
-        self.edit(document, path, json!({"do": "set", "value": value}));
+        self.command(set(document, path, value));
     }
 
     pub(crate) fn step(&mut self) {
@@ -204,4 +204,9 @@ pub(crate) fn document(name: &str) -> Value {
 
 pub(crate) fn edit(name: &str, path: &str, change: Value) -> Value {
     json!({"command": "edit", "edits": [{"document": document(name), "path": path, "change": change}]})
+}
+
+/// Returns the command that sets one value.
+pub(crate) fn set(name: &str, path: &str, value: Value) -> Value {
+    edit(name, path, json!({"do": "set", "value": value}))
 }

@@ -3,11 +3,7 @@
 use super::*;
 
 fn set_population(count: u32) -> Value {
-    edit(
-        "scene:pool",
-        "population.herring",
-        json!({"do": "set", "value": count}),
-    )
+    set("scene:pool", "population.herring", json!(count))
 }
 
 #[test]
@@ -16,7 +12,7 @@ fn a_batch_is_one_change() {
     let change = json!({"command": "batch", "commands": [
         set_population(3),
         {"command": "add_species", "name": "perch", "like": "trout", "count": 2},
-        edit("species:perch", "motion.cruise_mps", json!({"do": "set", "value": 0.3})),
+        set("species:perch", "motion.cruise_mps", json!(0.3)),
         {"command": "director", "event": {"event": "hunting", "on": true}},
         {"command": "add_individual", "species": "perch", "position_m": [0.5, -0.5, 0.5]},
     ]});
@@ -46,11 +42,7 @@ fn a_batch_with_an_impossible_command_changes_nothing() {
             "unicorn",
         ),
         (
-            edit(
-                "scene:pool",
-                "population.herring",
-                json!({"do": "set", "value": -1}),
-            ),
+            set("scene:pool", "population.herring", json!(-1)),
             "population",
         ),
     ] {

@@ -4,7 +4,7 @@ use glam::Vec2;
 use serde_json::json;
 
 use super::check_edit;
-use crate::desk::{Pool, edit};
+use crate::desk::{Pool, set};
 
 fn named(pool: &Pool) -> Vec<(u32, String)> {
     let world = pool.simulation.world();
@@ -56,10 +56,10 @@ fn rules_can_be_edited_started_and_undone() {
             .to_string()
             .contains("there is no rule \"x\"; existing: ")
     );
-    let rejected = pool.try_command(edit(
+    let rejected = pool.try_command(set(
         "scene:pool",
         "director[0].then.effect",
-        json!({"do": "set", "value": "explode"}),
+        json!("explode"),
     ));
     assert!(rejected.is_err());
     pool.command(json!({"command": "undo"}));

@@ -4,19 +4,19 @@ use glam::Vec3;
 use serde_json::json;
 
 use super::{alone, check_edit, herring_and_visitor};
-use crate::desk::{Pool, document, edit};
+use crate::desk::{Pool, document, edit, set};
 
 #[test]
 fn a_parameter_applies_at_the_next_tick() {
     let (mut pool, _) = herring_and_visitor();
-    let set = edit(
+    let change = set(
         "species:herring",
         "actions.evade_shadow.flee_distance_m",
-        json!({"do": "set", "value": -5}),
+        json!(-5),
     );
     check_edit(
         &mut pool,
-        set,
+        change,
         |p| p.does(alone(p), "evade_shadow"),
         |p| !p.does(alone(p), "evade_shadow"),
     );
@@ -25,14 +25,10 @@ fn a_parameter_applies_at_the_next_tick() {
 #[test]
 fn a_weight_of_zero_switches_an_action_off() {
     let (mut pool, _) = herring_and_visitor();
-    let set = edit(
-        "species:herring",
-        "actions.evade_shadow.weight",
-        json!({"do": "set", "value": 0}),
-    );
+    let change = set("species:herring", "actions.evade_shadow.weight", json!(0));
     check_edit(
         &mut pool,
-        set,
+        change,
         |p| p.does(alone(p), "evade_shadow"),
         |p| !p.does(alone(p), "evade_shadow"),
     );
@@ -131,10 +127,10 @@ fn species_parameters_apply_at_the_next_tick() {
     let mut pool = Pool::new();
     let index = pool.all("shark")[0];
     let id = pool.id(index);
-    let set = edit(
+    let change = set(
         "species:shark",
         "motion",
-        json!({"do": "set", "value": {"cruise_mps": 0.05, "boost_mps": 0.05, "min_speed_mps": 0.0}}),
+        json!({"cruise_mps": 0.05, "boost_mps": 0.05, "min_speed_mps": 0.0}),
     );
     let speed = move |p: &mut Pool| {
         let index = p.index(id).unwrap();
@@ -144,7 +140,7 @@ fn species_parameters_apply_at_the_next_tick() {
     };
     check_edit(
         &mut pool,
-        set,
+        change,
         |p| {
             p.run(120);
             speed(p) > 0.1
@@ -152,11 +148,7 @@ fn species_parameters_apply_at_the_next_tick() {
         |p| speed(p) <= 0.0501,
     );
     let radius = pool.simulation.world().agents.radii_m[index];
-    let thick = edit(
-        "species:shark",
-        "body.radius_m",
-        json!({"do": "set", "value": 0.5}),
-    );
+    let thick = set("species:shark", "body.radius_m", json!(0.5));
     check_edit(
         &mut pool,
         thick,

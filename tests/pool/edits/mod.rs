@@ -14,7 +14,7 @@ mod director;
 mod minds;
 mod population;
 
-use crate::desk::{Pool, document, edit};
+use crate::desk::{Pool, document, edit, set};
 use glam::{Vec2, Vec3};
 use serde_json::{Value, json};
 
@@ -115,18 +115,10 @@ fn a_rejected_command_reports_all_problems_and_changes_nothing() {
         json!({"command": "director", "event": {"event": "set_need", "species": "trout", "need": "fly", "value": 1}}),
         json!({"command": "director", "event": {"event": "hunting", "species": "unicorn", "on": true}}),
         json!({"command": "director", "event": {"event": "gather", "point_m": [0, -0.5, 0], "weight": -1}}),
-        edit(
-            "species:trout",
-            "needs[0].actions",
-            json!({"do": "set", "value": []}),
-        ),
+        set("species:trout", "needs[0].actions", json!([])),
         edit("species:trout", "actions.lurk", json!({"do": "remove"})),
         edit("species:unicorn", "body", json!({"do": "remove"})),
-        edit(
-            "scene:pool",
-            "population.herring",
-            json!({"do": "set", "value": 4_000_000}),
-        ),
+        set("scene:pool", "population.herring", json!(4_000_000)),
         edit("scene:pool", "population..herring", json!({"do": "remove"})),
     ] {
         let problems = pool

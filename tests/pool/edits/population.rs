@@ -5,29 +5,21 @@ use serde_json::json;
 use shoal::control::DocumentName;
 
 use super::check_edit;
-use crate::desk::{Pool, edit};
+use crate::desk::{Pool, edit, set};
 
 #[test]
 fn quantities_and_individuals() {
     let mut pool = Pool::new();
     pool.run(5);
     let ids = pool.simulation.world().agents.ids.clone();
-    let more = edit(
-        "scene:pool",
-        "population.herring",
-        json!({"do": "set", "value": 45}),
-    );
+    let more = set("scene:pool", "population.herring", json!(45));
     check_edit(
         &mut pool,
         more,
         |p| p.count("herring") == 40,
         |p| p.count("herring") == 45,
     );
-    let fewer = edit(
-        "scene:pool",
-        "population.herring",
-        json!({"do": "set", "value": 3}),
-    );
+    let fewer = set("scene:pool", "population.herring", json!(3));
     pool.command(fewer);
     pool.step();
     assert_eq!(pool.count("herring"), 3);
@@ -110,10 +102,10 @@ fn naming_an_individual_does_not_replace_it() {
         .iter()
         .map(|b| b.position_m)
         .collect();
-    let name = edit(
+    let name = set(
         "scene:pool",
         "individuals",
-        json!({"do": "set", "value": [{"name": "Nemo", "species": "herring"}]}),
+        json!([{"name": "Nemo", "species": "herring"}]),
     );
     pool.command(name);
     assert_eq!(living(&pool), before, "no individual was added or removed");
@@ -206,11 +198,7 @@ fn obstacles_can_be_added_moved_and_removed() {
         },
     );
     let center = |p: &Pool| p.simulation.world().solids[0].center_m();
-    let shift = edit(
-        "scene:pool",
-        "obstacles[0].center_m[0]",
-        json!({"do": "set", "value": 1.0}),
-    );
+    let shift = set("scene:pool", "obstacles[0].center_m[0]", json!(1.0));
     check_edit(
         &mut pool,
         shift,
@@ -224,11 +212,7 @@ fn obstacles_can_be_added_moved_and_removed() {
         |p| p.simulation.world().solids.len() == rocks,
         |p| p.simulation.world().solids.len() == rocks - 1,
     );
-    let shallow = edit(
-        "scene:pool",
-        "pool.ground_depth_m",
-        json!({"do": "set", "value": 0.7}),
-    );
+    let shallow = set("scene:pool", "pool.ground_depth_m", json!(0.7));
     check_edit(
         &mut pool,
         shallow,
