@@ -4,7 +4,7 @@ mod dead;
 mod extends;
 mod files;
 mod keywords;
-mod sentences;
+mod messages;
 
 use std::path::{Path, PathBuf};
 

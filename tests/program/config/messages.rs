@@ -1,0 +1,139 @@
+//! Tests of the messages for every kind of mistake in a site, scene or species file. A message says what is wrong, where, and what
+//! to do.
+//!
+//! The cases are texts in the folder `messages`. A line that begins with `==` begins a case, `-- FILE` begins a file of the site,
+//! and `~~ FILE` takes a shipped file and replaces the text behind `-` by the one behind `+`. The report must contain the texts
+//! behind `>>`; without any, it must be empty. If the case has no mistakes, these are all of its warnings.
+
+use super::{SiteFolder, shipped};
+
+/// One case.
+#[derive(Default)]
+struct Case {
+    /// File and line, and the text behind `==`.
+    place: String,
+    /// Name and text of each file.
+    files: Vec<(String, String)>,
+    /// Parts of the report.
+    expected: Vec<String>,
+}
+
+impl Case {
+    /// Returns what is wrong with the report; `None` if it is as expected.
+    fn failure(&self) -> Option<String> {
+        let mut files: Vec<(&str, &str)> = (self.files.iter())
+            .map(|(name, text)| (name.as_str(), text.as_str()))
+            .collect();
+        if !files.iter().any(|(name, _)| *name == "site.toml") {
+            files.push(("site.toml", "# defaults"));
+        }
+        let report = SiteFolder::new(&files).report();
+        let text = report.to_string();
+        let missing = (self.expected.iter()).find(|message| !text.contains(*message));
+        let count = self.expected.len();
+        if let Some(missing) = missing {
+            return Some(format!("expected \"{missing}\", got:\n{text}"));
+        }
+        let is_complete = match report.problems.is_empty() {
+            true => report.warnings.len() == count,
+            false => count > 0,
+        };
+        (!is_complete).then(|| format!("expected {count} messages, got:\n{text}"))
+    }
+}
+
+/// Reads the cases of a text with this name.
+fn cases(name: &str, text: &str) -> Vec<Case> {
+    let mut cases: Vec<Case> = Vec::new();
+    // What the next line with `+` replaces in a shipped file.
+    let mut replaced = None;
+    for (line, number) in text.lines().zip(1..) {
+        if let Some(title) = line.strip_prefix("==") {
+            cases.push(Case {
+                place: format!("{name}.txt:{number}:{title}"),
+                ..Case::default()
+            });
+            continue;
+        }
+        let case = cases.last_mut().expect("a text begins with a case");
+        if let Some(message) = line.strip_prefix(">> ") {
+            case.expected.push(message.to_owned());
+        } else if let Some(file) = line.strip_prefix("-- ") {
+            case.files.push((file.to_owned(), String::new()));
+        } else if let Some(file) = line.strip_prefix("~~ ") {
+            case.files.push((file.to_owned(), shipped(file)));
+        } else if let Some(old) = line.strip_prefix('-') {
+            replaced = Some(old);
+        } else if let Some(new) = line.strip_prefix('+') {
+            let (_, text) = case.files.last_mut().expect("a case begins with a file");
+            let old = replaced.take().expect("a line with - comes before");
+            assert!(text.contains(old), "{name}.txt:{number}: no such line");
+            *text = text.replacen(old, &new.replace("\\n", "\n"), 1);
+        } else {
+            let (_, text) = case.files.last_mut().expect("a case begins with a file");
+            text.push_str(line);
+            text.push('\n');
+        }
+    }
+    cases
+}
+
+/// Checks all cases of a text.
+fn check(name: &str, text: &str) {
+    let cases = cases(name, text);
+    assert!(!cases.is_empty());
+    let failures = cases.iter().filter_map(|case| {
+        let failure = case.failure()?;
+        Some(format!("{}\n{failure}\n", case.place))
+    });
+    assert_eq!(failures.collect::<String>(), "");
+}
+
+#[test]
+fn mistakes_in_site_files() {
+    check("sites", include_str!("messages/sites.txt"));
+}
+
+#[test]
+fn mistakes_in_scenes() {
+    check("scenes", include_str!("messages/scenes.txt"));
+}
+
+#[test]
+fn mistakes_in_species() {
+    check("species", include_str!("messages/species.txt"));
+}
+
+#[test]
+fn a_missing_site_file_and_lists_beyond_their_limits() {
+    let lists = |entry: fn(usize) -> String| (0..65).map(entry).collect::<String>();
+    let needs = lists(|i| format!("[[needs]]\nname = 'n{i}'\nactions = ['go']\n"));
+    let actions = lists(|i| format!("[actions.a{i}]\naction = 'wander'\n"));
+    let rules = lists(|i| {
+        format!(
+            "[[director]]\nname = 'r{i}'\nwhen = {{ condition = 'always' }}\nthen = {{ effect = 'calm' }}\n"
+        )
+    });
+    for (file, text, expected) in [
+        (
+            "species/eel.toml",
+            needs,
+            "needs: has 65 items; allowed: at most 64",
+        ),
+        (
+            "species/eel.toml",
+            actions,
+            "actions: 65 actions are too many; a mind can have at most 64",
+        ),
+        (
+            "scenes/sea.toml",
+            rules,
+            "director: 65 rules are too many; a scene can have at most 64, remove some",
+        ),
+    ] {
+        let report = SiteFolder::new(&[("site.toml", "# defaults"), (file, &text)]).report();
+        assert!(report.to_string().contains(expected), "{report}");
+    }
+    let report = SiteFolder::new(&[]).report().to_string();
+    assert!(report.contains("site.toml: cannot be opened"), "{report}");
+}
