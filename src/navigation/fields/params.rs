@@ -59,7 +59,7 @@ pub enum FieldShape {
     Uniform(UniformParams),
     /// Force along circles around the center.
     Vortex(VortexParams),
-    /// Force towards a goal, around all obstacles and out of every dead end.
+    /// Force towards a goal, around all obstacles at the height of the field's center and out of every dead end.
     Harmonic(HarmonicParams),
 }
 
