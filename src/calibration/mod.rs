@@ -13,6 +13,7 @@ mod fit;
 mod gray;
 mod lamp;
 mod mirror;
+mod moments;
 mod params;
 mod points;
 mod pole;

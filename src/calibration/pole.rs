@@ -8,7 +8,7 @@
 
 use glam::DVec2;
 
-use super::spot::Moments;
+use super::moments::Moments;
 
 /// Minimum distance of a corner of the spot from the line through the other two corners, in stripe widths. If the distance is
 /// smaller, the spot does not count as two stripes.

@@ -11,6 +11,7 @@ use glam::DVec2;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::moments::Moments;
 use super::pole::pole_foot;
 
 /// Minimum number of pixels of a spot. Smaller regions are noise.
@@ -151,7 +152,7 @@ fn spot(region: &[DVec2], (width, height): (usize, usize), object: TargetObject)
     let (foot, own) = match object {
         TargetObject::Disc => (
             Some(shape.middle),
-            (!shape.is_ellipse(region.len())).then_some(SpotFault::NotElliptic),
+            (!is_ellipse(&shape, region.len())).then_some(SpotFault::NotElliptic),
         ),
         TargetObject::Pole if general.is_some() => (None, None),
         TargetObject::Pole => {
@@ -166,47 +167,11 @@ fn spot(region: &[DVec2], (width, height): (usize, usize), object: TargetObject)
     }
 }
 
-/// Center and second central moments of a set of pixels.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Moments {
-    /// Center of the pixels.
-    pub(super) middle: DVec2,
-    /// Variance along the main axis, in px².
-    pub(super) along: f64,
-    /// Variance across the main axis, in px².
-    pub(super) across: f64,
-    /// Direction of the main axis, as a unit vector.
-    pub(super) axis: DVec2,
-}
-
-impl Moments {
-    pub(super) fn of(points: &[DVec2]) -> Self {
-        let count = points.len().max(1) as f64;
-        let middle = points.iter().sum::<DVec2>() / count;
-        let (mut xx, mut xy, mut yy) = (0.0, 0.0, 0.0);
-        for point in points {
-            let d = *point - middle;
-            xx += d.x * d.x / count;
-            xy += d.x * d.y / count;
-            yy += d.y * d.y / count;
-        }
-        // The variance within a square pixel (1/12 px²) is added to the variance of the pixel centers.
-        (xx, yy) = (xx + 1.0 / 12.0, yy + 1.0 / 12.0);
-        let (mean, apart) = ((xx + yy) / 2.0, ((xx - yy) / 2.0).hypot(xy));
-        let angle = (2.0 * xy).atan2(xx - yy) / 2.0;
-        Self {
-            middle,
-            along: mean + apart,
-            across: (mean - apart).max(1.0 / 12.0),
-            axis: DVec2::from_angle(angle),
-        }
-    }
-
-    fn is_ellipse(&self, pixels: usize) -> bool {
-        let full = 4.0 * std::f64::consts::PI * (self.along * self.across).sqrt();
-        let is_short = self.along <= DISC_LENGTH_MAX * DISC_LENGTH_MAX * self.across;
-        is_short && ELLIPSE_FILL.contains(&(pixels as f64 / full))
-    }
+/// Whether the pixels of this shape fill an ellipse that is not too long for a disc.
+fn is_ellipse(shape: &Moments, pixels: usize) -> bool {
+    let full = 4.0 * std::f64::consts::PI * (shape.along * shape.across).sqrt();
+    let is_short = shape.along <= DISC_LENGTH_MAX * DISC_LENGTH_MAX * shape.across;
+    is_short && ELLIPSE_FILL.contains(&(pixels as f64 / full))
 }
 
 #[cfg(test)]

@@ -34,7 +34,23 @@ struct Content {
 
 impl Content {
     fn of_model(model: &Model) -> Self {
-        let position = |i: &u32| Vec3::from_array(model.vertices[*i as usize].position);
+        let matrices = rest_matrices(model);
+        let position = |i: &u32| {
+            let vertex = &model.vertices[*i as usize];
+            let position = Vec3::from_array(vertex.position);
+            if matrices.is_empty() {
+                return position;
+            }
+            let moved = vertex
+                .joints
+                .iter()
+                .zip(vertex.weights)
+                .map(|(joint, weight)| {
+                    let matrix = matrices[usize::from(*joint)];
+                    f32::from(weight) / 255.0 * matrix.transform_point3(position)
+                });
+            moved.sum()
+        };
         let clips = model.clips.iter().map(|clip| {
             let start = clip.table[..model.joints.len()].iter();
             let rotations = start.map(|(rotation, _)| Some(*rotation));
@@ -91,6 +107,25 @@ impl Content {
             corners().fold(Vec3::NEG_INFINITY, Vec3::max),
         )
     }
+}
+
+/// Returns the transform of each joint at rest, from the space of the vertices.
+fn rest_matrices(model: &Model) -> Vec<Mat4> {
+    let mut globals = vec![Mat4::IDENTITY; model.joints.len()];
+    for &i in &model.order {
+        let joint = &model.joints[i];
+        let above = joint
+            .parent
+            .map_or(Mat4::IDENTITY, |parent| globals[parent]);
+        let rest = &joint.rest;
+        let local =
+            Mat4::from_scale_rotation_translation(rest.scale, rest.rotation, rest.translation);
+        globals[i] = above * joint.base * local;
+    }
+    let joints = globals.iter().zip(&model.joints);
+    joints
+        .map(|(global, joint)| *global * joint.inverse_bind)
+        .collect()
 }
 
 /// Adds a node and the nodes below it with their transforms to the scene.
