@@ -21,14 +21,14 @@ const CHAIN_MAX: usize = 8;
 
 /// The text of a document, with the name of its file.
 #[derive(Clone, Debug)]
-pub(super) struct DocumentText {
+pub(super) struct SourceText {
     pub(super) text: String,
     pub(super) file: String,
     /// Whether the text is built into the program.
     pub(super) is_built_in: bool,
 }
 
-impl DocumentText {
+impl SourceText {
     /// Returns a text that is built into the program.
     pub(super) fn built_in(text: &str, file: String) -> Self {
         Self {
@@ -55,10 +55,10 @@ impl DocumentText {
 
 /// The texts of all species by name.
 #[derive(Clone, Debug, Default)]
-pub(super) struct SpeciesTexts(BTreeMap<String, Arc<DocumentText>>);
+pub(super) struct SpeciesTexts(BTreeMap<String, Arc<SourceText>>);
 
-impl FromIterator<(String, Arc<DocumentText>)> for SpeciesTexts {
-    fn from_iter<I: IntoIterator<Item = (String, Arc<DocumentText>)>>(texts: I) -> Self {
+impl FromIterator<(String, Arc<SourceText>)> for SpeciesTexts {
+    fn from_iter<I: IntoIterator<Item = (String, Arc<SourceText>)>>(texts: I) -> Self {
         Self(texts.into_iter().collect())
     }
 }
@@ -70,7 +70,7 @@ impl SpeciesTexts {
     }
 
     /// Replaces or removes a text.
-    pub(super) fn replace(&mut self, name: &str, text: Option<DocumentText>) {
+    pub(super) fn replace(&mut self, name: &str, text: Option<SourceText>) {
         match text {
             Some(text) => self.0.insert(name.to_owned(), Arc::new(text)),
             None => self.0.remove(name),
@@ -93,11 +93,11 @@ impl SpeciesTexts {
         false
     }
 
-    /// Returns the texts that a species extends, the nearest first.
+    /// Returns the texts that a species extends, the nearest first, as (text, file).
     ///
     /// # Errors
     /// A message, if a text does not exist or is not valid TOML, or if the species extend each other in a circle.
-    fn bases(&self, name: &str) -> Result<Vec<&DocumentText>, String> {
+    fn bases(&self, name: &str) -> Result<Vec<(&str, &str)>, String> {
         let mut chain = vec![name.to_owned()];
         let mut bases = Vec::new();
         let mut text = self.0.get(name).map(Arc::as_ref);
@@ -127,7 +127,7 @@ impl SpeciesTexts {
             if !is_toml(&base.text) {
                 return Err(format!("{} is not valid TOML; correct it first", base.file));
             }
-            bases.push(base.as_ref());
+            bases.push((base.text.as_str(), base.file.as_str()));
             chain.push(next);
             text = Some(base);
         }
@@ -160,10 +160,6 @@ impl SpeciesTexts {
                 return None;
             }
         };
-        let bases: Vec<(&str, &str)> = bases
-            .iter()
-            .map(|base| (base.text.as_str(), base.file.as_str()))
-            .collect();
         let (read, found) = parse_extending(&own.text, &own.file, &bases, &SPECIES_RULES);
         problems.extend(found.0);
         let (value, spans) = read?;
@@ -173,32 +169,26 @@ impl SpeciesTexts {
             is_built_in: own.is_built_in,
         }))
     }
-}
 
-/// Returns a built-in species with everything that it inherits; `None` if there is no such species.
-pub fn built_in_species(name: &str) -> Option<SpeciesFile> {
-    let text = |(name, text): &(&str, &str)| {
-        let text = DocumentText::built_in(text, format!("built-in species/{name}.toml"));
-        ((*name).to_owned(), Arc::new(text))
-    };
-    let texts: SpeciesTexts = SPECIES.iter().map(text).collect();
-    let entry = texts.parse(name, &mut Vec::new())?;
-    Some(entry.value.clone())
-}
-
-impl SpeciesTexts {
     /// Returns the table of a species with everything that it inherits, if its own text is `text`. `None` if a text is invalid.
     pub(super) fn whole(&self, name: &str, text: &str) -> Option<toml::Table> {
         let bases = self.bases(name).ok()?;
-        let bases: Vec<(&str, &str)> = bases
-            .iter()
-            .map(|base| (base.text.as_str(), base.file.as_str()))
-            .collect();
         let mut whole = whole_table(text, &bases, &SPECIES_RULES)?;
         whole.remove("extends");
         whole.remove("own_needs");
         Some(whole)
     }
+}
+
+/// Returns a built-in species with everything that it inherits; `None` if there is no such species.
+pub fn built_in_species(name: &str) -> Option<SpeciesFile> {
+    let text = |(name, text): &(&str, &str)| {
+        let text = SourceText::built_in(text, format!("built-in species/{name}.toml"));
+        ((*name).to_owned(), Arc::new(text))
+    };
+    let texts: SpeciesTexts = SPECIES.iter().map(text).collect();
+    let entry = texts.parse(name, &mut Vec::new())?;
+    Some(entry.value.clone())
 }
 
 /// Rewrites changes of a species that extends another one, so that they apply to its own text: an inherited need is changed by

@@ -16,7 +16,7 @@ use serde_json::Value;
 use super::builtin;
 use super::edit::name_problem;
 use super::files::{SceneFile, SiteFile, SpeciesFile};
-use super::inheritance::{DocumentText, SpeciesTexts};
+use super::inheritance::{SourceText, SpeciesTexts};
 use crate::config::{self, Problem, Spans, is_blank, schema_of};
 use crate::control::DocumentName;
 use crate::files::{FileKind, file_kind, is_conflict_copy};
@@ -79,7 +79,7 @@ impl Library {
     pub(super) fn read(path: Option<&Path>, problems: &mut Vec<Problem>) -> Self {
         let site = match path.map(config::read_text) {
             None => {
-                let demo = DocumentText::built_in(builtin::SITE, "built-in demo.toml".to_owned());
+                let demo = SourceText::built_in(builtin::SITE, "built-in demo.toml".to_owned());
                 parse_document(&demo, problems)
             }
             Some(Ok(text)) => {
@@ -195,8 +195,14 @@ impl Library {
     }
 
     fn text_and_origin(&self, name: &DocumentName) -> Option<(&str, bool)> {
-        fn of<T>(entry: &Entry<T>) -> (&str, bool) {
-            (entry.spans.text(), entry.is_built_in)
+        let (spans, is_built_in) = self.spans_and_origin(name)?;
+        Some((spans.text(), is_built_in))
+    }
+
+    /// Returns the positions in a document, and whether it is built in; `None` if it does not exist or could not be parsed.
+    fn spans_and_origin(&self, name: &DocumentName) -> Option<(&Spans, bool)> {
+        fn of<T>(entry: &Entry<T>) -> (&Spans, bool) {
+            (&entry.spans, entry.is_built_in)
         }
         match name {
             DocumentName::Site => self.site.as_deref().map(of),
@@ -207,19 +213,8 @@ impl Library {
 
     /// Creates a problem with the position of a value in a document.
     pub(super) fn problem(&self, name: &DocumentName, path: &str, message: String) -> Problem {
-        let spans = match name {
-            DocumentName::Site => self.site.as_ref().map(|e| &e.spans),
-            DocumentName::Scene { name } => {
-                let entry = self.scenes.get(name).and_then(Option::as_ref);
-                entry.map(|e| &e.spans)
-            }
-            DocumentName::Species { name } => {
-                let entry = self.species.get(name).and_then(Option::as_ref);
-                entry.map(|e| &e.spans)
-            }
-        };
-        match spans {
-            Some(spans) => spans.problem(path, message),
+        match self.spans_and_origin(name) {
+            Some((spans, _)) => spans.problem(path, message),
             None => Problem {
                 path: path.into(),
                 ..Problem::of_file(name.to_string(), message)
@@ -252,7 +247,7 @@ impl Library {
             (Some(text), _) => Some(own_text(text, file.clone(), problems)),
             (None, Some(text)) => {
                 let file = format!("built-in {name}.toml");
-                Some(DocumentText::built_in(text, file))
+                Some(SourceText::built_in(text, file))
             }
             (None, None) => None,
         };
@@ -279,7 +274,7 @@ impl Library {
     fn replace_species(
         &mut self,
         name: &str,
-        text: Option<DocumentText>,
+        text: Option<SourceText>,
         problems: &mut Vec<Problem>,
     ) {
         self.species_texts.replace(name, text);
@@ -345,7 +340,7 @@ fn read_texts(
     documents: &[(String, PathBuf)],
     (folder, built_in): (&str, &[(&str, &str)]),
     problems: &mut Vec<Problem>,
-) -> BTreeMap<String, DocumentText> {
+) -> BTreeMap<String, SourceText> {
     let mut texts = BTreeMap::new();
     for (name, path) in documents {
         let file = path.display().to_string();
@@ -353,14 +348,14 @@ fn read_texts(
             Ok(text) => own_text(&text, file, problems),
             Err(problem) => {
                 problems.push(problem);
-                DocumentText::unusable(file)
+                SourceText::unusable(file)
             }
         };
         texts.insert(name.clone(), text);
     }
     for (name, text) in built_in {
         texts.entry((*name).to_owned()).or_insert_with(|| {
-            DocumentText::built_in(text, format!("built-in {folder}/{name}.toml"))
+            SourceText::built_in(text, format!("built-in {folder}/{name}.toml"))
         });
     }
     texts
@@ -368,15 +363,15 @@ fn read_texts(
 
 /// Returns a text of the user. A text without content is a problem: it is what a power cut or
 /// an interrupted copy leaves of a file, and would silently replace everything by defaults.
-fn own_text(text: &str, file: String, problems: &mut Vec<Problem>) -> DocumentText {
+fn own_text(text: &str, file: String, problems: &mut Vec<Problem>) -> SourceText {
     if is_blank(text) {
         problems.push(Problem::of_file(
             file.clone(),
             "is empty; restore its contents, or write a comment into it if all defaults are wanted",
         ));
-        return DocumentText::unusable(file);
+        return SourceText::unusable(file);
     }
-    DocumentText {
+    SourceText {
         text: text.to_owned(),
         file,
         is_built_in: false,
@@ -385,7 +380,7 @@ fn own_text(text: &str, file: String, problems: &mut Vec<Problem>) -> DocumentTe
 
 /// Parses a document that extends no other one, and adds its problems to `problems`. `None` if it has no usable value.
 fn parse_document<T: JsonSchema + DeserializeOwned>(
-    document: &DocumentText,
+    document: &SourceText,
     problems: &mut Vec<Problem>,
 ) -> Option<Arc<Entry<T>>> {
     if document.is_unusable() {
