@@ -3,11 +3,10 @@
 //! In: a path from the command line or of a document. Out: the path to write to, or the reason why nothing can be written
 //! there. Must not: replace or remove anything that is not a regular file.
 
+use std::ffi::{OsStr, OsString};
 use std::fs::{File, FileType};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-
-use super::save::{folder_of, temporary_path};
 
 /// The way in which an output is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,6 +125,27 @@ pub fn output_target(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
+pub(super) fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+pub(super) fn name_of(path: &Path) -> io::Result<&OsStr> {
+    path.file_name()
+        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "the path has no file name"))
+}
+
+/// Returns the path of the temporary file. The path contains the process id, so that two programs do not write into
+/// the same file.
+pub(super) fn temporary_path(path: &Path) -> io::Result<PathBuf> {
+    let mut name = OsString::from(".");
+    name.push(name_of(path)?);
+    name.push(format!(".{}.new", std::process::id()));
+    Ok(folder_of(path).join(name))
+}
+
 /// Whether data can be written one after the other to something of this type.
 fn is_stream(found: FileType) -> bool {
     #[cfg(unix)]
@@ -233,16 +253,5 @@ mod tests {
             check(&output).unwrap();
         }
         check_not_input(Path::new("/dev/null"), [Path::new("/dev/null")]).unwrap();
-    }
-
-    #[test]
-    fn a_save_through_a_link_keeps_the_link() {
-        let folder = tempfile::tempdir().unwrap();
-        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
-        std::fs::write(&file, "old").unwrap();
-        std::os::unix::fs::symlink("file", &link).unwrap();
-        super::super::write_atomically(&link, b"new").unwrap();
-        assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
-        assert_eq!(std::fs::read(&file).unwrap(), b"new");
     }
 }

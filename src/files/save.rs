@@ -5,12 +5,12 @@
 //! versions (generations). `demo.toml.000041` is older than `demo.toml.000042`. To restore a generation, copy it over
 //! the file. Must not: write into a file that another program may be reading.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::operation::{Operation, Readers, perform_all};
-use super::output::output_target;
+use super::output::{folder_of, name_of, output_target, temporary_path};
 
 /// Number of old versions that are kept of each file.
 const GENERATIONS_KEPT: usize = 10;
@@ -186,29 +186,8 @@ fn number_of(path: &Path, name: &OsStr) -> Option<u64> {
     number.parse().ok()
 }
 
-fn name_of(path: &Path) -> io::Result<&OsStr> {
-    path.file_name()
-        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "the path has no file name"))
-}
-
-pub(super) fn folder_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    }
-}
-
 fn generations_folder(path: &Path) -> PathBuf {
     folder_of(path).join(GENERATIONS_FOLDER)
-}
-
-/// Returns the path of the temporary file. The path contains the process id, so that two programs do not write into
-/// the same file.
-pub(super) fn temporary_path(path: &Path) -> io::Result<PathBuf> {
-    let mut name = OsString::from(".");
-    name.push(name_of(path)?);
-    name.push(format!(".{}.new", std::process::id()));
-    Ok(folder_of(path).join(name))
 }
 
 #[cfg(test)]
@@ -226,6 +205,18 @@ mod tests {
         write_atomically(&path, b"new").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"new");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_save_through_a_link_keeps_the_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+        std::fs::write(&file, "old").unwrap();
+        std::os::unix::fs::symlink("file", &link).unwrap();
+        write_atomically(&link, b"new").unwrap();
+        assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(std::fs::read(&file).unwrap(), b"new");
     }
 
     #[test]
