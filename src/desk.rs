@@ -1,4 +1,4 @@
-//! The rooms control, schedule, alerts, analytics, panel as one crate.
+//! The rooms control, operation, panel as one crate.
 
 #![cfg_attr(
     test,
@@ -11,8 +11,6 @@
 
 use shoal_base::{files, runtime};
 
-pub mod alerts;
-pub mod analytics;
 pub mod control;
+pub mod operation;
 pub mod panel;
-pub mod schedule;

@@ -12,7 +12,7 @@ pub mod app;
 pub mod site;
 
 pub use shoal_base::{config, files, geometry, runtime};
-pub use shoal_desk::{alerts, analytics, control, panel, schedule};
+pub use shoal_desk::{control, operation, panel};
 pub use shoal_eye::{calibration, camera, vision};
 pub use shoal_pool::{behavior, life, navigation, simulation, steering, world};
 pub use shoal_render::render;

@@ -6,17 +6,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::fit::Fit;
-use crate::alerts::AlertParams;
-use crate::analytics::CountingParams;
 use crate::behavior::{ActionParams, Combine, DrivesParams, MindParams, NeedParams};
 use crate::calibration::{CalibrationParams, Language};
 use crate::camera::CameraParams;
 use crate::config::{ExtendRules, KeyedList};
 use crate::geometry::{Surface, SurfaceKind};
 use crate::navigation::FieldParams;
+use crate::operation::AlertParams;
+use crate::operation::CountingParams;
+use crate::operation::ScheduleParams;
 use crate::panel::PanelParams;
 use crate::render::{OutputParams, PictureParams, SceneLook, SpeciesLook};
-use crate::schedule::ScheduleParams;
 use crate::simulation::SimulationParams;
 use crate::vision::VisionParams;
 use crate::world::{

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::Value;
-use shoal::analytics::{Counter, Sums, TrackPoint};
 use shoal::control::TrackLine;
+use shoal::operation::{CountSums, TrackPoint, VisitorCounter};
 
 use crate::recordings::{report_figure, tracks_of_scene};
 
@@ -73,7 +73,7 @@ fn true_visits(truth: &Path) -> Visits {
 /// Counts the tracks of a scene as `shoal run` does.
 fn counted_visits(tracks: &Path) -> Visits {
     let text = std::fs::read_to_string(tracks).expect("the tracks are written");
-    let mut counter = Counter::default();
+    let mut counter = VisitorCounter::default();
     let mut due_secs = 0.0;
     let mut points = Vec::new();
     for line in text.lines() {
@@ -95,7 +95,7 @@ fn counted_visits(tracks: &Path) -> Visits {
         );
     }
     counter.end_all(1_800_000_000);
-    let sum = |of: fn(&Sums) -> f64| counter.pending().values().map(of).sum();
+    let sum = |of: fn(&CountSums) -> f64| counter.pending().values().map(of).sum();
     Visits {
         count: sum(|sums| f64::from(sums.arrivals)),
         secs: sum(|sums| sums.dwell_secs),

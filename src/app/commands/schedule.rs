@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 
 use crate::control::{PlanSource, PreviewDay};
-use crate::schedule::Plan;
+use crate::operation::SchedulePlan;
 use crate::site;
 
 /// `shoal schedule`.
@@ -32,7 +32,7 @@ pub(in crate::app) struct ScheduleArguments {
 
 pub(super) fn schedule(arguments: &ScheduleArguments) -> anyhow::Result<ExitCode> {
     let site = site::load(arguments.site.as_deref(), None)?;
-    let compiled = Plan::compile(&site.file.schedule);
+    let compiled = SchedulePlan::compile(&site.file.schedule);
     // `load` has checked the table.
     let plan = compiled.map_err(|problems| anyhow::anyhow!("schedule: {problems:?}"))?;
     let from = match arguments.from {
@@ -98,7 +98,7 @@ fn line(day: &PreviewDay) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schedule::ScheduleParams;
+    use crate::operation::ScheduleParams;
 
     #[test]
     fn a_day_is_a_line_with_hours_and_reason() {
@@ -108,7 +108,7 @@ mod tests {
              [[dates]]\ndate = \"2026-03-30\"\nname = \"Long night\"\nhours = [{ from = \"18:00\", to = \"02:00\" }]\n",
         )
         .unwrap();
-        let plan = Plan::compile(&params).unwrap();
+        let plan = SchedulePlan::compile(&params).unwrap();
         let days = plan.preview(plan.noon_of("2026-03-29".parse().unwrap()).unwrap(), 2);
         assert_eq!(
             line(&days[0]),

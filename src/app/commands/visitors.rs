@@ -10,8 +10,10 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan as _};
 
-use crate::analytics::{CellTotal, CsvOptions, Store, Sums, group, write_csv};
 use crate::app::state_folder::counts_file;
+use crate::operation::{
+    CellTotal, CountStore, CountSums, CsvOptions, group_intervals, write_counts_csv,
+};
 use crate::site;
 
 /// `shoal visitors`.
@@ -64,7 +66,7 @@ pub(super) fn visitors(arguments: &VisitorsArguments) -> anyhow::Result<ExitCode
             .as_second())
     };
     let (begin, end) = (midnight(from)?, midnight(to.saturating_add(1.day()))?);
-    let store = Store::open_to_read(&path)?;
+    let store = CountStore::open_to_read(&path)?;
     let mut out = std::io::stdout().lock();
     if arguments.map {
         CellTotal::write_csv(&store.cells(begin, end)?, &mut out)?;
@@ -82,19 +84,19 @@ pub(super) fn visitors(arguments: &VisitorsArguments) -> anyhow::Result<ExitCode
             hide_below,
             local_time: &local,
         };
-        write_csv(&mut out, &intervals, &options)?;
+        write_counts_csv(&mut out, &intervals, &options)?;
         return Ok(ExitCode::SUCCESS);
     }
     writeln!(out, "day         arrivals  mean stay  most at once")?;
     let day = |start: i64| -> String { local(start).chars().take(10).collect() };
-    for interval in group(&intervals, day) {
+    for interval in group_intervals(&intervals, day) {
         let line = day_line(&interval.sums, hide_below);
         writeln!(out, "{}  {line}", day(interval.start_unix_secs))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn day_line(sums: &Sums, hide_below: u32) -> String {
+fn day_line(sums: &CountSums, hide_below: u32) -> String {
     if sums.is_hidden(hide_below) {
         return format!("{:>8}", format!("<{hide_below}"));
     }
@@ -106,22 +108,22 @@ fn day_line(sums: &Sums, hide_below: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analytics::Interval;
+    use crate::operation::CountInterval;
 
     #[test]
     fn a_day_is_a_line_and_few_visitors_are_hidden() {
-        let interval = |hour: i64, arrivals| Interval {
+        let interval = |hour: i64, arrivals| CountInterval {
             start_unix_secs: hour * 3600,
-            sums: Sums {
+            sums: CountSums {
                 arrivals,
                 departures: arrivals,
                 dwell_secs: f64::from(arrivals) * 40.0,
                 peak: arrivals,
-                ..Sums::default()
+                ..CountSums::default()
             },
         };
         let intervals = [interval(10, 3), interval(11, 5), interval(30, 2)];
-        let days = group(&intervals, |secs| secs / 86_400);
+        let days = group_intervals(&intervals, |secs| secs / 86_400);
         assert_eq!(days.len(), 2);
         assert_eq!(
             day_line(&days[0].sums, 5),

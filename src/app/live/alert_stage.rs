@@ -1,4 +1,4 @@
-//! The alert stage: lets [`crate::alerts`] decide which faults are reported, and delivers the messages through the program that the
+//! The alert stage: lets [`crate::operation`] decide which faults are reported, and delivers the messages through the program that the
 //! site names.
 //!
 //! In: the status, once per second. Out: messages as JSON on the standard input of the program. Must not: decide about a
@@ -16,7 +16,7 @@ use jiff::tz::TimeZone;
 use parking_lot::Mutex;
 use serde::Serialize;
 
-use crate::alerts::{ActiveFault, Alert, AlertKeeper, AlertParams, QuietHours};
+use crate::operation::{ActiveFault, Alert, AlertKeeper, AlertParams, QuietHours};
 use crate::control::{Board, FaultReporter, Journal};
 use crate::runtime::{Heartbeat, wait_for_program};
 

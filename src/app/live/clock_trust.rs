@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
+use crate::operation::ClockTrust;
 use crate::runtime::wait_for_program;
-use crate::schedule::ClockTrust;
 
 /// File that systemd-timesyncd creates when it has set the clock.
 const TIMESYNC_FILE: &str = "/run/systemd/timesync/synchronized";

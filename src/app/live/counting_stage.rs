@@ -1,4 +1,4 @@
-//! The counting stage: feeds the tracks of the pool to [`crate::analytics`], and stores the sums.
+//! The counting stage: feeds the tracks of the pool to [`crate::operation`], and stores the sums.
 //!
 //! In: the newest tracks, four times per second. Out: the file with the counts. The simulation never waits for this stage: tracks
 //! that come while the disk is slow are replaced by newer ones, and sums that cannot be stored are kept for two days.
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::show_control::ShowControl;
-use crate::analytics::{Counter, Store, TrackPoint};
+use crate::operation::{CountStore, TrackPoint, VisitorCounter};
 use crate::control::{FaultReporter, Journal};
 use crate::runtime::{Heartbeat, Latest};
 
@@ -41,7 +41,7 @@ impl CountingStage {
     /// Counts until the program ends.
     pub(crate) fn run(&mut self, heartbeat: &Heartbeat) {
         let started = Instant::now();
-        let mut counter = Counter::default();
+        let mut counter = VisitorCounter::default();
         let mut writer = Writer::new(self);
         let mut tracks = Vec::new();
         while heartbeat.keep_running() {
@@ -78,7 +78,7 @@ fn unix_secs() -> i64 {
 struct Writer {
     path: PathBuf,
     keep_days: u32,
-    store: Option<Store>,
+    store: Option<CountStore>,
     written: Instant,
     deleted: Option<Instant>,
     fault: FaultReporter,
@@ -96,7 +96,7 @@ impl Writer {
         }
     }
 
-    fn write_if_due(&mut self, counter: &mut Counter, unix_secs: i64, now: Instant) {
+    fn write_if_due(&mut self, counter: &mut VisitorCounter, unix_secs: i64, now: Instant) {
         let pause = match counter.has_events() && !self.fault.is_active() {
             true => STORE_EVENTS,
             false => STORE_MAPS,
@@ -120,10 +120,10 @@ impl Writer {
         }
     }
 
-    fn write(&mut self, counter: &mut Counter) {
+    fn write(&mut self, counter: &mut VisitorCounter) {
         let store = match self.store.take() {
             Some(store) => Ok(store),
-            None => Store::open(&self.path),
+            None => CountStore::open(&self.path),
         };
         let written = store.and_then(|mut store| {
             store.add(counter.pending())?;
@@ -161,7 +161,7 @@ mod tests {
             journal: Journal::default(),
         };
         let mut writer = Writer::new(&stage);
-        let mut counter = Counter::default();
+        let mut counter = VisitorCounter::default();
         let begin = Instant::now();
         let track = TrackPoint::default();
         let unix = |secs: u64| EARLIEST_UNIX_SECS + secs as i64;
@@ -176,7 +176,7 @@ mod tests {
             writer.write_if_due(&mut counter, unix(secs), begin + Duration::from_secs(secs));
         }
         assert_eq!(stage.journal.faults(), []);
-        let store = Store::open_to_read(&stage.path).unwrap();
+        let store = CountStore::open_to_read(&stage.path).unwrap();
         let sums = &store.intervals(0, i64::MAX).unwrap()[0].sums;
         assert_eq!((sums.arrivals, sums.departures), (1, 1));
         assert!((sums.dwell_secs - 59.0).abs() < 1e-6, "{}", sums.dwell_secs);

@@ -66,7 +66,6 @@ use super::incident::{DocumentsCopy, create_incidents};
 use super::recordings_folder::RecordingsFolder;
 use super::session::{SessionLog, SessionStart, TickLog, create_session};
 use super::state_folder::{counts_file, state_folder};
-use crate::analytics::TrackPoint;
 use crate::calibration::Calibration;
 use crate::camera::{AtEnd, CameraParams, FrameTap, Recording, SourceSpec};
 use crate::control::{
@@ -74,6 +73,7 @@ use crate::control::{
     desk_queue,
 };
 use crate::geometry::Surface;
+use crate::operation::TrackPoint;
 use crate::panel::LiveViews;
 use crate::render::CalibrationPattern;
 use crate::runtime::{

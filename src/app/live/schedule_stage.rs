@@ -1,4 +1,4 @@
-//! The schedule stage: reads the clock, lets [`crate::schedule`] decide, and applies the state: it fades and rests through
+//! The schedule stage: reads the clock, lets [`crate::operation`] decide, and applies the state: it fades and rests through
 //! [`ShowControl`], switches scenes and the pace of the director through the desk, and switches the projectors.
 //!
 //! In: the table `[schedule]` and steps of operators, from the desk. Out: the state, its status, events, the preview. Must not:
@@ -17,8 +17,8 @@ use crate::control::{
     Board, ByHandStatus, Command, CommandSender, DirectorEvent, EventKind, FaultReporter, Journal,
     PoolEdit, ScheduleStatus, ScheduleStep, ShowState,
 };
+use crate::operation::{ScheduleDecision, ScheduleKeeper, ScheduleParams, SchedulePlan};
 use crate::runtime::{Heartbeat, wait_for_program};
-use crate::schedule::{Decision, Keeper, Plan, ScheduleParams};
 
 /// Time between two looks at the clock. The largest delay of a planned change.
 const STEP_INTERVAL: Duration = Duration::from_millis(250);
@@ -101,9 +101,9 @@ pub(crate) struct ScheduleStage {
     links: ScheduleLinks,
     judge: ClockJudge,
     switch_power: PowerSwitch,
-    keeper: Keeper,
+    keeper: ScheduleKeeper,
     params: ScheduleParams,
-    plan: Option<Plan>,
+    plan: Option<SchedulePlan>,
     compiled: Option<Instant>,
     /// Day of the published preview; empty if the plan changed since.
     previewed: String,
@@ -140,7 +140,7 @@ impl ScheduleStage {
             links,
             judge,
             switch_power,
-            keeper: Keeper::default(),
+            keeper: ScheduleKeeper::default(),
             params: ScheduleParams::default(),
             plan: None,
             compiled: None,
@@ -219,7 +219,7 @@ impl ScheduleStage {
         if let Some(params) = params {
             self.params = params;
         }
-        match Plan::compile(&self.params) {
+        match SchedulePlan::compile(&self.params) {
             Ok(plan) => {
                 let is_other_zone =
                     (self.plan.as_ref()).is_some_and(|old| old.zone_name() != plan.zone_name());
@@ -238,7 +238,7 @@ impl ScheduleStage {
         }
     }
 
-    fn apply(&mut self, decision: &Decision, now: Instant) {
+    fn apply(&mut self, decision: &ScheduleDecision, now: Instant) {
         self.links.show.set(decision.state, now);
         let shown = (decision.state, decision.scene.clone());
         if self.shown.as_ref() != Some(&shown) {
@@ -312,7 +312,7 @@ impl ScheduleStage {
     }
 }
 
-fn status(plan: &Plan, decision: &Decision, time: Timestamp) -> ScheduleStatus {
+fn status(plan: &SchedulePlan, decision: &ScheduleDecision, time: Timestamp) -> ScheduleStatus {
     ScheduleStatus {
         state: decision.state,
         reason: decision.reason.clone(),
@@ -346,7 +346,7 @@ fn run_power_command(command: &str, is_on: bool) -> Result<(), String> {
 mod tests {
     use super::*;
     use crate::control::{DeskEvent, Source, SourceKind, desk_queue};
-    use crate::schedule::{ClockTrust, DayName, HoursParams, ProjectorParams, WeeklyParams};
+    use crate::operation::{ClockTrust, DayName, HoursParams, ProjectorParams, WeeklyParams};
 
     fn params() -> ScheduleParams {
         let hours = |from: &str, to: &str, state, scene: Option<&str>| HoursParams {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::analytics::TrackPoint;
+use crate::operation::TrackPoint;
 use crate::panel::LiveViews;
 use crate::simulation::{Change, Simulation, SimulationParams};
 use crate::world::{OverlayLayer, OverlayLayers, Snapshot};

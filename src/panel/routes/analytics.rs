@@ -16,7 +16,9 @@ use serde_json::{Value, json};
 use super::super::error::ApiError;
 use super::super::links::VisitorCounts;
 use super::super::state::{Panel, run_blocking};
-use crate::analytics::{CsvOptions, DWELL_LIMITS_SECS, Interval, Store, group, write_csv};
+use crate::operation::{
+    CountInterval, CountStore, CsvOptions, DWELL_LIMITS_SECS, group_intervals, write_counts_csv,
+};
 
 /// Time before `to` that is shown if `from` is absent: a week, in seconds.
 const DEFAULT_SECS: i64 = 7 * 86_400;
@@ -131,11 +133,11 @@ fn read(
     (from, to): (i64, i64),
     by: By,
     zone: &TimeZone,
-) -> Result<Vec<Interval>, ApiError> {
+) -> Result<Vec<CountInterval>, ApiError> {
     if !counts.file.exists() {
         return Ok(Vec::new());
     }
-    let read = || Store::open_to_read(&counts.file)?.intervals(from, to);
+    let read = || CountStore::open_to_read(&counts.file)?.intervals(from, to);
     let quarters = read().map_err(|error| ApiError::unavailable(error.to_string()))?;
     // The offset tells the two equal hours apart in the night in which clocks go back.
     let key = |start: i64| -> (String, String) {
@@ -147,7 +149,7 @@ fn read(
         };
         (shared, offset)
     };
-    let rows = group(&quarters, key);
+    let rows = group_intervals(&quarters, key);
     if rows.len() > ROWS_MAX {
         return Err(ApiError::bad_request(format!(
             "these are {} intervals, at most {ROWS_MAX} are answered; choose a shorter time, or by=hour or by=day",
@@ -157,7 +159,7 @@ fn read(
     Ok(rows)
 }
 
-fn describe(rows: &[Interval], counts: &VisitorCounts, zone: &TimeZone) -> Value {
+fn describe(rows: &[CountInterval], counts: &VisitorCounts, zone: &TimeZone) -> Value {
     let rows: Vec<Value> = rows
         .iter()
         .map(|row| {
@@ -179,13 +181,17 @@ fn describe(rows: &[Interval], counts: &VisitorCounts, zone: &TimeZone) -> Value
     })
 }
 
-fn csv(rows: &[Interval], counts: &VisitorCounts, zone: &TimeZone) -> Result<Response, ApiError> {
+fn csv(
+    rows: &[CountInterval],
+    counts: &VisitorCounts,
+    zone: &TimeZone,
+) -> Result<Response, ApiError> {
     let mut text = Vec::new();
     let options = CsvOptions {
         hide_below: counts.hide_below,
         local_time: &|unix_secs| local_time(zone, unix_secs),
     };
-    write_csv(&mut text, rows, &options)
+    write_counts_csv(&mut text, rows, &options)
         .map_err(|_| ApiError::unavailable("the table cannot be written"))?;
     let headers = [
         (header::CONTENT_TYPE, "text/csv; charset=utf-8"),

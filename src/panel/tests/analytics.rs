@@ -3,21 +3,21 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::analytics::{Store, Sums};
 use crate::control::ScheduleStatus;
+use crate::operation::{CountStore, CountSums};
 
 /// Arrivals and departures of a quarter, each with a stay of 40 s.
-fn quarter(arrivals: u32) -> Sums {
+fn quarter(arrivals: u32) -> CountSums {
     let mut dwell = [0; 9];
     dwell[3] = arrivals;
-    Sums {
+    CountSums {
         arrivals,
         departures: arrivals,
         dwell_secs: f64::from(arrivals) * 40.0,
         dwell,
         peak: 2,
         visitor_secs: 60.0,
-        ..Sums::default()
+        ..CountSums::default()
     }
 }
 
@@ -31,7 +31,7 @@ fn server_with_counts() -> (TestServer, Client) {
     for (quarter_number, arrivals) in [(0, 3), (1, 4), (40, 9), (95, 2)] {
         pending.insert(midnight + quarter_number * 900, quarter(arrivals));
     }
-    let mut store = Store::open(&server.folder.path().join("visitors.sqlite")).unwrap();
+    let mut store = CountStore::open(&server.folder.path().join("visitors.sqlite")).unwrap();
     store.add(&pending).unwrap();
     server.board.publish(Status {
         schedule: ScheduleStatus {

@@ -34,7 +34,7 @@ pub struct TrackPoint {
 
 /// Sums of one interval.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Sums {
+pub struct CountSums {
     /// Visitors who arrived.
     pub arrivals: u32,
     /// Visits that ended.
@@ -51,7 +51,7 @@ pub struct Sums {
     pub cells: BTreeMap<(i32, i32), f64>,
 }
 
-impl Sums {
+impl CountSums {
     /// Adds other sums, except the occupancy map.
     pub fn add(&mut self, other: &Self) {
         self.arrivals += other.arrivals;
@@ -87,17 +87,17 @@ struct Visit {
 
 /// Counts the visitors.
 #[derive(Debug, Default)]
-pub struct Counter {
+pub struct VisitorCounter {
     visits: BTreeMap<u32, Visit>,
     /// Time of the last sample on the monotonic clock.
     last_secs: Option<f64>,
     /// Sums that are not stored yet, by the begin of the interval in seconds since 1970.
-    pending: BTreeMap<i64, Sums>,
+    pending: BTreeMap<i64, CountSums>,
     /// Whether a visit began or ended since the last [`Self::clear_pending`].
     has_events: bool,
 }
 
-impl Counter {
+impl VisitorCounter {
     /// Records the tracks of a moment. `secs` is a time that never jumps, `unix_secs` the time of the clock.
     pub fn observe(&mut self, secs: f64, unix_secs: i64, tracks: &[TrackPoint]) {
         let start = unix_secs.div_euclid(INTERVAL_SECS) * INTERVAL_SECS;
@@ -161,7 +161,7 @@ impl Counter {
     }
 
     /// Returns the sums that are not stored yet, by the begin of their interval.
-    pub fn pending(&self) -> &BTreeMap<i64, Sums> {
+    pub fn pending(&self) -> &BTreeMap<i64, CountSums> {
         &self.pending
     }
 
@@ -195,8 +195,8 @@ mod tests {
         }
     }
 
-    fn total(counter: &Counter) -> Sums {
-        let mut total = Sums::default();
+    fn total(counter: &VisitorCounter) -> CountSums {
+        let mut total = CountSums::default();
         for sums in counter.pending().values() {
             total.arrivals += sums.arrivals;
             total.departures += sums.departures;
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn a_visit_is_counted_once_also_with_a_gap_and_a_flicker_is_not() {
-        let mut counter = Counter::default();
+        let mut counter = VisitorCounter::default();
         for quarter in 0..400 {
             let secs = f64::from(quarter) / 4.0;
             let mut tracks = Vec::new();
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn intervals_begin_at_full_quarters_and_a_pause_is_no_presence() {
-        let mut counter = Counter::default();
+        let mut counter = VisitorCounter::default();
         let begin = 1_800_000_000_i64.div_euclid(INTERVAL_SECS) * INTERVAL_SECS;
         for (secs, unix) in [(0.0, begin - 1), (1.5, begin + 1), (3601.5, begin + 3601)] {
             counter.observe(secs, unix, &[at(1, 0.0)]);
@@ -255,7 +255,7 @@ mod tests {
 
     #[test]
     fn a_file_that_cannot_be_written_for_long_costs_the_oldest_intervals() {
-        let mut counter = Counter::default();
+        let mut counter = VisitorCounter::default();
         for n in 0..400_i32 {
             let secs = f64::from(n) * 900.0;
             counter.observe(secs, i64::from(n) * 900, &[at(1, 0.0)]);

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, Row, params};
 
-use super::counter::{DWELL_CLASSES, Sums};
+use super::counter::{CountSums, DWELL_CLASSES};
 
 /// Version of the tables, in `user_version` of the file.
 const VERSION: i64 = 1;
@@ -50,7 +50,7 @@ const ADD_CELL: &str = "
 
 /// Reason why the counts cannot be read or written.
 #[derive(Debug, thiserror::Error)]
-pub enum StoreError {
+pub enum CountStoreError {
     /// The folder of the file cannot be created, or a damaged file cannot be renamed.
     #[error("{path}: {cause}; check the permissions and the free space of the folder")]
     File {
@@ -87,16 +87,19 @@ pub enum StoreError {
 
 /// Sums of one stored interval.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Interval {
+pub struct CountInterval {
     /// Begin of the interval, in seconds since 1970.
     pub start_unix_secs: i64,
     /// The sums; without the occupancy map.
-    pub sums: Sums,
+    pub sums: CountSums,
 }
 
 /// Adds up neighboring intervals with the same key, for example all quarters of a day. The result begins with its first interval.
-pub fn group<K: PartialEq>(intervals: &[Interval], key: impl Fn(i64) -> K) -> Vec<Interval> {
-    let mut groups: Vec<Interval> = Vec::new();
+pub fn group_intervals<K: PartialEq>(
+    intervals: &[CountInterval],
+    key: impl Fn(i64) -> K,
+) -> Vec<CountInterval> {
+    let mut groups: Vec<CountInterval> = Vec::new();
     let mut last = None;
     for interval in intervals {
         let own = key(interval.start_unix_secs);
@@ -122,22 +125,22 @@ pub struct CellTotal {
 
 /// The open file.
 #[derive(Debug)]
-pub struct Store {
+pub struct CountStore {
     connection: Connection,
     path: PathBuf,
 }
 
-impl Store {
+impl CountStore {
     /// Opens the file for writing, or creates it. A file that is no database is renamed to `NAME.damaged` and replaced.
     ///
     /// # Errors
     /// When the file cannot be created or opened, or a later version wrote it.
-    pub fn open(path: &Path) -> Result<Self, StoreError> {
+    pub fn open(path: &Path) -> Result<Self, CountStoreError> {
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder).map_err(|cause| file_error(path, cause))?;
         }
         match Self::open_once(path) {
-            Err(StoreError::Database { cause, .. }) if is_damaged(&cause) => {
+            Err(CountStoreError::Database { cause, .. }) if is_damaged(&cause) => {
                 set_aside(path)?;
                 Self::open_once(path)
             }
@@ -145,7 +148,7 @@ impl Store {
         }
     }
 
-    fn open_once(path: &Path) -> Result<Self, StoreError> {
+    fn open_once(path: &Path) -> Result<Self, CountStoreError> {
         let connection = Connection::open(path).map_err(|cause| error(path, cause))?;
         let store = Self {
             connection,
@@ -160,7 +163,7 @@ impl Store {
                 .map_err(|cause| error(path, cause))?,
             VERSION => {}
             version => {
-                return Err(StoreError::OtherVersion {
+                return Err(CountStoreError::OtherVersion {
                     path: path.display().to_string(),
                     version,
                 });
@@ -180,7 +183,7 @@ impl Store {
     ///
     /// # Errors
     /// When the file does not exist, is no database, or a later version wrote it.
-    pub fn open_to_read(path: &Path) -> Result<Self, StoreError> {
+    pub fn open_to_read(path: &Path) -> Result<Self, CountStoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection =
             Connection::open_with_flags(path, flags).map_err(|cause| error(path, cause))?;
@@ -195,17 +198,17 @@ impl Store {
         match store.version()? {
             VERSION => Ok(store),
             // The writer has created the file, but was stopped before its first transaction.
-            0 => Err(StoreError::Empty {
+            0 => Err(CountStoreError::Empty {
                 path: path.display().to_string(),
             }),
-            version => Err(StoreError::OtherVersion {
+            version => Err(CountStoreError::OtherVersion {
                 path: path.display().to_string(),
                 version,
             }),
         }
     }
 
-    fn version(&self) -> Result<i64, StoreError> {
+    fn version(&self) -> Result<i64, CountStoreError> {
         self.connection
             .pragma_query_value(None, "user_version", |row| row.get(0))
             .map_err(|cause| error(&self.path, cause))
@@ -215,12 +218,12 @@ impl Store {
     ///
     /// # Errors
     /// When the file cannot be written. Then nothing was added.
-    pub fn add(&mut self, pending: &BTreeMap<i64, Sums>) -> Result<(), StoreError> {
+    pub fn add(&mut self, pending: &BTreeMap<i64, CountSums>) -> Result<(), CountStoreError> {
         let path = self.path.clone();
         self.add_all(pending).map_err(|cause| error(&path, cause))
     }
 
-    fn add_all(&mut self, pending: &BTreeMap<i64, Sums>) -> rusqlite::Result<()> {
+    fn add_all(&mut self, pending: &BTreeMap<i64, CountSums>) -> rusqlite::Result<()> {
         let transaction = self.connection.transaction()?;
         {
             let mut interval = transaction.prepare(ADD_INTERVAL)?;
@@ -256,7 +259,7 @@ impl Store {
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn delete_before(&mut self, unix_secs: i64) -> Result<(), StoreError> {
+    pub fn delete_before(&mut self, unix_secs: i64) -> Result<(), CountStoreError> {
         let path = self.path.clone();
         let delete = |connection: &mut Connection| {
             let transaction = connection.transaction()?;
@@ -273,8 +276,8 @@ impl Store {
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub fn intervals(&self, from: i64, to: i64) -> Result<Vec<Interval>, StoreError> {
-        let read = || -> rusqlite::Result<Vec<Interval>> {
+    pub fn intervals(&self, from: i64, to: i64) -> Result<Vec<CountInterval>, CountStoreError> {
+        let read = || -> rusqlite::Result<Vec<CountInterval>> {
             let sql = "SELECT * FROM intervals WHERE start_unix_secs >= ?1 AND start_unix_secs < ?2 ORDER BY start_unix_secs";
             let mut statement = self.connection.prepare(sql)?;
             let rows = statement.query_map([from, to], interval_of)?;
@@ -287,7 +290,7 @@ impl Store {
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub fn cells(&self, from: i64, to: i64) -> Result<Vec<CellTotal>, StoreError> {
+    pub fn cells(&self, from: i64, to: i64) -> Result<Vec<CellTotal>, CountStoreError> {
         let read = || -> rusqlite::Result<Vec<CellTotal>> {
             let sql = "SELECT x_dm, z_dm, SUM(ms) FROM cells WHERE start_unix_secs >= ?1 AND start_unix_secs < ?2 \
                        GROUP BY x_dm, z_dm ORDER BY z_dm, x_dm";
@@ -305,14 +308,14 @@ impl Store {
     }
 }
 
-fn interval_of(row: &Row<'_>) -> rusqlite::Result<Interval> {
+fn interval_of(row: &Row<'_>) -> rusqlite::Result<CountInterval> {
     let mut dwell = [0; DWELL_CLASSES];
     for (class, count) in dwell.iter_mut().enumerate() {
         *count = row.get(6 + class)?;
     }
-    Ok(Interval {
+    Ok(CountInterval {
         start_unix_secs: row.get(0)?,
-        sums: Sums {
+        sums: CountSums {
             arrivals: row.get(1)?,
             departures: row.get(2)?,
             dwell_secs: row.get(3)?,
@@ -332,7 +335,7 @@ fn is_damaged(cause: &rusqlite::Error) -> bool {
 }
 
 /// Renames a damaged file, and its log, which would be applied to the new file.
-fn set_aside(path: &Path) -> Result<(), StoreError> {
+fn set_aside(path: &Path) -> Result<(), CountStoreError> {
     let with = |ending: &str| {
         let mut name = path.as_os_str().to_owned();
         name.push(ending);
@@ -350,15 +353,15 @@ fn set_aside(path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn error(path: &Path, cause: rusqlite::Error) -> StoreError {
-    StoreError::Database {
+fn error(path: &Path, cause: rusqlite::Error) -> CountStoreError {
+    CountStoreError::Database {
         path: path.display().to_string(),
         cause,
     }
 }
 
-fn file_error(path: &Path, cause: std::io::Error) -> StoreError {
-    StoreError::File {
+fn file_error(path: &Path, cause: std::io::Error) -> CountStoreError {
+    CountStoreError::File {
         path: path.display().to_string(),
         cause,
     }
@@ -368,8 +371,8 @@ fn file_error(path: &Path, cause: std::io::Error) -> StoreError {
 mod tests {
     use super::*;
 
-    fn sums(arrivals: u32) -> Sums {
-        Sums {
+    fn sums(arrivals: u32) -> CountSums {
+        CountSums {
             arrivals,
             departures: 1,
             dwell_secs: 12.5,
@@ -387,23 +390,23 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("visitors.sqlite");
         std::fs::write(&path, b"").unwrap();
-        let error = Store::open_to_read(&path).unwrap_err().to_string();
+        let error = CountStore::open_to_read(&path).unwrap_err().to_string();
         assert!(error.ends_with("nothing was counted yet"), "{error}");
-        drop(Store::open(&path).unwrap());
-        assert!(Store::open_to_read(&path).is_ok());
+        drop(CountStore::open(&path).unwrap());
+        assert!(CountStore::open_to_read(&path).is_ok());
     }
 
     #[test]
     fn sums_are_added_read_back_and_deleted() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state/visitors.sqlite");
-        let mut store = Store::open(&path).unwrap();
+        let mut store = CountStore::open(&path).unwrap();
         store
             .add(&BTreeMap::from([(900, sums(2)), (1800, sums(3))]))
             .unwrap();
         store.add(&BTreeMap::from([(900, sums(1))])).unwrap();
         drop(store);
-        let store = Store::open_to_read(&path).unwrap();
+        let store = CountStore::open_to_read(&path).unwrap();
         let intervals = store.intervals(0, 10_000).unwrap();
         assert_eq!(intervals.len(), 2);
         let first = &intervals[0].sums;
@@ -415,7 +418,7 @@ mod tests {
         assert_eq!(cells.len(), 2);
         assert_eq!((cells[0].x_dm, cells[0].z_dm), (3, -1));
         assert!((cells[0].secs - 4.5).abs() < 1e-9);
-        let mut store = Store::open(&path).unwrap();
+        let mut store = CountStore::open(&path).unwrap();
         store.delete_before(1800).unwrap();
         assert_eq!(store.intervals(0, 10_000).unwrap().len(), 1);
         assert!((store.cells(0, 10_000).unwrap()[0].secs - 1.5).abs() < 1e-9);
@@ -430,7 +433,7 @@ mod tests {
             "this is no database, but long enough to have a header of one",
         )
         .unwrap();
-        let mut store = Store::open(&path).unwrap();
+        let mut store = CountStore::open(&path).unwrap();
         store.add(&BTreeMap::from([(900, sums(2))])).unwrap();
         assert!(folder.path().join("visitors.sqlite.damaged").is_file());
         assert_eq!(store.intervals(0, 1000).unwrap().len(), 1);
@@ -440,16 +443,16 @@ mod tests {
     fn a_newer_file_and_a_missing_folder_are_reported() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("visitors.sqlite");
-        let store = Store::open(&path).unwrap();
+        let store = CountStore::open(&path).unwrap();
         store
             .connection
             .pragma_update(None, "user_version", 9)
             .unwrap();
         drop(store);
-        let message = Store::open(&path).unwrap_err().to_string();
+        let message = CountStore::open(&path).unwrap_err().to_string();
         assert!(message.contains("version 9"), "{message}");
         std::fs::write(folder.path().join("file"), "").unwrap();
-        let message = Store::open(&folder.path().join("file/visitors.sqlite")).unwrap_err();
+        let message = CountStore::open(&folder.path().join("file/visitors.sqlite")).unwrap_err();
         assert!(
             message.to_string().contains("check the permissions"),
             "{message}"
@@ -461,7 +464,7 @@ mod tests {
     fn a_copy_of_the_files_after_any_transaction_is_whole() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("visitors.sqlite");
-        let mut store = Store::open(&path).unwrap();
+        let mut store = CountStore::open(&path).unwrap();
         for count in 1..=20_u32 {
             store.add(&BTreeMap::from([(900, sums(1))])).unwrap();
             let copies = tempfile::tempdir().unwrap();
@@ -473,7 +476,7 @@ mod tests {
                 let kept = log.len().saturating_sub(cut);
                 std::fs::write(copies.path().join("visitors.sqlite-wal"), &log[..kept]).unwrap();
                 let _absent = std::fs::remove_file(copies.path().join("visitors.sqlite-shm"));
-                let read = Store::open(&copy).unwrap();
+                let read = CountStore::open(&copy).unwrap();
                 let arrivals = read
                     .intervals(0, 1000)
                     .unwrap()

@@ -9,7 +9,7 @@ use jiff::tz::AmbiguousOffset;
 use jiff::{SignedDuration, Timestamp, ToSpan as _};
 
 use super::params::DayName;
-use super::plan::Plan;
+use super::plan::SchedulePlan;
 use crate::control::{PlanSource, PreviewDay, PreviewPeriod, ShowState};
 
 /// Longest look ahead for the next change, in days.
@@ -44,7 +44,7 @@ impl Period {
 
 /// The plan at a point in time.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Now {
+pub struct PlanNow {
     /// The state.
     pub state: ShowState,
     /// Scene that the plan shows; `None` if the plan names none.
@@ -67,9 +67,9 @@ struct Interval<'a> {
     name: &'a str,
 }
 
-impl Plan {
+impl SchedulePlan {
     /// Returns the state at a point in time, and the next change.
-    pub fn at(&self, time: Timestamp) -> Now {
+    pub fn at(&self, time: Timestamp) -> PlanNow {
         let today = self.date_of(time);
         let mut periods = self.periods_of_days(today, -STEP_DAYS, STEP_DAYS);
         let index = periods
@@ -96,7 +96,7 @@ impl Plan {
             }
             periods = self.periods_of_days(today, step * STEP_DAYS - 1, (step + 1) * STEP_DAYS);
         }
-        Now {
+        PlanNow {
             reason: self.reason(&current),
             state: current.state,
             scene: current.scene,
@@ -105,8 +105,8 @@ impl Plan {
         }
     }
 
-    fn always(&self) -> Now {
-        Now {
+    fn always(&self) -> PlanNow {
+        PlanNow {
             state: self.state_without_hours(PlanSource::None),
             scene: None,
             reason: PlanSource::None.name().to_owned(),

@@ -4,8 +4,8 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::plan::Plan;
-use super::timeline::Now;
+use super::plan::SchedulePlan;
+use super::timeline::PlanNow;
 use crate::control::ShowState;
 
 /// Longest time for which a computed state is used again. After that, the database of time zones may have changed.
@@ -22,7 +22,7 @@ pub struct ByHand {
 
 /// What is to be shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Decision {
+pub struct ScheduleDecision {
     /// The state.
     pub state: ShowState,
     /// Scene that the plan shows; `None` if it names none, or if the plan does not apply.
@@ -32,18 +32,18 @@ pub struct Decision {
     /// Whether the projectors are to be on.
     pub wants_power: bool,
     /// The state of the plan at this time.
-    pub plan: Now,
+    pub plan: PlanNow,
 }
 
 /// Remembers the state that was set by hand.
 #[derive(Clone, Debug, Default)]
-pub struct Keeper {
+pub struct ScheduleKeeper {
     by_hand: Option<ByHand>,
     /// The last computed state of the plan, and the time for which it was computed.
-    computed: Option<(Timestamp, Now)>,
+    computed: Option<(Timestamp, PlanNow)>,
 }
 
-impl Keeper {
+impl ScheduleKeeper {
     /// Returns the state that was set by hand; `None` if there is none.
     pub fn by_hand(&self) -> Option<ByHand> {
         self.by_hand
@@ -53,7 +53,7 @@ impl Keeper {
     pub fn set_by_hand(
         &mut self,
         state: ShowState,
-        plan: &Plan,
+        plan: &SchedulePlan,
         time: Timestamp,
         is_trusted: bool,
     ) {
@@ -75,7 +75,12 @@ impl Keeper {
     }
 
     /// Decides what is to be shown.
-    pub fn decide(&mut self, plan: &Plan, time: Timestamp, is_trusted: bool) -> Decision {
+    pub fn decide(
+        &mut self,
+        plan: &SchedulePlan,
+        time: Timestamp,
+        is_trusted: bool,
+    ) -> ScheduleDecision {
         let is_trusted = is_trusted || !plan.is_planned();
         let is_over = |by_hand: ByHand| by_hand.until.is_some_and(|until| time >= until);
         if self.by_hand.is_some_and(is_over) {
@@ -90,7 +95,7 @@ impl Keeper {
             by_hand.until = now.next.as_ref().map(|(at, _)| *at);
         }
         if let Some(by_hand) = self.by_hand {
-            return Decision {
+            return ScheduleDecision {
                 state: by_hand.state,
                 scene: None,
                 reason: "set by hand".to_owned(),
@@ -99,7 +104,7 @@ impl Keeper {
             };
         }
         if !is_trusted {
-            return Decision {
+            return ScheduleDecision {
                 state: ShowState::Attract,
                 scene: None,
                 reason: "the clock is not set yet".to_owned(),
@@ -107,7 +112,7 @@ impl Keeper {
                 plan: now,
             };
         }
-        Decision {
+        ScheduleDecision {
             state: now.state,
             scene: now.scene.clone(),
             reason: now.reason.clone(),
@@ -116,7 +121,7 @@ impl Keeper {
         }
     }
 
-    fn state_of_plan(&mut self, plan: &Plan, time: Timestamp) -> Now {
+    fn state_of_plan(&mut self, plan: &SchedulePlan, time: Timestamp) -> PlanNow {
         if let Some((at, now)) = &self.computed {
             let is_before_next = now.next.as_ref().is_none_or(|(next, _)| time < *next);
             let age = at.duration_until(time);
@@ -133,16 +138,16 @@ impl Keeper {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schedule::{DayName, HoursParams, ScheduleParams, WeeklyParams};
+    use crate::operation::{DayName, HoursParams, ScheduleParams, WeeklyParams};
 
-    fn plan() -> Plan {
+    fn plan() -> SchedulePlan {
         let hours = HoursParams {
             from: "10:00".to_owned(),
             to: "18:00".to_owned(),
             scene: Some("reef".to_owned()),
             ..HoursParams::default()
         };
-        Plan::compile(&ScheduleParams {
+        SchedulePlan::compile(&ScheduleParams {
             time_zone: "UTC".to_owned(),
             weekly: vec![WeeklyParams {
                 days: DayName::ALL.to_vec(),
@@ -159,7 +164,7 @@ mod tests {
 
     #[test]
     fn a_state_set_by_hand_lasts_until_the_next_planned_change() {
-        let (plan, mut keeper) = (plan(), Keeper::default());
+        let (plan, mut keeper) = (plan(), ScheduleKeeper::default());
         assert_eq!(
             keeper.decide(&plan, at("09:00:00"), true).state,
             ShowState::Closed
@@ -186,7 +191,7 @@ mod tests {
     /// A fixed bug: a state that was set while the clock was wrong lasted for good.
     #[test]
     fn a_state_set_while_the_clock_is_wrong_ends_with_the_next_planned_change() {
-        let (plan, mut keeper) = (plan(), Keeper::default());
+        let (plan, mut keeper) = (plan(), ScheduleKeeper::default());
         keeper.set_by_hand(ShowState::Dark, &plan, at("03:00:00"), false);
         let decided = keeper.decide(&plan, at("09:30:00"), true);
         assert_eq!(decided.state, ShowState::Dark);
@@ -196,7 +201,7 @@ mod tests {
 
     #[test]
     fn a_clock_that_is_not_set_shows_attract_until_it_is() {
-        let (plan, mut keeper) = (plan(), Keeper::default());
+        let (plan, mut keeper) = (plan(), ScheduleKeeper::default());
         let in_1970: Timestamp = "1970-01-01T00:03:00Z".parse().unwrap();
         assert_eq!(
             keeper.decide(&plan, in_1970, false).state,
@@ -207,14 +212,14 @@ mod tests {
             ShowState::Closed
         );
         // Without a plan, the clock does not matter.
-        let free = Plan::compile(&ScheduleParams::default()).unwrap();
+        let free = SchedulePlan::compile(&ScheduleParams::default()).unwrap();
         keeper.forget_plan();
         assert_eq!(keeper.decide(&free, in_1970, false).state, ShowState::Open);
     }
 
     #[test]
     fn a_clock_that_jumps_shows_the_state_of_the_new_time() {
-        let (plan, mut keeper) = (plan(), Keeper::default());
+        let (plan, mut keeper) = (plan(), ScheduleKeeper::default());
         for (clock, state) in [
             ("12:00:00", ShowState::Open),
             ("20:00:00", ShowState::Closed),

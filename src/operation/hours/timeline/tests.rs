@@ -1,5 +1,5 @@
 use super::*;
-use crate::schedule::{
+use crate::operation::{
     DateParams, HoursParams, ProjectorParams, ScheduleParams, WeeklyParams, YearlyParams,
 };
 
@@ -20,12 +20,12 @@ fn hours(text: &str) -> Vec<HoursParams> {
 }
 
 /// A plan with the same hours on every day.
-fn daily(zone: &str, text: &str) -> Plan {
+fn daily(zone: &str, text: &str) -> SchedulePlan {
     let weekly = WeeklyParams {
         days: DayName::ALL.to_vec(),
         hours: hours(text),
     };
-    Plan::compile(&ScheduleParams {
+    SchedulePlan::compile(&ScheduleParams {
         time_zone: zone.to_owned(),
         weekly: vec![weekly],
         ..ScheduleParams::default()
@@ -38,7 +38,7 @@ fn time(text: &str) -> Timestamp {
 }
 
 /// Returns the states of a local date as "HH:MM±offset state", one for each change.
-fn day(plan: &Plan, date: &str) -> String {
+fn day(plan: &SchedulePlan, date: &str) -> String {
     let date: Date = date.parse().unwrap();
     let shown = plan.preview(plan.instant(date, 0), 1).remove(0);
     let part = |p: &PreviewPeriod| format!("{} {}", &p.from[11..16], p.state.name());
@@ -240,7 +240,7 @@ fn changes_and_preview_agree_in_zones_with_odd_shifts() {
 
 #[test]
 fn a_date_beats_a_day_of_every_year_and_that_beats_the_weekday() {
-    let plan = Plan::compile(&ScheduleParams {
+    let plan = SchedulePlan::compile(&ScheduleParams {
         time_zone: "Europe/Berlin".to_owned(),
         weekly: vec![WeeklyParams {
             days: vec![DayName::Tuesday, DayName::Thursday, DayName::Friday],
@@ -296,7 +296,7 @@ fn a_date_beats_a_day_of_every_year_and_that_beats_the_weekday() {
 
 #[test]
 fn without_hours_the_pool_is_always_open() {
-    let plan = Plan::compile(&ScheduleParams::default()).unwrap();
+    let plan = SchedulePlan::compile(&ScheduleParams::default()).unwrap();
     let now = plan.at(time("2026-06-01T03:00:00Z"));
     assert_eq!((now.state, now.next), (ShowState::Open, None));
     assert!(!plan.is_planned() && plan.wants_power(time("2026-06-01T03:00:00Z")));
@@ -305,7 +305,7 @@ fn without_hours_the_pool_is_always_open() {
 /// A single date that was closed closed the pool on all other days too.
 #[test]
 fn a_single_date_closes_no_other_day() {
-    let plan = Plan::compile(&ScheduleParams {
+    let plan = SchedulePlan::compile(&ScheduleParams {
         time_zone: "Europe/Berlin".to_owned(),
         dates: vec![
             DateParams {
@@ -343,7 +343,7 @@ fn a_single_date_closes_no_other_day() {
 
 #[test]
 fn projectors_are_on_some_time_before_and_after_the_hours() {
-    let plan = Plan::compile(&ScheduleParams {
+    let plan = SchedulePlan::compile(&ScheduleParams {
         time_zone: "UTC".to_owned(),
         weekly: vec![WeeklyParams {
             days: DayName::ALL.to_vec(),

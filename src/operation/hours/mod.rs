@@ -8,10 +8,10 @@ mod params;
 mod plan;
 mod timeline;
 
-pub use keeper::{ByHand, Decision, Keeper};
+pub use keeper::{ByHand, ScheduleDecision, ScheduleKeeper};
 pub use params::{
     ClockTrust, DateParams, DayName, HoursParams, ProjectorParams, ScheduleParams, WeeklyParams,
     YearlyParams,
 };
-pub use plan::{Plan, minutes_of_day};
-pub use timeline::{Now, Period};
+pub use plan::{SchedulePlan, minutes_of_day};
+pub use timeline::{Period, PlanNow};

@@ -21,7 +21,7 @@ const DATES_MAX: i32 = 400;
 
 /// A compiled plan.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct SchedulePlan {
     pub(super) zone: TimeZone,
     pub(super) otherwise: ShowState,
     pub(super) on_before_secs: u32,
@@ -66,7 +66,7 @@ type Problems = Vec<(String, String)>;
 impl ScheduleParams {
     /// Returns all problems, as pairs of path and message.
     pub fn problems(&self) -> Vec<(String, String)> {
-        Plan::compile(self).err().unwrap_or_default()
+        SchedulePlan::compile(self).err().unwrap_or_default()
     }
 
     /// Returns all scenes that the plan shows, as pairs of path and name.
@@ -93,7 +93,7 @@ impl ScheduleParams {
     }
 }
 
-impl Plan {
+impl SchedulePlan {
     /// Compiles the table.
     ///
     /// # Errors

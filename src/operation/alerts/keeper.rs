@@ -151,7 +151,7 @@ fn is_named(fault: &str, name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::alerts::QuietHours;
+    use crate::operation::QuietHours;
 
     /// Steps through time in seconds. `is_active` says when the fault lasts. Returns time, kind and duration of each message.
     fn messages(

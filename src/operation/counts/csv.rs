@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::counter::DWELL_LIMITS_SECS;
-use super::store::{CellTotal, Interval};
+use super::store::{CellTotal, CountInterval};
 
 /// How the table is written.
 pub struct CsvOptions<'a> {
@@ -17,9 +17,9 @@ pub struct CsvOptions<'a> {
 ///
 /// # Errors
 /// When the output cannot be written.
-pub fn write_csv(
+pub fn write_counts_csv(
     out: &mut dyn Write,
-    intervals: &[Interval],
+    intervals: &[CountInterval],
     options: &CsvOptions<'_>,
 ) -> io::Result<()> {
     write!(
@@ -76,21 +76,21 @@ impl CellTotal {
 
 #[cfg(test)]
 mod tests {
-    use super::super::counter::Sums;
+    use super::super::counter::CountSums;
     use super::*;
 
     #[test]
     fn few_visitors_are_hidden_if_the_site_asks_for_it() {
-        let interval = |start: i64, arrivals| Interval {
+        let interval = |start: i64, arrivals| CountInterval {
             start_unix_secs: start,
-            sums: Sums {
+            sums: CountSums {
                 arrivals,
                 departures: 2,
                 dwell_secs: 50.0,
                 dwell: [1, 0, 0, 1, 0, 0, 0, 0, 0],
                 peak: 2,
                 visitor_secs: 90.0,
-                ..Sums::default()
+                ..CountSums::default()
             },
         };
         let table = |hide_below| {
@@ -100,7 +100,7 @@ mod tests {
                 hide_below,
                 local_time: &|start| format!("t{start}"),
             };
-            write_csv(&mut out, &intervals, &options).unwrap();
+            write_counts_csv(&mut out, &intervals, &options).unwrap();
             String::from_utf8(out).unwrap()
         };
         let lines: Vec<String> = table(5).lines().map(str::to_owned).collect();
