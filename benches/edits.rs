@@ -10,9 +10,10 @@ use cpu_time::ThreadTime;
 use serde_json::{Value, json};
 use shoal::app::{Desk, species_of};
 use shoal::control::PoolCommand;
+use shoal::geometry::Visitor;
 use shoal::simulation::{Simulation, SimulationParams};
 use shoal::site::Editor;
-use shoal::world::{Observation, Shadow};
+use shoal::world::Observation;
 
 /// Number of measured ticks. At 60 ticks per second, this is 20 seconds.
 const TICKS: u64 = 1200;
@@ -76,7 +77,7 @@ fn visitors(tick: u64) -> Observation {
     let at = glam::Vec2::new((time_secs * 0.7).sin() as f32 * 1.8, 0.3);
     Observation {
         time_secs,
-        shadows: vec![Shadow {
+        shadows: vec![Visitor {
             id: 1,
             centroid_m: at,
             foot_m: at,
@@ -84,8 +85,7 @@ fn visitors(tick: u64) -> Observation {
             velocity_mps: glam::Vec2::X,
             area_m2: 0.28,
             age_secs: 10.0,
-            still_secs: 0.0,
-            outline_m: Vec::new(),
+            ..Visitor::default()
         }],
     }
 }

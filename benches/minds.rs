@@ -10,8 +10,9 @@ mod pools;
 
 use cpu_time::ProcessTime;
 use glam::Vec2;
+use shoal::geometry::Visitor;
 use shoal::simulation::{SceneDescription, Simulation};
-use shoal::world::{Observation, ObstacleParams, Shadow, SphereParams};
+use shoal::world::{Observation, ObstacleParams, SphereParams};
 
 fn main() -> Result<(), String> {
     let mut counts: Vec<u32> = std::env::args()
@@ -71,7 +72,7 @@ fn visitors(scene: &SceneDescription, tick: u64) -> Observation {
     let shadow = |id: u32| {
         let sway = Vec2::from_angle(tick as f32 * 0.02 + id as f32) * 0.5;
         let at = spread_point(100 + id, half) + sway;
-        Shadow {
+        Visitor {
             id,
             centroid_m: at,
             foot_m: at,
@@ -79,10 +80,10 @@ fn visitors(scene: &SceneDescription, tick: u64) -> Observation {
             velocity_mps: sway.perp() * 1.2,
             area_m2: 0.2,
             age_secs: 10.0,
-            still_secs: 0.0,
             outline_m: (0..64)
                 .map(|step| at + Vec2::from_angle(step as f32 * 0.098_174_77) * Vec2::new(0.4, 0.2))
                 .collect(),
+            ..Visitor::default()
         }
     };
     Observation {

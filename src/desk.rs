@@ -9,7 +9,7 @@
     )
 )]
 
-use shoal_base::{files, runtime};
+use shoal_base::{files, geometry, runtime};
 
 pub mod control;
 pub mod operation;

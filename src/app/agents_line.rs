@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::control::{AgentLine, AgentsLine, ShadowLine};
+use crate::control::{AgentLine, AgentsLine, VisitorLine};
 use crate::simulation::Simulation;
-use crate::world::{Shadow, Snapshot};
+use crate::world::Snapshot;
 
 /// Returns the line for the current tick.
 pub fn agents_line(simulation: &Simulation, snapshot: &Snapshot) -> AgentsLine {
@@ -29,7 +29,7 @@ pub fn agents_line(simulation: &Simulation, snapshot: &Snapshot) -> AgentsLine {
                 forces: None,
             })
             .collect(),
-        shadows: snapshot.shadows.iter().map(shadow_line).collect(),
+        shadows: snapshot.shadows.iter().map(VisitorLine::from).collect(),
     }
 }
 
@@ -42,25 +42,5 @@ pub(super) fn add_forces(simulation: &Simulation, line: &mut AgentsLine) {
             *sum = (glam::Vec3::from(*sum) + force).to_array();
         }
         agent.forces = Some(forces);
-    }
-}
-
-/// Converts a shadow to a line, with values rounded to 0.1 mm and 0.1 ms.
-fn shadow_line(shadow: &Shadow) -> ShadowLine {
-    let round = |value: f32| (f64::from(value) * 1e4).round() / 1e4;
-    let pair = |p: glam::Vec2| [round(p.x), round(p.y)];
-    ShadowLine {
-        id: shadow.id,
-        x_m: round(shadow.centroid_m.x),
-        z_m: round(shadow.centroid_m.y),
-        foot_m: pair(shadow.foot_m),
-        radius_m: round(shadow.radius_m),
-        vx_mps: round(shadow.velocity_mps.x),
-        vz_mps: round(shadow.velocity_mps.y),
-        area_m2: round(shadow.area_m2),
-        age_secs: round(shadow.age_secs),
-        still_secs: round(shadow.still_secs),
-        contour_m: shadow.outline_m.iter().copied().map(pair).collect(),
-        on_surface: true,
     }
 }

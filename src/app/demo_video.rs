@@ -17,7 +17,6 @@ use crate::simulation::Simulation;
 use crate::world::{Observation, Snapshot};
 
 use super::frame_tracker::{FrameTracker, TrackerConfig};
-use super::observation::observation_from_tracks;
 use super::offscreen::{PictureOutput, RenderOptions, render_offscreen};
 use crate::runtime::print_message;
 
@@ -142,7 +141,7 @@ impl Visitors {
             if self.is_pending {
                 break;
             }
-            self.observation = observation_from_tracks(frame_secs, self.tracker.track()?);
+            self.observation.update(frame_secs, self.tracker.track()?);
         }
         Ok(())
     }

@@ -6,8 +6,8 @@ use std::time::Duration;
 use super::floor_view::floor_view;
 use crate::calibration::Calibration;
 use crate::camera::{CameraError, Feed, Frame, ReadOutcome};
-use crate::geometry::Surface;
-use crate::vision::{Track, Vision, VisionParams};
+use crate::geometry::{Surface, Visitor};
+use crate::vision::{Vision, VisionParams};
 
 /// Longest wait for a frame. Afterwards the caller can check the time and the stop flag.
 const FRAME_WAIT: Duration = Duration::from_millis(100);
@@ -56,7 +56,7 @@ impl FrameTracker {
     ///
     /// # Errors
     /// When the calibration was made with pictures of another size. Only the first frame can cause this.
-    pub(super) fn track(&mut self) -> anyhow::Result<&[Track]> {
+    pub(super) fn track(&mut self) -> anyhow::Result<&[Visitor]> {
         let vision = match self.vision.take() {
             Some(vision) => vision,
             None => {

@@ -22,7 +22,6 @@ mod last_good;
 mod life;
 mod live;
 mod notebook;
-mod observation;
 mod offscreen;
 mod panel_stage;
 mod recordings_folder;
@@ -52,7 +51,6 @@ pub use live::{
     NoticeBoard, RecordConfig, ScreenBoard, ScreenOpener, SessionConfig, SetupBuilder,
     SetupHandoff,
 };
-pub use observation::update_observation;
 pub use replay::{ReplayOptions, ReplaySummary, replay};
 pub use session::{SessionLog, SessionStart};
 pub use simulate::{CommandScript, SimulateOptions, simulate};

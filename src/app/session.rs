@@ -17,10 +17,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::control::PoolCommand;
 use crate::files::save_file;
+use crate::geometry::Visitor;
 use crate::runtime::{Heartbeat, now_iso};
 use crate::simulation::SimulationParams;
 use crate::site::{Editor, EditorState};
-use crate::world::{Observation, Shadow, Snapshot, copy_shadow};
+use crate::world::{Observation, Snapshot};
 
 /// Version of the format.
 pub(super) const SESSION_VERSION: u32 = 1;
@@ -215,33 +216,11 @@ impl TickLog {
     pub(super) fn add_observation(&self, tick: u64, from: &Observation) {
         let mut observation = self.written.try_recv().unwrap_or_default();
         observation.time_secs = from.time_secs;
-        let mut count = 0;
-        // A shadow with a number that is not finite cannot be written, and the pool ignores it.
-        for shadow in from.shadows.iter().filter(|shadow| is_finite(shadow)) {
-            match observation.shadows.get_mut(count) {
-                Some(kept) => copy_shadow(kept, shadow),
-                None => observation.shadows.push(shadow.clone()),
-            }
-            count += 1;
-        }
-        observation.shadows.truncate(count);
+        // A visitor with a number that is not finite cannot be written, and the pool ignores it.
+        let written = from.shadows.iter().filter(|visitor| visitor.is_finite());
+        Visitor::copy_all(&mut observation.shadows, written);
         self.log.add(SessionEntry::Observed { tick, observation });
     }
-}
-
-fn is_finite(shadow: &Shadow) -> bool {
-    let numbers = [
-        shadow.radius_m,
-        shadow.area_m2,
-        shadow.age_secs,
-        shadow.still_secs,
-    ];
-    let points = [shadow.centroid_m, shadow.foot_m, shadow.velocity_mps];
-    numbers.iter().all(|number| number.is_finite())
-        && points
-            .iter()
-            .chain(&shadow.outline_m)
-            .all(|p| p.is_finite())
 }
 
 /// The thread that writes the log.
@@ -359,12 +338,12 @@ mod tests {
 
     #[test]
     fn an_observation_is_read_back_bit_by_bit() {
-        let shadow = Shadow {
+        let shadow = Visitor {
             id: 3,
             centroid_m: Vec2::new(0.1, -1.0 / 3.0),
             radius_m: f32::MIN_POSITIVE,
             outline_m: vec![Vec2::new(1e-7, 123.456_79), Vec2::new(-0.0, 0.3)],
-            ..Shadow::default()
+            ..Visitor::default()
         };
         let entry = SessionEntry::Observed {
             tick: 7,

@@ -16,7 +16,6 @@ use crate::vision::{LightState, Vision};
 use super::frame_tracker::{FrameTracker, TrackerConfig};
 use super::json_lines::{JsonLinesWriter, is_standard_output};
 use super::live::{DriftMonitor, PictureFaults};
-use super::observation::track_line;
 use crate::runtime::print_message;
 
 /// Time between two progress messages.
@@ -143,7 +142,7 @@ fn track_frames(
         }
         let (number, time_secs) = (tracker.frame.sequence, tracker.frame.time_secs);
         progress.start();
-        let line = track_line(number, time_secs, tracker.track()?);
+        let line = TrackLine::new(number, time_secs, tracker.track()?);
         let (frame, Some(vision)) = (&tracker.frame, tracker.vision()) else {
             continue;
         };

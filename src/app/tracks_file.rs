@@ -8,8 +8,8 @@ use std::path::Path;
 use anyhow::bail;
 
 use super::json_lines::JsonLinesReader;
-use super::observation::observation_from_line;
 use crate::control::TrackLine;
+use crate::geometry::Visitor;
 use crate::runtime::StopFlag;
 use crate::world::Observation;
 
@@ -92,7 +92,16 @@ impl TracksFile {
         if line.is_none() {
             self.lines = None;
         }
-        Ok(line.map(|line| observation_from_line(&line)))
+        Ok(line.map(|line| observation_of(&line)))
+    }
+}
+
+/// Returns the visitors in a line that are on the surface.
+fn observation_of(line: &TrackLine) -> Observation {
+    let on_surface = line.shadows.iter().filter(|line| line.on_surface);
+    Observation {
+        time_secs: line.time_secs,
+        shadows: on_surface.map(Visitor::from).collect(),
     }
 }
 

@@ -5,7 +5,8 @@ use glam::Vec3;
 use super::attraction::Attraction;
 use super::context::ActionContext;
 use super::schooling::keep_apart;
-use crate::world::{Random, RandomStream, Shadow, ShadowAtDepth, outline_at_depth, shadow_key};
+use crate::geometry::Visitor;
+use crate::world::{Random, RandomStream, ShadowAtDepth, outline_at_depth, shadow_key};
 
 /// Place of one guest.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,7 +20,7 @@ pub(super) struct Place {
 }
 
 /// Length of the edge of a shadow at the depth of the agent, taken as a circle.
-pub(super) fn edge_length_m(context: &ActionContext<'_>, shadow: &Shadow) -> f32 {
+pub(super) fn edge_length_m(context: &ActionContext<'_>, shadow: &Visitor) -> f32 {
     let scale = context.world.water.scale(context.motion.position_m.y);
     std::f32::consts::TAU * (shadow.radius_m * scale + context.radius_m)
 }

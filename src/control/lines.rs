@@ -5,7 +5,10 @@
 
 use std::collections::BTreeMap;
 
+use glam::Vec2;
 use serde::{Deserialize, Serialize};
+
+use crate::geometry::Visitor;
 
 /// The tracked shadows in one frame of the camera.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -15,12 +18,12 @@ pub struct TrackLine {
     /// Time stamp of the frame, from the clock of the source.
     pub time_secs: f64,
     /// The tracked shadows, by ascending id.
-    pub shadows: Vec<ShadowLine>,
+    pub shadows: Vec<VisitorLine>,
 }
 
-/// One tracked shadow.
+/// One tracked visitor with its shadow. Values are rounded to 0.1 mm and 0.1 ms; further digits are noise.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ShadowLine {
+pub struct VisitorLine {
     /// Id of the visitor; an id is never used again.
     pub id: u32,
     /// x of the centroid of the shadow.
@@ -48,6 +51,62 @@ pub struct ShadowLine {
     pub on_surface: bool,
 }
 
+impl From<&Visitor> for VisitorLine {
+    fn from(visitor: &Visitor) -> Self {
+        let pair = |p: Vec2| [rounded(f64::from(p.x)), rounded(f64::from(p.y))];
+        let [x_m, z_m] = pair(visitor.centroid_m);
+        let [vx_mps, vz_mps] = pair(visitor.velocity_mps);
+        Self {
+            id: visitor.id,
+            x_m,
+            z_m,
+            foot_m: pair(visitor.foot_m),
+            radius_m: rounded(f64::from(visitor.radius_m)),
+            vx_mps,
+            vz_mps,
+            area_m2: rounded(f64::from(visitor.area_m2)),
+            age_secs: rounded(visitor.age_secs),
+            still_secs: rounded(visitor.still_secs),
+            contour_m: visitor.outline_m.iter().copied().map(pair).collect(),
+            on_surface: visitor.on_surface,
+        }
+    }
+}
+
+impl From<&VisitorLine> for Visitor {
+    fn from(line: &VisitorLine) -> Self {
+        let point = |[x, z]: [f64; 2]| Vec2::new(x as f32, z as f32);
+        Self {
+            id: line.id,
+            centroid_m: point([line.x_m, line.z_m]),
+            foot_m: point(line.foot_m),
+            radius_m: line.radius_m as f32,
+            velocity_mps: point([line.vx_mps, line.vz_mps]),
+            area_m2: line.area_m2 as f32,
+            age_secs: line.age_secs,
+            still_secs: line.still_secs,
+            outline_m: line.contour_m.iter().copied().map(point).collect(),
+            on_surface: line.on_surface,
+        }
+    }
+}
+
+impl TrackLine {
+    /// Returns the line of a frame.
+    pub fn new(frame: u64, time_secs: f64, visitors: &[Visitor]) -> Self {
+        Self {
+            frame,
+            time_secs: (time_secs * 1e6).round() / 1e6,
+            shadows: visitors.iter().map(VisitorLine::from).collect(),
+        }
+    }
+}
+
+/// Rounds to four decimals. Never returns −0, which JSON would show with its sign.
+fn rounded(value: f64) -> f64 {
+    (value * 1e4).round() / 1e4 + 0.0
+}
+
 /// The state of the pool after one tick.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AgentsLine {
@@ -58,7 +117,7 @@ pub struct AgentsLine {
     /// All agents except visitors, by ascending id.
     pub agents: Vec<AgentLine>,
     /// The shadows to which the agents reacted.
-    pub shadows: Vec<ShadowLine>,
+    pub shadows: Vec<VisitorLine>,
 }
 
 /// One agent.
@@ -93,4 +152,32 @@ fn default_true() -> bool {
 
 fn is_true(value: &bool) -> bool {
     *value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_rounded_mark_visitors_beside_the_surface_and_are_read_back() {
+        let visitor = |id, on_surface| Visitor {
+            id,
+            centroid_m: Vec2::new(0.123_456, -0.000_01),
+            foot_m: Vec2::new(1.0, 2.0),
+            outline_m: vec![Vec2::ZERO, Vec2::X, Vec2::Y],
+            on_surface,
+            ..Visitor::default()
+        };
+        let line = TrackLine::new(3, 0.1, &[visitor(1, true), visitor(2, false)]);
+        let text = serde_json::to_string(&line).unwrap();
+        assert!(text.contains(r#""frame":3,"time_secs":0.1"#), "{text}");
+        assert!(text.contains(r#""x_m":0.1235,"z_m":0.0,"#), "{text}");
+        assert_eq!(text.matches("on_surface").count(), 1);
+        let read = Visitor::from(&line.shadows[1]);
+        let rounded = Visitor {
+            centroid_m: Vec2::new(0.1235, 0.0),
+            ..visitor(2, false)
+        };
+        assert_eq!(read, rounded);
+    }
 }

@@ -27,7 +27,7 @@ pub use command::{
 pub use event::{Event, EventKind, EventLog, EventPage};
 pub use fault_reporter::FaultReporter;
 pub use journal::Journal;
-pub use lines::{AgentLine, AgentsLine, ShadowLine, TrackLine};
+pub use lines::{AgentLine, AgentsLine, TrackLine, VisitorLine};
 pub use recording::{COMMANDED_SECS_MAX, RecordingStatus, RecordingStep};
 pub use request::{Outcome, Reason, Reply, Request, Source, SourceKind};
 pub use schedule::{

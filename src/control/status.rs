@@ -10,6 +10,7 @@ use super::command::DocumentName;
 use super::recording::RecordingStatus;
 use super::request::Reason;
 use super::schedule::ScheduleStatus;
+use crate::geometry::Visitor;
 use crate::runtime::{DurationStatus, MachineStatus, StageStatus};
 
 /// Status of a running pool.
@@ -132,6 +133,18 @@ pub struct TrackStatus {
     pub age_secs: f32,
     /// Time since the visitor last moved.
     pub still_secs: f32,
+}
+
+impl From<&Visitor> for TrackStatus {
+    fn from(visitor: &Visitor) -> Self {
+        Self {
+            id: visitor.id,
+            foot_m: visitor.foot_m.to_array(),
+            velocity_mps: visitor.velocity_mps.to_array(),
+            age_secs: visitor.age_secs as f32,
+            still_secs: visitor.still_secs as f32,
+        }
+    }
 }
 
 /// Number of visitors.

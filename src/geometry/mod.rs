@@ -1,4 +1,4 @@
-//! Spaces and shapes: the projected surface, lens and homography, polygons, solids. All functions are pure and do not know
+//! Spaces and shapes: the projected surface, lens and homography, polygons, solids, visitors. All functions are pure and do not know
 //! camera devices or fish.
 //!
 //! **World space**: meters. The projected surface is the plane y = 0 with the origin at its center, x along its width, and z
@@ -12,6 +12,7 @@ mod prism;
 mod solid;
 mod spline;
 mod surface;
+mod visitor;
 
 pub use homography::Homography;
 pub use lens::{FloorFromCamera, Lens};
@@ -23,3 +24,4 @@ pub use prism::{PRISM_CORNERS_MAX, Prism};
 pub use solid::{Solid, nearest_on_segment};
 pub use spline::spline;
 pub use surface::{Surface, SurfaceKind};
+pub use visitor::Visitor;

@@ -4,15 +4,16 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
+use crate::geometry::Visitor;
 use crate::simulation::Simulation;
-use crate::world::{Shadow, World, outline_at_depth};
+use crate::world::{World, outline_at_depth};
 
 /// An agent is near a visitor if its distance from the edge of the shadow is below this.
 pub(super) const NEAR_M: f32 = 0.3;
 /// Time for which a visitor must have stood before the company counts. Fish need some time to come.
-pub(super) const COUNTS_AFTER_SECS: f32 = 60.0;
+pub(super) const COUNTS_AFTER_SECS: f64 = 60.0;
 /// Time within which a still visitor should have company.
-pub(super) const COMPANY_WITHIN_SECS: f32 = 30.0;
+pub(super) const COMPANY_WITHIN_SECS: f64 = 30.0;
 /// Duration of the windows over which the share of a species near the visitor is averaged.
 const WINDOW_SECS: f64 = 10.0;
 
@@ -122,7 +123,7 @@ pub(super) struct CompanyWatch {
     pub(super) waits_secs: Vec<f64>,
     /// Shadow of the visitor who was judged last. While the pool has no visitor, the agents near this place are counted too: they
     /// are there by chance, for example because a school passes.
-    place: Option<Shadow>,
+    place: Option<Visitor>,
 }
 
 impl CompanyWatch {
@@ -183,7 +184,7 @@ impl CompanyWatch {
             if !self.has_company {
                 self.has_company = true;
                 if !self.is_judged {
-                    self.waits_secs.push(f64::from(shadow.still_secs));
+                    self.waits_secs.push(shadow.still_secs);
                     self.is_judged = true;
                 }
             }
@@ -208,7 +209,7 @@ impl CompanyWatch {
 }
 
 /// Whether an agent is near the edge of a shadow.
-fn is_near(world: &World<'_>, shadow: &Shadow, agent: usize) -> bool {
+fn is_near(world: &World<'_>, shadow: &Visitor, agent: usize) -> bool {
     let at = world.agents.bodies[agent].position_m;
     let scale = world.water.scale(at.y);
     outline_at_depth(shadow, at, world.agents.radii_m[agent], scale).distance_m <= NEAR_M

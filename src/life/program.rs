@@ -4,8 +4,8 @@
 use glam::Vec2;
 use serde::Serialize;
 
-use crate::geometry::Surface;
-use crate::world::{Observation, Random, RandomStream, Shadow};
+use crate::geometry::{Surface, Visitor};
+use crate::world::{Observation, Random, RandomStream};
 
 /// What the visitors of a run do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -107,13 +107,13 @@ pub struct VisitorScript {
     half_m: Vec2,
     seed: u64,
     stand_secs: f32,
-    visitors: Vec<Visitor>,
+    visitors: Vec<Walker>,
     next_id: u32,
     observation: Observation,
 }
 
 #[derive(Clone, Debug)]
-struct Visitor {
+struct Walker {
     /// Id of the shadow. A visitor that returns gets a new one, as from `vision`.
     id: u32,
     /// Number of walks so far. Each walk has its own random numbers.
@@ -146,7 +146,7 @@ impl VisitorScript {
                 VisitorProgram::Still => ENTERS_AFTER_SECS.min(run_secs * 0.1) as f32,
                 _ => script.draw(number, 0, 9, (0.5, 6.0)),
             };
-            script.visitors.push(Visitor {
+            script.visitors.push(Walker {
                 id: script.next_id,
                 walk: 0,
                 at_m: outside,
@@ -173,7 +173,7 @@ impl VisitorScript {
         for visitor in &self.visitors {
             if visitor.at_m.abs().cmple(self.half_m).all() {
                 if self.observation.shadows.len() == count {
-                    self.observation.shadows.push(Shadow::default());
+                    self.observation.shadows.push(Visitor::default());
                 }
                 visitor.cast(self.size(), &mut self.observation.shadows[count]);
                 count += 1;
@@ -284,9 +284,9 @@ impl VisitorScript {
     }
 }
 
-impl Visitor {
+impl Walker {
     /// Writes the shadow of this visitor: an ellipse from the feet away from the lamp.
-    fn cast(&self, size: f32, shadow: &mut Shadow) {
+    fn cast(&self, size: f32, shadow: &mut Visitor) {
         let (long_m, wide_m) = (HALF_LENGTH_M * size, HALF_WIDTH_M * size);
         let away = (self.at_m - LAMP_M).try_normalize().unwrap_or(Vec2::X);
         shadow.id = self.id;
@@ -295,8 +295,8 @@ impl Visitor {
         shadow.radius_m = (long_m * wide_m).sqrt();
         shadow.area_m2 = std::f32::consts::PI * long_m * wide_m;
         shadow.velocity_mps = self.velocity_mps;
-        shadow.age_secs = self.age_secs;
-        shadow.still_secs = self.still_secs;
+        shadow.age_secs = f64::from(self.age_secs);
+        shadow.still_secs = f64::from(self.still_secs);
         shadow.outline_m.clear();
         shadow.outline_m.extend((0..CORNERS).map(|corner| {
             let angle = std::f32::consts::TAU * corner as f32 / CORNERS as f32;
@@ -330,11 +330,11 @@ mod tests {
     #[test]
     fn the_still_visitor_stands_for_eight_minutes_and_leaves() {
         let mut script = script(VisitorProgram::Still, 1);
-        let (mut present, mut longest) = (0, 0.0_f32);
+        let (mut present, mut longest) = (0, 0.0_f64);
         for tick in 1..=12_000 {
             let shadows = &script.at(f64::from(tick) / 10.0).shadows;
             present += shadows.len();
-            longest = shadows.iter().map(|s| s.still_secs).fold(longest, f32::max);
+            longest = shadows.iter().map(|s| s.still_secs).fold(longest, f64::max);
         }
         assert!((478.0..481.0).contains(&longest), "stood for {longest} s");
         assert!(

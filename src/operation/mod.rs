@@ -10,8 +10,7 @@ mod hours;
 pub use alerts::{ActiveFault, Alert, AlertKeeper, AlertKind, AlertParams, QuietHours};
 pub use counts::{
     CellTotal, CountInterval, CountStore, CountStoreError, CountSums, CountingParams, CsvOptions,
-    DWELL_LIMITS_SECS, INTERVAL_SECS, TrackPoint, VisitorCounter, group_intervals,
-    write_counts_csv,
+    DWELL_LIMITS_SECS, INTERVAL_SECS, VisitorCounter, group_intervals, write_counts_csv,
 };
 pub use hours::{
     ByHand, ClockTrust, DateParams, DayName, HoursParams, Period, PlanNow, ProjectorParams,

@@ -8,8 +8,8 @@ use glam::{Vec2, Vec3};
 use super::look::SceneLook;
 use super::noise::unit_hash;
 use super::water::drifting_secs;
-use crate::geometry::{Surface, SurfaceKind};
-use crate::world::{Catch, Shadow};
+use crate::geometry::{Surface, SurfaceKind, Visitor};
+use crate::world::Catch;
 
 /// Number of specks if `look.dust` is 1.
 const MAX_SPECKS: f32 = 900.0;
@@ -106,7 +106,7 @@ impl Dust {
 
     /// Moves the specks for a time step of `dt_secs`. A walking visitor pulls nearby specks along and swirls them to both
     /// sides.
-    pub(super) fn advance(&mut self, dt_secs: f32, time_secs: f64, shadows: &[Shadow]) {
+    pub(super) fn advance(&mut self, dt_secs: f32, time_secs: f64, shadows: &[Visitor]) {
         let t = drifting_secs(time_secs);
         let calm = (-dt_secs / REST_SECS).exp();
         for (speck, velocity) in self.specks.iter_mut().zip(&mut self.velocities_mps) {
@@ -170,8 +170,8 @@ fn bubble_of(catch: &Catch, index: u32, up: Vec3) -> Speck {
 mod tests {
     use super::*;
 
-    fn visitor(velocity_mps: Vec2) -> Shadow {
-        Shadow {
+    fn visitor(velocity_mps: Vec2) -> Visitor {
+        Visitor {
             id: 1,
             centroid_m: Vec2::ZERO,
             foot_m: Vec2::ZERO,
@@ -179,8 +179,7 @@ mod tests {
             velocity_mps,
             area_m2: 0.5,
             age_secs: 1.0,
-            still_secs: 0.0,
-            outline_m: Vec::new(),
+            ..Visitor::default()
         }
     }
 

@@ -13,8 +13,8 @@ use super::scenery::Scenery;
 use super::static_shape::StaticShape;
 use super::water::drifting_secs;
 use super::waterside::waterside;
-use crate::geometry::{Surface, SurfaceKind};
-use crate::world::{AgentPose, Shadow};
+use crate::geometry::{Surface, SurfaceKind, Visitor};
+use crate::world::AgentPose;
 
 /// Number of leaves per square meter if `look.petals` is 1.
 const PER_M2: f32 = 12.0;
@@ -128,7 +128,7 @@ impl Floating {
         &mut self,
         dt_secs: f32,
         time_secs: f64,
-        shadows: &[Shadow],
+        shadows: &[Visitor],
         agents: &[AgentPose],
     ) {
         let t = drifting_secs(time_secs);
@@ -182,7 +182,7 @@ impl Floating {
 }
 
 /// Changes the velocity of a leaf by a visitor: one who walks pulls it along and swirls it, one who stands lets it float aside.
-fn pull(at: Vec2, shadow: &Shadow, dt_secs: f32, velocity: &mut Vec2) {
+fn pull(at: Vec2, shadow: &Visitor, dt_secs: f32, velocity: &mut Vec2) {
     let from = at - shadow.centroid_m;
     let beyond_m = from.length() - shadow.radius_m;
     let reach = (1.0 - beyond_m.max(0.0) / WAKE_M).max(0.0);
@@ -220,11 +220,11 @@ mod tests {
         Floating::new(&look, &Surface::default(), shapes)
     }
 
-    fn visitor(velocity_mps: Vec2) -> Shadow {
-        Shadow {
+    fn visitor(velocity_mps: Vec2) -> Visitor {
+        Visitor {
             radius_m: 0.4,
             velocity_mps,
-            ..Shadow::default()
+            ..Visitor::default()
         }
     }
 

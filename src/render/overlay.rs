@@ -12,8 +12,8 @@ use super::labels::LabelLayout;
 use super::noise::unit_hash;
 use super::touch_target;
 use super::view::View;
-use crate::geometry::Surface;
-use crate::world::{AgentPose, OverlayItem, OverlayLayer, OverlayShape, Shadow};
+use crate::geometry::{Surface, Visitor};
+use crate::world::{AgentPose, OverlayItem, OverlayLayer, OverlayShape};
 
 /// Longest piece of a line, as a share of the surface's width. Lines are drawn in pieces, so that they follow a curved warp.
 const PIECE_SHARE: f32 = 0.05;
@@ -207,7 +207,7 @@ impl Overlay {
     }
 
     /// Adds outlines, foot points and numbers of visitors' shadows.
-    pub fn shadows(&mut self, shadows: &[Shadow]) {
+    pub fn shadows(&mut self, shadows: &[Visitor]) {
         for shadow in shadows {
             let tone = 0.9 - 0.25 * unit_hash(shadow.id, 9);
             let color = [tone, tone * 0.82, tone * 0.25, 0.9];

@@ -4,8 +4,8 @@
 use glam::Vec2;
 
 use super::noise::unit_hash;
-use crate::geometry::Surface;
-use crate::world::{Shadow, Splash};
+use crate::geometry::{Surface, Visitor};
+use crate::world::Splash;
 
 /// Columns of the height field.
 pub(super) const GRID_COLUMNS: u32 = 256;
@@ -125,7 +125,7 @@ pub struct WaterPressure {
     /// Time since the water became calm.
     calm_secs: f32,
     /// Splashes and falling drops of this picture, as round shadows.
-    splashes: Vec<Shadow>,
+    splashes: Vec<Visitor>,
 }
 
 impl WaterPressure {
@@ -157,22 +157,22 @@ impl WaterPressure {
     pub fn set_splashes(
         &mut self,
         splashes: &[Splash],
-        drops: impl Iterator<Item = Shadow>,
+        drops: impl Iterator<Item = Visitor>,
         surface: &Surface,
     ) {
         self.splashes.clear();
         self.splashes.extend(drops);
         let fresh = splashes.iter().filter(|s| s.age_secs < SPLASH_SECS);
-        self.splashes.extend(fresh.map(|splash| Shadow {
+        self.splashes.extend(fresh.map(|splash| Visitor {
             centroid_m: surface.floor_from_world(splash.at_m),
             // A faster splash is wider. Tuned by eye.
             radius_m: (0.03 * splash.speed_mps).clamp(0.04, 0.15),
-            ..Shadow::default()
+            ..Visitor::default()
         }));
     }
 
     /// Advances the pressure by `dt_secs`. Returns the number of steps by which the height field must be advanced.
-    pub fn advance(&mut self, dt_secs: f32, shadows: &[Shadow]) -> u32 {
+    pub fn advance(&mut self, dt_secs: f32, shadows: &[Visitor]) -> u32 {
         self.debt_secs =
             (self.debt_secs + f64::from(dt_secs)).min(STEP_SECS * f64::from(MAX_STEPS));
         let steps = (self.debt_secs / STEP_SECS + 1e-6) as u32;
@@ -205,7 +205,7 @@ impl WaterPressure {
     }
 
     /// Marks the cells whose centers are inside a shadow (even-odd rule along each row). A shadow without an outline is a disc.
-    fn fill(&mut self, shadow: &Shadow) {
+    fn fill(&mut self, shadow: &Visitor) {
         let grid = self.grid;
         let to_cell = |p: Vec2| (p + grid.half_m) / grid.cell_m - 0.5;
         let columns = grid.size[0] as usize;
@@ -274,8 +274,8 @@ impl WaterPressure {
 mod tests {
     use super::*;
 
-    fn shadow(outline_m: Vec<Vec2>) -> Shadow {
-        Shadow {
+    fn shadow(outline_m: Vec<Vec2>) -> Visitor {
+        Visitor {
             id: 1,
             centroid_m: Vec2::ZERO,
             foot_m: Vec2::ZERO,
@@ -283,8 +283,8 @@ mod tests {
             velocity_mps: Vec2::ZERO,
             area_m2: 0.785,
             age_secs: 1.0,
-            still_secs: 0.0,
             outline_m,
+            ..Visitor::default()
         }
     }
 

@@ -7,8 +7,8 @@ use glam::{Mat3, Vec2, Vec3};
 
 use super::noise::unit_hash;
 use super::static_shape::{StaticForm, StaticShape};
-use crate::geometry::{Surface, polygon_contains};
-use crate::world::{Shadow, TerraceParams};
+use crate::geometry::{Surface, Visitor, polygon_contains};
+use crate::world::TerraceParams;
 
 /// Largest width of the ground between two waters over which a waterfall falls.
 const SILL_M: f32 = 0.3;
@@ -74,7 +74,7 @@ pub(super) fn drops(
     falls: &[StaticShape],
     time_secs: f64,
     surface: &Surface,
-) -> impl Iterator<Item = Shadow> {
+) -> impl Iterator<Item = Visitor> {
     let moment = (time_secs / DROP_SECS).floor();
     let falls = falls
         .iter()
@@ -95,10 +95,10 @@ pub(super) fn drops(
             let is_now = unit_hash(id, 95) * most as f32 <= wanted;
             let along = x_axis * (2.0 * unit_hash(id, 96) - 1.0);
             let at = center - y_axis + along + z_axis * (0.45 + 0.35 * unit_hash(id, 97));
-            is_now.then(|| Shadow {
+            is_now.then(|| Visitor {
                 centroid_m: surface.floor_from_world(at),
                 radius_m: DROP_M * (0.6 + 0.8 * unit_hash(id, 98)),
-                ..Shadow::default()
+                ..Visitor::default()
             })
         })
     })

@@ -3,7 +3,7 @@
 use super::Simulation;
 use crate::behavior::{Decision, Drives, Mind};
 use crate::navigation::GridPlanner;
-use crate::world::{AgentPose, Snapshot, World, copy_shadow};
+use crate::world::{AgentPose, Snapshot, World};
 
 impl Simulation {
     /// Number of ticks since the pool was created.
@@ -108,14 +108,7 @@ impl Simulation {
         snapshot.catches.clear();
         snapshot.catches.reserve(self.state.swallowed.capacity());
         snapshot.catches.extend_from_slice(&self.state.swallowed);
-        let shadows = &world.visitors.shadows;
-        snapshot.shadows.truncate(shadows.len());
-        for (number, shadow) in shadows.iter().enumerate() {
-            match snapshot.shadows.get_mut(number) {
-                Some(kept) => copy_shadow(kept, shadow),
-                None => snapshot.shadows.push(shadow.clone()),
-            }
-        }
+        snapshot.shadows.clone_from(&world.visitors.shadows);
     }
 }
 

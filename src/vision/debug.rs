@@ -1,7 +1,7 @@
 //! Images of the intermediate results of vision, for technicians. They are drawn only on request and need no stored
 //! data.
 
-use glam::DVec2;
+use glam::{DVec2, Vec2};
 use image::{GrayImage, Luma, Rgb, RgbImage};
 use imageproc::drawing::draw_line_segment_mut;
 
@@ -9,7 +9,7 @@ use super::background::Background;
 use super::bit_mask::BitMask;
 use super::blobs::BlobFinder;
 use super::floor::FloorView;
-use super::tracker::Track;
+use crate::geometry::Visitor;
 
 /// Scale of the floor plan, in pixels per meter.
 const PX_PER_M: f64 = 120.0;
@@ -71,7 +71,7 @@ pub(super) struct DebugInput<'a> {
     pub(super) background: &'a Background,
     pub(super) foreground: &'a BitMask,
     pub(super) blobs: &'a BlobFinder,
-    pub(super) tracks: &'a [Track],
+    pub(super) tracks: &'a [Visitor],
     pub(super) view: &'a FloorView,
 }
 
@@ -125,7 +125,7 @@ fn draw_blobs(input: &DebugInput<'_>, (width, height): (usize, usize)) -> RgbIma
     picture
 }
 
-fn draw_tracks(tracks: &[Track], view: &FloorView) -> RgbImage {
+fn draw_tracks(tracks: &[Visitor], view: &FloorView) -> RgbImage {
     let half_m = DVec2::new(
         f64::from(view.surface.width_m),
         f64::from(view.surface.height_m),
@@ -133,16 +133,18 @@ fn draw_tracks(tracks: &[Track], view: &FloorView) -> RgbImage {
     let edge_m = half_m + MARGIN_M;
     let size = (2.0 * edge_m * PX_PER_M).clamp(DVec2::ONE, DVec2::splat(4096.0));
     let mut picture = RgbImage::new(size.x as u32, size.y as u32);
+    let corner_m = half_m.as_vec2();
     let corners = [
-        DVec2::new(-half_m.x, -half_m.y),
-        DVec2::new(half_m.x, -half_m.y),
-        half_m,
-        DVec2::new(-half_m.x, half_m.y),
+        -corner_m,
+        Vec2::new(corner_m.x, -corner_m.y),
+        corner_m,
+        Vec2::new(-corner_m.x, corner_m.y),
     ];
-    let mut ring = |points: &[DVec2], color: Rgb<u8>| {
+    let mut ring = |points: &[Vec2], color: Rgb<u8>| {
         let next = points.iter().cycle().skip(1);
         for (from, to) in points.iter().zip(next) {
-            line(&mut picture, (*from + edge_m, *to + edge_m), color);
+            let [from, to] = [from, to].map(|point| point.as_dvec2() + edge_m);
+            line(&mut picture, (from, to), color);
         }
     };
     ring(&corners, SURFACE_COLOR);
@@ -150,7 +152,7 @@ fn draw_tracks(tracks: &[Track], view: &FloorView) -> RgbImage {
         let color = Rgb(COLORS[track.id as usize % COLORS.len()]);
         ring(&track.outline_m, color);
         let foot = track.foot_m;
-        for arm in [DVec2::new(0.08, 0.08), DVec2::new(0.08, -0.08)] {
+        for arm in [Vec2::new(0.08, 0.08), Vec2::new(0.08, -0.08)] {
             ring(&[foot - arm, foot + arm], color);
         }
         ring(&[foot, foot + 0.5 * track.velocity_mps], color);

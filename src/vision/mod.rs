@@ -1,6 +1,6 @@
 //! Turns camera frames into tracks: background model, foreground mask, blobs, foot points, tracks.
 //!
-//! The input is [`Frame`](crate::camera::Frame)s and the [`FloorView`] of the calibration. The output is [`Track`]s in
+//! The input is [`Frame`](crate::camera::Frame)s and the [`FloorView`] of the calibration. The output is [`Visitor`](crate::geometry::Visitor)s in
 //! floor meters. The time stamps of the frames are the only source of time. Results never depend on later frames: the
 //! first N frames alone give the same tracks as the whole recording does. This module knows nothing about fish.
 
@@ -29,4 +29,3 @@ pub use floor::FloorView;
 pub use outline::MAX_CORNERS;
 pub use params::{TrackingParams, VisionParams};
 pub use pipeline::{LightState, Vision};
-pub use tracker::Track;

@@ -3,6 +3,7 @@
 use std::mem;
 
 use crate::camera::{Frame, Luma, UsedBits};
+use crate::geometry::Visitor;
 
 use super::VisionParams;
 use super::background::Background;
@@ -13,7 +14,7 @@ use super::debug::{self, DebugViews};
 use super::fault::VisionFault;
 use super::floor::{FloorTable, FloorView};
 use super::foot::FootFinder;
-use super::tracker::{SegmentedFrame, Track, Tracker};
+use super::tracker::{SegmentedFrame, Tracker};
 
 /// Largest gain that an exposure change of the camera can cause; the smallest such gain is its inverse. A gain outside
 /// this range means that a light was switched on or off.
@@ -187,7 +188,7 @@ impl Vision {
     }
 
     /// Returns the tracks of the last frame, ordered by id.
-    pub fn tracks(&self) -> &[Track] {
+    pub fn tracks(&self) -> &[Visitor] {
         self.tracker.as_ref().map_or(&[], Tracker::published)
     }
 
@@ -201,7 +202,7 @@ impl Vision {
     ///
     /// A frame whose size differs from the previous frame resets the background model. A frame that is empty,
     /// incomplete or without a valid time stamp changes nothing.
-    pub fn observe(&mut self, frame: &Frame) -> &[Track] {
+    pub fn observe(&mut self, frame: &Frame) -> &[Visitor] {
         let (width, height) = (frame.width_px as usize, frame.height_px as usize);
         let is_complete = width > 0 && height > 0 && frame.luma.len() == width * height;
         if !is_complete || !frame.time_secs.is_finite() {

@@ -17,7 +17,7 @@ mod schedule;
 
 use glam::{DVec2, Vec2};
 
-use crate::geometry::Surface;
+use crate::geometry::{Surface, Visitor};
 
 use super::TrackingParams;
 use super::assignment::Assignment;
@@ -46,44 +46,6 @@ const WALKED_M: f32 = 0.4;
 const RETURN_SPEED_MPS: f64 = 1.0;
 /// Upper limit of the search radius around a lost track, in meters.
 const RETURN_DISTANCE_M: f64 = 2.5;
-
-/// Published state of one visitor at the time of a frame. Positions are in floor meters.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Track {
-    /// Id of the track. It stays with the visitor and is never used again.
-    pub id: u32,
-    /// Centroid of the shadow, weighted by shadow depth.
-    pub centroid_m: DVec2,
-    /// Foot point: where the visitor stands. Equals the centroid if the position of the lamp is unknown.
-    pub foot_m: DVec2,
-    /// Radius in meters of a circle that has the same area as the foreground of this visitor.
-    pub radius_m: f64,
-    /// Velocity of the foot point over the floor.
-    pub velocity_mps: DVec2,
-    /// Foreground area of shadow and body. In a shared blob, this area is predicted from earlier measurements and from
-    /// the position.
-    pub area_m2: f64,
-    /// Time since the first detection, in seconds.
-    pub age_secs: f64,
-    /// Time since the last movement, in seconds.
-    pub still_secs: f64,
-    /// Outline with at most [`super::MAX_CORNERS`] corners; the first corner is not repeated at the end.
-    pub outline_m: Vec<DVec2>,
-    /// Whether the foot point is on the projected surface.
-    pub on_surface: bool,
-}
-
-impl Track {
-    /// Copies another track without allocating, if the outline buffer is large enough.
-    fn copy_from(&mut self, other: &Self) {
-        let mut outline_m = std::mem::take(&mut self.outline_m);
-        outline_m.clone_from(&other.outline_m);
-        *self = Self {
-            outline_m,
-            ..*other
-        };
-    }
-}
 
 /// Segmentation of one frame. This is the input of the tracker.
 pub(super) struct SegmentedFrame<'a> {
@@ -178,7 +140,7 @@ struct TrackState {
     /// Position and velocity at the last time at which the track had a blob to itself.
     course: exits::Course,
     /// Public data of this track, as it is published.
-    output: Track,
+    output: Visitor,
 }
 
 impl TrackState {
@@ -266,9 +228,9 @@ pub(super) struct Tracker {
     time_secs: f64,
     tracks: Vec<TrackState>,
     /// Outline buffers of removed tracks, reused for new ones.
-    spare_outlines: Vec<Vec<DVec2>>,
+    spare_outlines: Vec<Vec<Vec2>>,
     lost: Vec<LostTrack>,
-    published: Vec<Track>,
+    published: Vec<Visitor>,
     /// Number of valid entries of `published`.
     published_count: usize,
     assignment: Assignment,
@@ -331,7 +293,7 @@ impl Tracker {
     }
 
     /// Returns the published tracks of the last frame, ordered by id.
-    pub(super) fn published(&self) -> &[Track] {
+    pub(super) fn published(&self) -> &[Visitor] {
         &self.published[..self.published_count]
     }
 
@@ -345,7 +307,7 @@ impl Tracker {
         for output in &mut self.published[..self.published_count] {
             output.age_secs += dt;
             output.still_secs += dt;
-            output.velocity_mps = DVec2::ZERO;
+            output.velocity_mps = Vec2::ZERO;
         }
     }
 
@@ -358,7 +320,7 @@ impl Tracker {
     }
 
     /// Updates all tracks with one frame and returns the published tracks.
-    pub(super) fn update(&mut self, frame: &SegmentedFrame<'_>) -> &[Track] {
+    pub(super) fn update(&mut self, frame: &SegmentedFrame<'_>) -> &[Visitor] {
         self.time_secs = frame.time_secs;
         self.schedule.advance(frame.time_secs, frame.dt_secs);
         for track in &mut self.tracks {
@@ -410,35 +372,35 @@ impl Tracker {
             .sort_unstable_by_key(|v| v.id.unwrap_or(u32::MAX));
         self.published_count = self.tracks.iter().filter(|v| v.id.is_some()).count();
         while self.published.len() < self.published_count {
-            self.published.push(Track::default());
+            self.published.push(Visitor::default());
         }
         let confirmed = self.tracks.iter_mut().filter(|v| v.id.is_some());
         for (to, track) in self.published.iter_mut().zip(confirmed) {
             let foot_m = if frame.feet.can_locate_feet() {
                 track.kalman.position_m
             } else {
-                track.output.centroid_m.as_vec2()
+                track.output.centroid_m
             };
             let output = &mut track.output;
             output.id = track.id.unwrap_or_default();
-            output.foot_m = foot_m.as_dvec2();
-            output.radius_m = (output.area_m2 / std::f64::consts::PI).sqrt();
-            output.velocity_mps = track.kalman.velocity_mps.as_dvec2();
+            output.foot_m = foot_m;
+            output.radius_m = (f64::from(output.area_m2) / std::f64::consts::PI).sqrt() as f32;
+            output.velocity_mps = track.kalman.velocity_mps;
             output.age_secs = frame.time_secs - track.id_birth_secs;
             output.still_secs = frame.time_secs - track.still_since_secs;
             output.on_surface = frame.surface.contains(foot_m);
-            to.copy_from(output);
+            to.clone_from(output);
         }
     }
 }
 
 /// Writes the outline of a blob to `to`. Corners without a floor position are left out.
-fn outline(blob: &Blob, frame: &SegmentedFrame<'_>, tracer: &mut Tracer, to: &mut Vec<DVec2>) {
+fn outline(blob: &Blob, frame: &SegmentedFrame<'_>, tracer: &mut Tracer, to: &mut Vec<Vec2>) {
     to.clear();
     // Border pixels are in the mask, so their coordinates are not negative.
     let corners = tracer.trace(frame.mask, blob.first_pixel).iter();
     let corners = corners.map(|&(x, y)| (x.unsigned_abs() as usize, y.unsigned_abs() as usize));
     let areas_m2 = frame.floor.areas_m2();
     let on_floor = corners.filter(|&(x, y)| areas_m2[y * frame.mask.width() + x] > 0.0);
-    to.extend(on_floor.map(|(x, y)| frame.floor.position_m_of(x, y).as_dvec2()));
+    to.extend(on_floor.map(|(x, y)| frame.floor.position_m_of(x, y)));
 }

@@ -37,7 +37,7 @@ pub use director::{
 };
 pub use grid::{CellNeighbors, GridHits, NeighborGrid};
 pub use guests::{Guests, agent_key, is_shadow_key, shadow_key};
-pub use observation::{Observation, Shadow};
+pub use observation::Observation;
 pub use overlay::{OverlayItem, OverlayLayer, OverlayLayers, OverlayShape};
 pub use paths::{PathParams, ScenePath};
 pub use pool::{
@@ -51,7 +51,7 @@ pub use snapshot::{AgentPose, Catch, Snapshot, Splash};
 pub use solids::SolidIndex;
 pub use temperament::Temperament;
 pub use terrace::{LeapParams, TerraceParams, far_edge};
-pub use visitors::{ShadowAtDepth, Visitors, circle_at_depth, copy_shadow, outline_at_depth};
+pub use visitors::{ShadowAtDepth, Visitors, circle_at_depth, outline_at_depth};
 pub use water::Water;
 
 use serde::{Deserialize, Serialize};

@@ -4,8 +4,8 @@
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
 
-use super::Shadow;
 use super::overlay::OverlayItem;
+use crate::geometry::Visitor;
 
 /// The public state after one tick.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -23,7 +23,7 @@ pub struct Snapshot {
     /// Catches of the last seconds.
     pub catches: Vec<Catch>,
     /// The shadows that the agents reacted to.
-    pub shadows: Vec<Shadow>,
+    pub shadows: Vec<Visitor>,
     /// Debug drawing of the requested layers; empty if none is requested.
     pub overlay: Vec<OverlayItem>,
 }

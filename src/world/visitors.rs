@@ -5,14 +5,14 @@
 
 use glam::{Vec2, Vec3};
 
-use super::{Observation, Shadow};
-use crate::geometry::{nearest_on_polygon, polygon_contains};
+use super::Observation;
+use crate::geometry::{Visitor, nearest_on_polygon, polygon_contains};
 
 /// The current visitors. Reuses memory from tick to tick.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Visitors {
     /// The shadows, in ascending order of ids.
-    pub shadows: Vec<Shadow>,
+    pub shadows: Vec<Visitor>,
     /// For each shadow, the radius of a circle around its centroid that contains the whole outline.
     pub bounding_radii_m: Vec<f32>,
 }
@@ -21,14 +21,7 @@ impl Visitors {
     /// Replaces the visitors by those of an observation. Leaves out shadows with numbers that are not finite.
     pub fn update(&mut self, observation: &Observation) {
         let valid = observation.shadows.iter().filter(|shadow| is_valid(shadow));
-        let count = valid.clone().count();
-        self.shadows.truncate(count);
-        for (index, shadow) in valid.enumerate() {
-            match self.shadows.get_mut(index) {
-                Some(kept) => copy_shadow(kept, shadow),
-                None => self.shadows.push(shadow.clone()),
-            }
-        }
+        Visitor::copy_all(&mut self.shadows, valid);
         self.bounding_radii_m.clear();
         self.bounding_radii_m
             .extend(self.shadows.iter().map(|shadow| {
@@ -39,17 +32,6 @@ impl Visitors {
                     .fold(shadow.radius_m, f32::max)
             }));
     }
-}
-
-/// Copies a shadow and reuses the memory of the target's outline.
-pub fn copy_shadow(to: &mut Shadow, from: &Shadow) {
-    let mut outline = std::mem::take(&mut to.outline_m);
-    outline.clear();
-    outline.extend_from_slice(&from.outline_m);
-    *to = Shadow {
-        outline_m: outline,
-        ..*from
-    };
 }
 
 /// A shadow relative to a fish, projected along the camera's rays down to the fish's depth.
@@ -65,7 +47,7 @@ pub struct ShadowAtDepth {
 
 /// Projects a shadow to the depth of a fish at `at`. Uses the circle with the shadow's area instead of the outline. `radius_m`
 /// is the radius of the fish; `scale` is k = (c + d)/c for camera height c and the fish's depth d.
-pub fn circle_at_depth(shadow: &Shadow, at: Vec3, radius_m: f32, scale: f32) -> ShadowAtDepth {
+pub fn circle_at_depth(shadow: &Visitor, at: Vec3, radius_m: f32, scale: f32) -> ShadowAtDepth {
     let middle = shadow.centroid_m * scale;
     let offset = Vec2::new(at.x, at.z) - middle;
     let away = offset.normalize_or_zero();
@@ -82,7 +64,7 @@ pub fn circle_at_depth(shadow: &Shadow, at: Vec3, radius_m: f32, scale: f32) -> 
 /// All distances at the depth of the fish are k times those on the surface. Therefore the fish is projected to the surface, the
 /// distance is measured there, and the result is multiplied by k. If the fish is under the shadow, `away` points to the nearest
 /// point of the outline.
-pub fn outline_at_depth(shadow: &Shadow, at: Vec3, radius_m: f32, scale: f32) -> ShadowAtDepth {
+pub fn outline_at_depth(shadow: &Visitor, at: Vec3, radius_m: f32, scale: f32) -> ShadowAtDepth {
     let circle = circle_at_depth(shadow, at, radius_m, scale);
     if shadow.outline_m.len() < 3 {
         return circle;
@@ -101,7 +83,7 @@ pub fn outline_at_depth(shadow: &Shadow, at: Vec3, radius_m: f32, scale: f32) ->
     }
 }
 
-fn is_valid(shadow: &Shadow) -> bool {
+fn is_valid(shadow: &Visitor) -> bool {
     shadow.centroid_m.is_finite()
         && shadow.velocity_mps.is_finite()
         && shadow.radius_m.is_finite()
@@ -114,8 +96,8 @@ fn is_valid(shadow: &Shadow) -> bool {
 mod tests {
     use super::*;
 
-    fn square() -> Shadow {
-        Shadow {
+    fn square() -> Visitor {
+        Visitor {
             id: 1,
             centroid_m: Vec2::new(1.0, 0.0),
             foot_m: Vec2::new(1.0, 0.0),
@@ -123,13 +105,13 @@ mod tests {
             velocity_mps: Vec2::ZERO,
             area_m2: 0.8,
             age_secs: 1.0,
-            still_secs: 0.0,
             outline_m: vec![
                 Vec2::new(0.5, -0.5),
                 Vec2::new(1.5, -0.5),
                 Vec2::new(1.5, 0.5),
                 Vec2::new(0.5, 0.5),
             ],
+            ..Visitor::default()
         }
     }
 
@@ -157,7 +139,7 @@ mod tests {
         let under = outline_at_depth(&square(), Vec3::new(1.75, -1.0, 0.0), 0.1, 1.25);
         assert!((under.distance_m - (-0.125 - 0.1)).abs() < 1e-6);
         assert_eq!(under.away, Vec3::X);
-        let bare = Shadow {
+        let bare = Visitor {
             outline_m: vec![],
             ..square()
         };

@@ -4,9 +4,10 @@
 use std::collections::BTreeSet;
 
 use glam::Vec2;
+use shoal::geometry::Visitor;
 use shoal::simulation::{Simulation, SimulationParams};
 use shoal::site::load;
-use shoal::world::{Observation, Shadow, outline_at_depth};
+use shoal::world::{Observation, outline_at_depth};
 
 use crate::pools;
 
@@ -23,21 +24,22 @@ fn start(scene: &str, seed: u64) -> Simulation {
 }
 
 /// Returns a body and its shadow on the surface, as an ellipse of 0.5 m by 0.35 m.
-fn standing(id: u32, at: Vec2, still_secs: f32) -> Shadow {
+fn standing(id: u32, at: Vec2, still_secs: f32) -> Visitor {
     let outline = |step: u16| {
         let turn = Vec2::from_angle(f32::from(step) / 24.0 * std::f32::consts::TAU);
         at + turn * Vec2::new(0.25, 0.175)
     };
-    Shadow {
+    Visitor {
         id,
         centroid_m: at,
         foot_m: at,
         radius_m: 0.21,
         velocity_mps: Vec2::ZERO,
         area_m2: 0.137,
-        age_secs: still_secs + 1.0,
-        still_secs,
+        age_secs: f64::from(still_secs + 1.0),
+        still_secs: f64::from(still_secs),
         outline_m: (0..24).map(outline).collect(),
+        ..Visitor::default()
     }
 }
 

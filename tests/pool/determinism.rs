@@ -12,22 +12,23 @@ use crate::pools;
 use std::hash::{DefaultHasher, Hasher};
 
 use glam::Vec2;
+use shoal::geometry::Visitor;
 use shoal::simulation::{SceneDescription, Simulation};
 use shoal::site::load;
-use shoal::world::{Observation, Shadow, Snapshot};
+use shoal::world::{Observation, Snapshot};
 
 /// Returns the shadows of two visitors in a tick: one walks back and forth, the other stands still.
 fn visitors(tick: u64) -> Observation {
     let time_secs = tick as f64 / 60.0;
     let x = (time_secs * 0.7).sin() as f32 * 1.8;
-    let shadow = |id, at: Vec2, velocity_mps, still_secs| Shadow {
+    let shadow = |id, at: Vec2, velocity_mps, still_secs| Visitor {
         id,
         centroid_m: at,
         foot_m: at,
         radius_m: 0.25,
         velocity_mps,
         area_m2: 0.2,
-        age_secs: time_secs as f32,
+        age_secs: time_secs,
         still_secs,
         outline_m: (0..24)
             .map(|step| {
@@ -35,12 +36,13 @@ fn visitors(tick: u64) -> Observation {
                 at + Vec2::from_angle(angle) * Vec2::new(0.3, 0.2)
             })
             .collect(),
+        ..Visitor::default()
     };
     Observation {
         time_secs,
         shadows: vec![
             shadow(1, Vec2::new(x, 0.3), Vec2::new(0.6, 0.0), 0.0),
-            shadow(2, Vec2::new(-0.8, -0.9), Vec2::ZERO, time_secs as f32),
+            shadow(2, Vec2::new(-0.8, -0.9), Vec2::ZERO, time_secs),
         ],
     }
 }

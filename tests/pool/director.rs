@@ -12,9 +12,10 @@ use crate::pools::{bare, wants, wide};
 use glam::{Vec2, Vec3};
 use shoal::behavior::actions::{FleeEnemy, Seek, SeekTarget, Wander};
 use shoal::behavior::{ActionParams, AttractionParams, LimitOf, LimitParams, NeedKind};
+use shoal::geometry::Visitor;
 use shoal::simulation::{Change, IndividualDescription, SceneDescription, Simulation};
 use shoal::site::load;
-use shoal::world::{Observation, RuleParams, Shadow};
+use shoal::world::{Observation, RuleParams};
 
 const Y: f32 = -0.8;
 
@@ -27,7 +28,7 @@ fn start(scene: &SceneDescription) -> Simulation {
 }
 
 fn visitors(count: u32, still_secs: f32) -> Observation {
-    let shadow = |id: u32| Shadow {
+    let shadow = |id: u32| Visitor {
         id,
         centroid_m: Vec2::new(id as f32 * 0.5 - 1.0, 0.4),
         foot_m: Vec2::ZERO,
@@ -35,8 +36,8 @@ fn visitors(count: u32, still_secs: f32) -> Observation {
         velocity_mps: Vec2::ZERO,
         area_m2: 0.12,
         age_secs: 1.0,
-        still_secs,
-        outline_m: vec![],
+        still_secs: f64::from(still_secs),
+        ..Visitor::default()
     };
     Observation {
         time_secs: 0.0,

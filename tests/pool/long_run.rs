@@ -6,9 +6,10 @@ use std::collections::BTreeMap;
 
 use glam::Vec2;
 use serde_json::{Value, json};
+use shoal::geometry::Visitor;
 use shoal::simulation::Simulation;
 use shoal::site::load;
-use shoal::world::{Observation, Shadow, Snapshot};
+use shoal::world::{Observation, Snapshot};
 
 use crate::pools;
 
@@ -27,15 +28,15 @@ fn visitor(tick: u64) -> Observation {
     let centroid_m = Vec2::new((secs * 0.7).sin() * 1.5, 0.2);
     Observation {
         time_secs: f64::from(secs),
-        shadows: vec![Shadow {
+        shadows: vec![Visitor {
             id: 1,
             centroid_m,
             foot_m: centroid_m,
             radius_m: 0.25,
             velocity_mps: Vec2::X * (secs * 0.7).cos(),
             area_m2: 0.2,
-            age_secs: secs,
-            ..Shadow::default()
+            age_secs: f64::from(secs),
+            ..Visitor::default()
         }],
     }
 }

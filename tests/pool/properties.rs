@@ -14,11 +14,12 @@ use std::sync::LazyLock;
 use glam::{Vec2, Vec3};
 use proptest::prelude::*;
 use shoal::behavior::{ActionParams, Combine, LimitOf, LimitParams, NeedKind, NeedParams};
+use shoal::geometry::Visitor;
 use shoal::simulation::{SceneDescription, Simulation};
 use shoal::site::schemas;
 use shoal::world::{
     BoxParams, CapsuleParams, CollisionResponse, EdgeMode, Observation, ObstacleParams,
-    PolygonParams, Random, RandomStream, Shadow, SphereParams,
+    PolygonParams, Random, RandomStream, SphereParams,
 };
 
 fn point() -> impl Strategy<Value = [f32; 3]> {
@@ -129,7 +130,7 @@ fn observation(tick: u64, defect: u32) -> Observation {
     let t = tick as f32 / 60.0;
     let at = Vec2::new((t * 1.3).sin() * 2.0, (t * 0.9).cos() * 1.5);
     let is_nan = defect == 1 && tick.is_multiple_of(7);
-    let shadow = Shadow {
+    let shadow = Visitor {
         id: 1,
         centroid_m: if is_nan { Vec2::splat(f32::NAN) } else { at },
         foot_m: at,
@@ -140,13 +141,13 @@ fn observation(tick: u64, defect: u32) -> Observation {
             Vec2::X
         },
         area_m2: 0.3,
-        age_secs: t,
-        still_secs: 0.0,
+        age_secs: f64::from(t),
         outline_m: if tick.is_multiple_of(2) {
             vec![]
         } else {
             vec![at, at + Vec2::X * 0.3, at + Vec2::ONE * 0.3]
         },
+        ..Visitor::default()
     };
     Observation {
         time_secs: f64::from(t),

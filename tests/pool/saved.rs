@@ -16,23 +16,24 @@ use glam::Vec2;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use shoal::app::{SimulateOptions, simulate};
+use shoal::geometry::Visitor;
 use shoal::runtime::StopFlag;
 use shoal::simulation::{Change, SceneDescription, Simulation, SimulationParams};
 use shoal::site::load;
-use shoal::world::{Effect, HuntingEffect, Observation, Shadow, Snapshot};
+use shoal::world::{Effect, HuntingEffect, Observation, Snapshot};
 
 fn visitors(tick: u64) -> Observation {
     let secs = tick as f32 / 60.0;
-    let shadow = |id, centroid_m, still_secs| Shadow {
+    let shadow = |id, centroid_m, still_secs| Visitor {
         id,
         centroid_m,
         foot_m: centroid_m,
         radius_m: 0.25,
         velocity_mps: Vec2::X * 0.5,
         area_m2: 0.2,
-        age_secs: secs,
-        still_secs,
-        outline_m: vec![],
+        age_secs: f64::from(secs),
+        still_secs: f64::from(still_secs),
+        ..Visitor::default()
     };
     let walker = shadow(1, Vec2::new((secs * 0.7).sin() * 1.8, 0.2), 0.0);
     Observation {

@@ -11,8 +11,9 @@
 use crate::pools;
 use glam::{Vec2, Vec3};
 use shoal::behavior::ActionParams;
+use shoal::geometry::Visitor;
 use shoal::simulation::{Change, SceneDescription, Simulation};
-use shoal::world::{Effect, HuntingEffect, Observation, ObstacleParams, Shadow, SphereParams};
+use shoal::world::{Effect, HuntingEffect, Observation, ObstacleParams, SphereParams};
 
 const HZ: u64 = 60;
 
@@ -47,16 +48,16 @@ fn no_visitors() -> Observation {
 fn visitor(at: Vec2, velocity_mps: Vec2, radius_m: f32, still_secs: f32) -> Observation {
     Observation {
         time_secs: 0.0,
-        shadows: vec![Shadow {
+        shadows: vec![Visitor {
             id: 1,
             centroid_m: at,
             foot_m: at,
             radius_m,
             velocity_mps,
             area_m2: 3.1 * radius_m * radius_m,
-            age_secs: still_secs + 1.0,
-            still_secs,
-            outline_m: vec![],
+            age_secs: f64::from(still_secs + 1.0),
+            still_secs: f64::from(still_secs),
+            ..Visitor::default()
         }],
     }
 }

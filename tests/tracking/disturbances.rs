@@ -4,7 +4,7 @@
 
 use std::f32::consts::TAU;
 
-use glam::{DVec2, Vec2};
+use glam::Vec2;
 use shoal::camera::{Frame, Luma};
 use shoal::geometry::{FloorFromCamera, Surface};
 use shoal::vision::{FloorView, Vision, VisionFault, VisionParams};
@@ -355,9 +355,9 @@ impl Scene {
                 luma: Luma::U8(levels.clone()),
             };
             let visitor_px = self.visitor_px(time_secs as f32);
-            let visitor_m = ((visitor_px + 0.5) / PX_PER_M - Vec2::new(2.0, 1.5)).as_dvec2();
+            let visitor_m = (visitor_px + 0.5) / PX_PER_M - Vec2::new(2.0, 1.5);
             let tracks = vision.observe(&frame);
-            let is_visitor = |at: DVec2| self.has_visitor && at.distance(visitor_m) < 0.45;
+            let is_visitor = |at: Vec2| self.has_visitor && at.distance(visitor_m) < 0.45;
             outcome.frames += 1;
             let has_false = tracks.iter().any(|track| !is_visitor(track.centroid_m));
             outcome.with_false += u32::from(has_false);

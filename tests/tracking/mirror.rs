@@ -90,7 +90,7 @@ fn median_foot_error(mut room: Room) -> f64 {
         }
         let frame = room.frame();
         let found = vision.observe(&frame).iter();
-        let nearest = found.map(|track| track.foot_m.distance(foot_m));
+        let nearest = found.map(|track| track.foot_m.as_dvec2().distance(foot_m));
         if foot_m.abs().cmplt(DVec2::new(1.9, 1.4)).all() {
             errors.push(nearest.fold(f64::INFINITY, f64::min));
         }

@@ -13,7 +13,6 @@
 )]
 
 use glam::DVec3;
-use shoal::app::update_observation;
 use shoal::camera::{Frame, Source, SourceSpec};
 use shoal::geometry::{FloorFromCamera, Surface};
 use shoal::vision::{FloorView, Vision, VisionParams};
@@ -274,7 +273,7 @@ fn memory_does_not_grow() {
                 let tracks = vision.observe(&frame);
                 seen += tracks.len();
                 highest_id = tracks.iter().map(|t| t.id).fold(highest_id, u32::max);
-                update_observation(frame.time_secs, tracks, &mut observation);
+                observation.update(frame.time_secs, tracks);
             }
             // Keeps the values allocated until the end of the measurement, so that their memory counts.
             std::mem::forget((source, vision, frame, observation));

@@ -16,8 +16,8 @@ use glam::DVec2;
 use shoal::app::{TrackOptions, TrackerConfig, track};
 use shoal::camera::{Frame, Luma};
 use shoal::control::TrackLine;
-use shoal::geometry::{FloorFromCamera, Surface};
-use shoal::vision::{FloorView, LightState, Track, Vision, VisionParams};
+use shoal::geometry::{FloorFromCamera, Surface, Visitor};
+use shoal::vision::{FloorView, LightState, Vision, VisionParams};
 
 const WIDTH: u32 = 160;
 const HEIGHT: u32 = 120;
@@ -56,7 +56,7 @@ impl Room {
     }
 
     /// Draws the next frame with shadows of these centers and radii (in meters). Returns the tracks that vision finds in it.
-    fn show(&mut self, shadows: &[(DVec2, f64)]) -> Vec<Track> {
+    fn show(&mut self, shadows: &[(DVec2, f64)]) -> Vec<Visitor> {
         self.draw(shadows);
         let tracks = self.vision.observe(&self.frame).to_vec();
         self.frame.sequence += 1;
@@ -126,7 +126,13 @@ fn a_standing_visitor_never_becomes_background() {
             "{secs} s: {}",
             visitor.area_m2
         );
-        assert!(visitor.centroid_m.distance(walked_in(secs - 2.0).0) < 0.02);
+        assert!(
+            visitor
+                .centroid_m
+                .as_dvec2()
+                .distance(walked_in(secs - 2.0).0)
+                < 0.02
+        );
     }
     assert!((first_area - 0.1257).abs() < 0.02, "{first_area}");
 }
@@ -145,14 +151,17 @@ fn an_object_becomes_background_and_a_standing_visitor_does_not() {
             shadows.push(bag);
         }
         let tracks = room.show(&shadows);
-        let on_bag = tracks.iter().any(|t| t.centroid_m.distance(bag.0) < 0.3);
+        let on_bag = tracks
+            .iter()
+            .any(|t| t.centroid_m.as_dvec2().distance(bag.0) < 0.3);
         match secs {
             11.0..19.5 => assert!(on_bag, "{secs} s"),
             21.0.. => assert!(!on_bag, "{secs} s"),
             _ => {}
         }
         if secs > 6.0 {
-            let visitor = |t: &&Track| t.centroid_m.distance(walked_in(secs - 2.0).0) < 0.05;
+            let visitor =
+                |t: &&Visitor| t.centroid_m.as_dvec2().distance(walked_in(secs - 2.0).0) < 0.05;
             assert_eq!(tracks.iter().filter(visitor).count(), 1, "{secs} s");
         }
     }
@@ -175,12 +184,16 @@ fn size_position_and_velocity_match_the_truth() {
     };
     let truth = walked_in(2.9).0;
     assert!(
-        visitor.centroid_m.distance(truth) < 0.02,
+        visitor.centroid_m.as_dvec2().distance(truth) < 0.02,
         "{}",
         visitor.centroid_m
     );
     assert!(
-        visitor.velocity_mps.distance(DVec2::new(0.8, 0.0)) < 0.15,
+        visitor
+            .velocity_mps
+            .as_dvec2()
+            .distance(DVec2::new(0.8, 0.0))
+            < 0.15,
         "{}",
         visitor.velocity_mps
     );
@@ -188,7 +201,7 @@ fn size_position_and_velocity_match_the_truth() {
     assert!(visitor.still_secs < 0.3 && visitor.age_secs > 1.0 && visitor.on_surface);
     assert!((8..=64).contains(&visitor.outline_m.len()));
     for corner in &visitor.outline_m {
-        let radius = corner.distance(truth);
+        let radius = corner.as_dvec2().distance(truth);
         assert!((0.16..0.24).contains(&radius), "{radius}");
     }
     for _ in 0..60 {
@@ -245,7 +258,7 @@ fn a_visitor_present_in_the_first_frame_is_detected_once_walking() {
         let tracks = room.show(&[(center, 0.2)]);
         if i >= 10 {
             assert_eq!(tracks.len(), 1, "frame {i}");
-            seen += u32::from(tracks[0].centroid_m.distance(center) < 0.1);
+            seen += u32::from(tracks[0].centroid_m.as_dvec2().distance(center) < 0.1);
         }
     }
     assert!(seen > 25, "{seen}");
@@ -288,7 +301,7 @@ fn two_visitors_who_meet_keep_their_tracks() {
         }
         assert_eq!(tracks.len(), 2, "{secs} s");
         if left.distance(right) > 0.5 {
-            let distance = |t: &&Track| t.centroid_m.distance(left);
+            let distance = |t: &&Visitor| t.centroid_m.as_dvec2().distance(left);
             let nearest = tracks
                 .iter()
                 .min_by(|a, b| distance(a).total_cmp(&distance(b)));
@@ -490,7 +503,9 @@ fn an_object_placed_during_the_settling_time_becomes_background() {
             shadows.push(chair);
         }
         let tracks = room.show(&shadows);
-        let on_chair = tracks.iter().any(|t| t.centroid_m.distance(chair.0) < 0.3);
+        let on_chair = tracks
+            .iter()
+            .any(|t| t.centroid_m.as_dvec2().distance(chair.0) < 0.3);
         match secs {
             6.0..8.5 => assert!(on_chair, "{secs} s"),
             10.0.. => assert!(!on_chair && tracks.len() == 1, "{secs} s"),

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use serde_json::Value;
 use shoal::control::TrackLine;
-use shoal::operation::{CountSums, TrackPoint, VisitorCounter};
+use shoal::geometry::Visitor;
+use shoal::operation::{CountSums, VisitorCounter};
 
 use crate::recordings::{report_figure, tracks_of_scene};
 
@@ -24,7 +25,7 @@ const STILL_SCENES: [&str; 4] = [
 ];
 /// Time between two samples of the tracks, as in `shoal run`.
 const SAMPLE_SECS: f64 = 0.25;
-/// Visits that are closer together are one visit, and shorter visits do not count, as in `analytics`.
+/// Visits that are closer together are one visit, and shorter visits do not count, as in `operation`.
 const GONE_SECS: f64 = 10.0;
 const STAY_MIN_SECS: f64 = 1.0;
 
@@ -75,7 +76,6 @@ fn counted_visits(tracks: &Path) -> Visits {
     let text = std::fs::read_to_string(tracks).expect("the tracks are written");
     let mut counter = VisitorCounter::default();
     let mut due_secs = 0.0;
-    let mut points = Vec::new();
     for line in text.lines() {
         let line: TrackLine = serde_json::from_str(line).expect("a line of tracks");
         if line.time_secs < due_secs {
@@ -83,15 +83,11 @@ fn counted_visits(tracks: &Path) -> Visits {
         }
         due_secs = line.time_secs + SAMPLE_SECS - 0.01;
         let on_surface = line.shadows.iter().filter(|shadow| shadow.on_surface);
-        points.clear();
-        points.extend(on_surface.map(|shadow| TrackPoint {
-            id: shadow.id,
-            foot_m: shadow.foot_m.map(|m| m as f32),
-        }));
+        let visitors: Vec<Visitor> = on_surface.map(Visitor::from).collect();
         counter.observe(
             line.time_secs,
             1_800_000_000 + line.time_secs as i64,
-            &points,
+            &visitors,
         );
     }
     counter.end_all(1_800_000_000);

@@ -16,8 +16,8 @@ use jiff::tz::TimeZone;
 use parking_lot::Mutex;
 use serde::Serialize;
 
-use crate::operation::{ActiveFault, Alert, AlertKeeper, AlertParams, QuietHours};
 use crate::control::{Board, FaultReporter, Journal};
+use crate::operation::{ActiveFault, Alert, AlertKeeper, AlertParams, QuietHours};
 use crate::runtime::{Heartbeat, wait_for_program};
 
 /// Time between two looks at the status.

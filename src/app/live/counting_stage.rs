@@ -8,8 +8,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::show_control::ShowControl;
-use crate::operation::{CountStore, TrackPoint, VisitorCounter};
 use crate::control::{FaultReporter, Journal};
+use crate::geometry::Visitor;
+use crate::operation::{CountStore, VisitorCounter};
 use crate::runtime::{Heartbeat, Latest};
 
 /// Longest wait for tracks before the next heartbeat.
@@ -30,7 +31,7 @@ pub(crate) struct CountingStage {
     /// Number of days after which counts are deleted.
     pub(crate) keep_days: u32,
     /// Tracks from the simulation stage.
-    pub(crate) tracks: Arc<Latest<Vec<TrackPoint>>>,
+    pub(crate) tracks: Arc<Latest<Vec<Visitor>>>,
     /// State of the show. Visitors are not counted while it is closed or a recording is replayed.
     pub(crate) show: ShowControl,
     /// Faults of this stage.
@@ -53,7 +54,7 @@ impl CountingStage {
             }
             if is_new {
                 // While visitors are not counted, the stays end.
-                let seen: &[TrackPoint] = match self.show.counts_visitors() {
+                let seen: &[Visitor] = match self.show.counts_visitors() {
                     true => &tracks,
                     false => &[],
                 };
@@ -163,10 +164,9 @@ mod tests {
         let mut writer = Writer::new(&stage);
         let mut counter = VisitorCounter::default();
         let begin = Instant::now();
-        let track = TrackPoint::default();
         let unix = |secs: u64| EARLIEST_UNIX_SECS + secs as i64;
         for secs in 0..60_u64 {
-            counter.observe(secs as f64, unix(secs), &[track]);
+            counter.observe(secs as f64, unix(secs), &[Visitor::default()]);
             writer.write_if_due(&mut counter, unix(secs), begin + Duration::from_secs(secs));
         }
         assert_eq!(stage.journal.faults().len(), 1);

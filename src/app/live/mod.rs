@@ -72,8 +72,7 @@ use crate::control::{
     Board, CalibrationStatus, DeskClient, DeskEvent, Journal, PictureStatus, Source, SourceKind,
     desk_queue,
 };
-use crate::geometry::Surface;
-use crate::operation::TrackPoint;
+use crate::geometry::{Surface, Visitor};
 use crate::panel::LiveViews;
 use crate::render::CalibrationPattern;
 use crate::runtime::{
@@ -304,7 +303,7 @@ pub struct LivePool {
     pub screen: Arc<ScreenBoard>,
     show: ShowControl,
     deck: Arc<RecordingDeck>,
-    counted: Arc<Latest<Vec<TrackPoint>>>,
+    counted: Arc<Latest<Vec<Visitor>>>,
     meters: Meters,
     desk: Option<DeskEnds>,
     handoff: Option<Arc<SetupHandoff>>,
@@ -355,7 +354,7 @@ impl LivePool {
         let notices = NoticeBoard::default();
         let views = live_views();
         let show = ShowControl::default();
-        let counted: Arc<Latest<Vec<TrackPoint>>> = Arc::default();
+        let counted: Arc<Latest<Vec<Visitor>>> = Arc::default();
 
         let deck = start_deck(&mut supervisor, &journal)?;
         let make_tap = start_recorder(&mut supervisor, &config, &journal)?;

@@ -5,19 +5,19 @@
 
 use std::time::Instant;
 
-use glam::DVec2;
+use glam::Vec2;
 
 use crate::camera::{Frame, Luma};
-use crate::geometry::FloorFromCamera;
+use crate::geometry::{FloorFromCamera, Visitor};
 use crate::panel::{LiveSlot, LiveViews, RawPicture, VisitorOutline, VisitorOutlines};
 use crate::render::ThumbnailPixels;
 use crate::simulation::Simulation;
-use crate::vision::{Track, Vision};
+use crate::vision::Vision;
 use crate::world::Snapshot;
 
 use super::super::agents_line::{add_forces, agents_line};
-use super::super::observation::track_line;
 use super::screen_supervisor::ScreenSupervisor;
+use crate::control::TrackLine;
 
 /// Number of outputs that can be watched.
 const OUTPUTS: usize = 8;
@@ -101,9 +101,9 @@ fn copy_mask(mask: &[bool], width: usize, picture: &mut RawPicture) {
 }
 
 /// Shows the tracks of a frame.
-pub(super) fn show_tracks(views: &LiveViews, frame: &Frame, tracks: &[Track], now: Instant) {
+pub(super) fn show_tracks(views: &LiveViews, frame: &Frame, tracks: &[Visitor], now: Instant) {
     if views.tracks.is_due(now) {
-        let line = track_line(frame.sequence, frame.time_secs, tracks);
+        let line = TrackLine::new(frame.sequence, frame.time_secs, tracks);
         views.tracks.fill(now, |shown| *shown = line);
     }
 }
@@ -124,17 +124,17 @@ pub(super) fn show_outlines(
     }
 }
 
-fn visitor_outlines(frame: &Frame, tracks: &[Track], map: &FloorFromCamera) -> VisitorOutlines {
+fn visitor_outlines(frame: &Frame, tracks: &[Visitor], map: &FloorFromCamera) -> VisitorOutlines {
     // A tenth of a pixel: further digits are noise.
-    let pixel = |floor_m: &DVec2| {
-        let at = (map.camera_from_floor(*floor_m) * 10.0).round() / 10.0;
+    let pixel = |floor_m: &Vec2| {
+        let at = (map.camera_from_floor(floor_m.as_dvec2()) * 10.0).round() / 10.0;
         at.is_finite().then(|| at.as_vec2().to_array())
     };
-    let outline = |track: &Track| {
+    let outline = |visitor: &Visitor| {
         Some(VisitorOutline {
-            id: track.id,
-            foot_px: pixel(&track.foot_m)?,
-            outline_px: track.outline_m.iter().filter_map(pixel).collect(),
+            id: visitor.id,
+            foot_px: pixel(&visitor.foot_m)?,
+            outline_px: visitor.outline_m.iter().filter_map(pixel).collect(),
         })
     };
     VisitorOutlines {
@@ -252,16 +252,16 @@ mod tests {
             height_px: 480,
             ..Frame::default()
         };
-        let floor = |(x, y)| map.floor_from_camera(DVec2::new(x, y));
-        let track = |id| Track {
+        let floor = |(x, y)| map.floor_from_camera(glam::DVec2::new(x, y)).as_vec2();
+        let visitor = |id| Visitor {
             id,
             foot_m: floor((120.0, 70.0)),
             outline_m: corners_px.map(floor).to_vec(),
-            ..Track::default()
+            ..Visitor::default()
         };
-        let mut tracks: Vec<Track> = (1..=250).map(track).collect();
-        tracks[0].foot_m = DVec2::NAN;
-        tracks[1].outline_m.push(DVec2::INFINITY);
+        let mut tracks: Vec<Visitor> = (1..=250).map(visitor).collect();
+        tracks[0].foot_m = Vec2::NAN;
+        tracks[1].outline_m.push(Vec2::INFINITY);
         let shown = visitor_outlines(&frame, &tracks, &map);
         assert_eq!((shown.frame, shown.size_px), (300, [640, 480]));
         assert_eq!(shown.visitors.len(), OUTLINES_MAX);
@@ -276,9 +276,9 @@ mod tests {
         let mut picture = RawPicture::default();
         copy_frame(&frame, &mut picture);
         assert_eq!(picture.frame, 44, "the lowest byte of the frame's number");
-        let longest = Track {
+        let longest = Visitor {
             outline_m: vec![floor((100.1, 400.1)); MAX_CORNERS],
-            ..track(u32::MAX)
+            ..visitor(u32::MAX)
         };
         let shown = visitor_outlines(&frame, &vec![longest; 250], &map);
         let text = serde_json::to_string(&shown).unwrap();

@@ -98,14 +98,8 @@ impl PoolSummary {
         }
         self.rules.truncate(rules);
         self.tracks.clear();
-        let track = |shadow: &crate::world::Shadow| TrackStatus {
-            id: shadow.id,
-            foot_m: shadow.foot_m.to_array(),
-            velocity_mps: shadow.velocity_mps.to_array(),
-            age_secs: shadow.age_secs,
-            still_secs: shadow.still_secs,
-        };
-        self.tracks.extend(observation.shadows.iter().map(track));
+        let visitors = observation.shadows.iter();
+        self.tracks.extend(visitors.map(TrackStatus::from));
         self.quarantined = simulation.quarantine_count();
     }
 

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::operation::TrackPoint;
+use crate::geometry::Visitor;
 use crate::panel::LiveViews;
 use crate::simulation::{Change, Simulation, SimulationParams};
 use crate::world::{OverlayLayer, OverlayLayers, Snapshot};
@@ -95,7 +95,7 @@ pub(crate) struct SimulationStage {
     /// Whether the pool rests.
     pub(crate) show: ShowControl,
     /// Tracks for the count of visitors.
-    pub(crate) counted: Arc<Latest<Vec<TrackPoint>>>,
+    pub(crate) counted: Arc<Latest<Vec<Visitor>>>,
     /// Faults of this stage.
     pub(crate) journal: Journal,
     /// The agents, for the operator's panel.
@@ -121,7 +121,7 @@ struct RunningPool {
     pair: SnapshotPair,
     living: Living,
     summary: PoolSummary,
-    tracks: Vec<TrackPoint>,
+    tracks: Vec<Visitor>,
 }
 
 impl RunningPool {
@@ -268,12 +268,7 @@ impl SimulationStage {
             let observation = &pool.latest.observation;
             pool.summary.update(&pool.simulation, observation);
             self.summaries.put(&mut pool.summary);
-            pool.tracks.clear();
-            let shadows = observation.shadows.iter();
-            pool.tracks.extend(shadows.map(|shadow| TrackPoint {
-                id: shadow.id,
-                foot_m: shadow.foot_m.to_array(),
-            }));
+            pool.tracks.clone_from(&observation.shadows);
             self.counted.put(&mut pool.tracks);
         }
         (pool.living).update(&pool.simulation, pool.started, pool.revision);

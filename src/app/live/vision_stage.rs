@@ -13,7 +13,6 @@ use crate::vision::{Vision, VisionParams};
 use crate::world::Observation;
 
 use super::super::floor_view::floor_view;
-use super::super::observation::{extrapolate, update_observation};
 use super::camera_link::CameraLink;
 use super::live_calibration::LiveCalibration;
 use super::panel_views::{show_frame, show_mask, show_outlines, show_tracks};
@@ -178,10 +177,10 @@ impl VisionStage {
             };
             let tracks = vision.observe(frame);
             show_tracks(&self.views, frame, tracks, now);
-            update_observation(frame.time_secs, tracks, &mut latest.observation);
+            latest.observation.update(frame.time_secs, tracks);
             show_mask(&self.views, vision, &mut mask, now);
             show_outlines(&self.views, vision, (frame, is_frame_shown), now);
-            extrapolate(&mut latest.observation, self.latency_secs);
+            latest.observation.extrapolate(self.latency_secs);
             latest.frame_at = Some(taken_at);
             is_camera_lost = false;
             self.observations.put(&mut latest);

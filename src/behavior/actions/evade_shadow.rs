@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 use crate::behavior::action::Action;
 use crate::behavior::context::ActionContext;
 use crate::behavior::proposal::{BoostRequest, Proposal};
+use crate::geometry::Visitor;
 use crate::steering::steer_along;
-use crate::world::{Shadow, ShadowAtDepth, circle_at_depth, outline_at_depth};
+use crate::world::{ShadowAtDepth, circle_at_depth, outline_at_depth};
 
 /// Flees from the nearest shadow. Can be executed while that shadow is nearer than its current flee distance. The
 /// distance is measured horizontally: each shadow is projected from the viewer's eye to the agent's depth.
@@ -108,7 +109,7 @@ impl EvadeShadow {
             if offset_m.length_squared() >= far_m * far_m {
                 continue;
             }
-            let flee_m = self.flee_distance_now_m(shadow.still_secs);
+            let flee_m = self.flee_distance_now_m(shadow.still_secs as f32);
             let limit = least
                 .as_ref()
                 .map_or(flee_m, |found| found.distance_m.min(flee_m));
@@ -144,7 +145,7 @@ impl EvadeShadow {
     /// Returns the shadow at the agent's depth, as the agent sees it after the shadow has moved by `moved`.
     fn at_depth(
         &self,
-        shadow: &Shadow,
+        shadow: &Visitor,
         context: &ActionContext<'_>,
         moved: Vec2,
         scale: f32,

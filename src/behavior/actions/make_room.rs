@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 use crate::behavior::action::Action;
 use crate::behavior::context::ActionContext;
 use crate::behavior::proposal::Proposal;
+use crate::geometry::Visitor;
 use crate::steering::steer_along;
-use crate::world::{Shadow, outline_at_depth, shadow_key};
+use crate::world::{outline_at_depth, shadow_key};
 
 /// Swims away from the nearest shadow that stands still, while more than a share of the species is near it. So a school passes
 /// a visitor instead of staying around it. Agents that attend the visitor stay.
@@ -43,7 +44,7 @@ impl Default for MakeRoom {
 const LEAST_SHARE: f32 = 0.4;
 
 impl MakeRoom {
-    fn is_near(&self, context: &ActionContext<'_>, shadow: &Shadow, agent: usize) -> bool {
+    fn is_near(&self, context: &ActionContext<'_>, shadow: &Visitor, agent: usize) -> bool {
         let agents = context.world.agents;
         let at = agents.bodies[agent].position_m;
         let scale = context.world.water.scale(at.y);
@@ -51,7 +52,7 @@ impl MakeRoom {
     }
 
     /// Returns the number of agents of the same species near a shadow, including the agent itself, that it perceives.
-    fn count_near(&self, context: &ActionContext<'_>, shadow: &Shadow) -> u32 {
+    fn count_near(&self, context: &ActionContext<'_>, shadow: &Visitor) -> u32 {
         let own = context.species.species_bit;
         let mates = context
             .neighbors
@@ -69,12 +70,14 @@ impl Action for MakeRoom {
         let at = context.motion.position_m;
         let scale = context.world.water.scale(at.y);
         let visitors = &context.world.visitors;
-        let mut nearest: Option<(&Shadow, f32, glam::Vec3)> = None;
+        let mut nearest: Option<(&Visitor, f32, glam::Vec3)> = None;
         for (shadow, &reach_m) in visitors.shadows.iter().zip(&visitors.bounding_radii_m) {
             let limit_m = nearest.map_or(self.near_m, |(_, distance_m, _)| distance_m);
             let offset_m = glam::Vec2::new(at.x, at.z) - shadow.centroid_m * scale;
             let far_m = reach_m * scale + context.radius_m + limit_m;
-            if shadow.still_secs < self.still_secs || offset_m.length_squared() > far_m * far_m {
+            if (shadow.still_secs as f32) < self.still_secs
+                || offset_m.length_squared() > far_m * far_m
+            {
                 continue;
             }
             let seen = outline_at_depth(shadow, at, context.radius_m, scale);

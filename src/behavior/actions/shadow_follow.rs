@@ -92,10 +92,11 @@ impl Action for ShadowFollow {
 mod tests {
     use super::*;
     use crate::geometry::Surface;
+    use crate::geometry::Visitor;
     use crate::steering::Motion;
     use crate::world::{
-        Agents, Body, Director, Guests, NeighborGrid, Observation, PoolParams, Random, Shadow,
-        Species, TickInput, Visitors, Water, World, WorldPlan, WorldState,
+        Agents, Body, Director, Guests, NeighborGrid, Observation, PoolParams, Random, Species,
+        TickInput, Visitors, Water, World, WorldPlan, WorldState,
     };
     use glam::Vec3;
 
@@ -111,7 +112,7 @@ mod tests {
         visitors.update(&Observation {
             time_secs: 0.0,
             shadows: each
-                .map(|((at, velocity_mps), id)| Shadow {
+                .map(|((at, velocity_mps), id)| Visitor {
                     id,
                     centroid_m: *at,
                     foot_m: *at,
@@ -119,8 +120,7 @@ mod tests {
                     velocity_mps: *velocity_mps,
                     area_m2: 0.13,
                     age_secs: 1.0,
-                    still_secs: 0.0,
-                    outline_m: Vec::new(),
+                    ..Visitor::default()
                 })
                 .collect(),
         });

@@ -9,8 +9,9 @@ use crate::behavior::attraction::{Attention, Attraction, AttractionParams};
 use crate::behavior::context::ActionContext;
 use crate::behavior::proposal::Proposal;
 use crate::behavior::visiting::{edge_length_m, place_at_edge};
+use crate::geometry::Visitor;
 use crate::steering::{arrive, steer_along};
-use crate::world::{Shadow, ShadowAtDepth, outline_at_depth, shadow_key};
+use crate::world::{ShadowAtDepth, outline_at_depth, shadow_key};
 
 /// Swims to a place at the edge of the nearest shadow that stands still, and turns outwards there. Only some agents come at
 /// a time; each stays for a while and then loses interest. Cannot be executed while that shadow moves, or if its edge is in
@@ -70,12 +71,12 @@ impl ShelterUnder {
         context: &ActionContext<'v>,
         attention: &Attention,
         still_secs: f32,
-    ) -> Option<(&'v Shadow, ShadowAtDepth)> {
+    ) -> Option<(&'v Visitor, ShadowAtDepth)> {
         let at = context.motion.position_m;
         let scale = context.world.water.scale(at.y);
-        let mut nearest: Option<(&Shadow, ShadowAtDepth)> = None;
+        let mut nearest: Option<(&Visitor, ShadowAtDepth)> = None;
         for shadow in &context.world.visitors.shadows {
-            if shadow.still_secs < still_secs {
+            if (shadow.still_secs as f32) < still_secs {
                 continue;
             }
             let seen = outline_at_depth(shadow, at, context.radius_m, scale);
@@ -104,7 +105,7 @@ impl Action for ShelterUnder {
 
     fn propose(&self, context: &ActionContext<'_>, attention: &mut Attention) -> Option<Proposal> {
         let shadows = &context.world.visitors.shadows;
-        let is_still = |shadow: &Shadow| shadow.still_secs >= self.still_secs;
+        let is_still = |shadow: &Visitor| shadow.still_secs as f32 >= self.still_secs;
         if attention.rests(context) || attention.target.is_none() && !shadows.iter().any(is_still) {
             return None;
         }

@@ -4,6 +4,10 @@
 
 use std::collections::BTreeMap;
 
+use glam::Vec2;
+
+use crate::geometry::Visitor;
+
 /// Length of an interval of the counts.
 pub const INTERVAL_SECS: i64 = 900;
 /// Upper limits of the classes of times of stay; the last class has no limit.
@@ -22,15 +26,6 @@ const GONE_SECS: f64 = 10.0;
 const SAMPLE_MAX_SECS: f64 = 2.0;
 /// Largest number of intervals that wait for a file that cannot be written: two days.
 const PENDING_MAX: usize = 192;
-
-/// A track: number and foot point.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct TrackPoint {
-    /// Number of the track.
-    pub id: u32,
-    /// Foot point on the surface, `[x, z]`.
-    pub foot_m: [f32; 2],
-}
 
 /// Sums of one interval.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -99,7 +94,7 @@ pub struct VisitorCounter {
 
 impl VisitorCounter {
     /// Records the tracks of a moment. `secs` is a time that never jumps, `unix_secs` the time of the clock.
-    pub fn observe(&mut self, secs: f64, unix_secs: i64, tracks: &[TrackPoint]) {
+    pub fn observe(&mut self, secs: f64, unix_secs: i64, tracks: &[Visitor]) {
         let start = unix_secs.div_euclid(INTERVAL_SECS) * INTERVAL_SECS;
         let since = self.last_secs.map_or(0.0, |last| secs - last);
         let since = since.clamp(0.0, SAMPLE_MAX_SECS);
@@ -178,8 +173,8 @@ impl VisitorCounter {
 }
 
 /// Returns the cell of a point; `None` for a point that is on no surface.
-fn cell(foot_m: [f32; 2]) -> Option<(i32, i32)> {
-    let [x, z] = foot_m.map(|m| (m / CELL_M).floor());
+fn cell(foot_m: Vec2) -> Option<(i32, i32)> {
+    let [x, z] = (foot_m / CELL_M).floor().to_array();
     let is_valid = x.abs() <= CELL_MAX && z.abs() <= CELL_MAX;
     is_valid.then_some((x as i32, z as i32))
 }
@@ -188,10 +183,11 @@ fn cell(foot_m: [f32; 2]) -> Option<(i32, i32)> {
 mod tests {
     use super::*;
 
-    fn at(id: u32, x: f32) -> TrackPoint {
-        TrackPoint {
+    fn at(id: u32, x: f32) -> Visitor {
+        Visitor {
             id,
-            foot_m: [x, -0.05],
+            foot_m: Vec2::new(x, -0.05),
+            ..Visitor::default()
         }
     }
 
@@ -266,7 +262,7 @@ mod tests {
     #[test]
     fn points_that_are_on_no_surface_have_no_cell() {
         for x in [f32::NAN, f32::INFINITY, 1e9] {
-            assert_eq!(cell([x, 0.0]), None);
+            assert_eq!(cell(Vec2::new(x, 0.0)), None);
         }
     }
 }

@@ -8,7 +8,7 @@ mod csv;
 mod params;
 mod store;
 
-pub use counter::{CountSums, DWELL_LIMITS_SECS, INTERVAL_SECS, TrackPoint, VisitorCounter};
+pub use counter::{CountSums, DWELL_LIMITS_SECS, INTERVAL_SECS, VisitorCounter};
 pub use csv::{CsvOptions, write_counts_csv};
 pub use params::CountingParams;
 pub use store::{CellTotal, CountInterval, CountStore, CountStoreError, group_intervals};

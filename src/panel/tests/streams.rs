@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::client::{Received, StreamClient, wait_until};
 use super::*;
-use crate::control::{AgentsLine, ShadowLine, TrackLine};
+use crate::control::{AgentsLine, TrackLine, VisitorLine};
 use crate::panel::RawPicture;
 
 #[test]
@@ -161,7 +161,7 @@ fn a_client_that_does_not_read_costs_the_simulation_nothing() {
     let server = TestServer::start();
     let admin = server.admin();
     let agents = Arc::clone(&server.views.agents);
-    let shadow = ShadowLine {
+    let shadow = VisitorLine {
         id: 1,
         x_m: 0.0,
         z_m: 0.0,

@@ -327,7 +327,7 @@ fn feet_of_each(
             luma: Luma::U8((0..SIDE * SIDE).map(level).collect()),
         };
         let tracks = vision.observe(&frame).iter();
-        tracks.map(|track| track.foot_m.as_vec2()).collect()
+        tracks.map(|track| track.foot_m).collect()
     };
     (0..frames).map(feet_m).collect()
 }

@@ -104,10 +104,11 @@ impl TrackState {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::geometry::Visitor;
     use crate::vision::TrackingParams;
     use crate::vision::kalman::{Kalman, Measurement};
+    use crate::vision::tracker::Detection;
     use crate::vision::tracker::exits::Course;
-    use crate::vision::tracker::{Detection, Track};
     use glam::{Mat2, Vec2};
 
     fn height_profile(height_m: f32, measurements: u32) -> HeightProfile {
@@ -164,7 +165,7 @@ pub(super) mod tests {
             ambiguity_id: Some(1),
             nearest_track_m: 1.0,
             course: Course::new(&kalman, 0.0, 0.0),
-            output: Track::default(),
+            output: Visitor::default(),
         }
     }
 

@@ -61,7 +61,7 @@ impl Tracker {
             } else {
                 0.0
             };
-            let grown = f32::ln(blobs[column].area_m2 / (track.output.area_m2 as f32).max(1e-3));
+            let grown = f32::ln(blobs[column].area_m2 / track.output.area_m2.max(1e-3));
             let cost = to_foot.min(to_blob) + AREA_COST_M * grown.abs().min(2.0);
             if cost > gate || exited[row] {
                 FORBIDDEN
@@ -142,7 +142,7 @@ impl Tracker {
             let Detection::Own(own) = track.detection else {
                 continue;
             };
-            let previous_m2 = track.output.area_m2 as f32;
+            let previous_m2 = track.output.area_m2;
             if track.id.is_none() || blobs[own].area_m2 > PARTIAL_BLOB_SHARE * previous_m2 {
                 continue;
             }

@@ -3,13 +3,14 @@
 
 use glam::{DVec2, Mat2, Vec2};
 
+use crate::geometry::Visitor;
 use crate::vision::height_profile::HeightProfile;
 use crate::vision::kalman::{Kalman, Measurement};
 
 use super::exits::Course;
 use super::{
     Detection, GROUP_POSITION_SPREAD_M, LostTrack, RETURN_DISTANCE_M, RETURN_SPEED_MPS,
-    SegmentedFrame, Track, TrackState, Tracker, outline,
+    SegmentedFrame, TrackState, Tracker, outline,
 };
 
 /// Time after the first frame in which staff may still move objects on the floor, in seconds. Objects that appear in
@@ -74,11 +75,11 @@ impl Tracker {
         frame: &SegmentedFrame<'_>,
     ) {
         let blob = &frame.blobs.blobs()[index];
-        let mut output = Track {
-            area_m2: f64::from(blob.area_m2),
-            centroid_m: blob.centroid_m.as_dvec2(),
+        let mut output = Visitor {
+            area_m2: blob.area_m2,
+            centroid_m: blob.centroid_m,
             outline_m: self.spare_outlines.pop().unwrap_or_default(),
-            ..Track::default()
+            ..Visitor::default()
         };
         outline(blob, frame, &mut self.tracer, &mut output.outline_m);
         let kalman = Kalman::new(measured);

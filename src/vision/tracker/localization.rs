@@ -109,8 +109,8 @@ impl Tracker {
                 track.learn_area_factor(area / silhouette_m2, self.schedule.measured_secs());
             }
         }
-        track.output.area_m2 = f64::from(area);
-        track.output.centroid_m = centroid_m.as_dvec2();
+        track.output.area_m2 = area;
+        track.output.centroid_m = centroid_m;
         outline(
             &blobs[blob],
             frame,

@@ -258,7 +258,10 @@ impl Condition {
             Self::Visitors(want) => {
                 (want.at_least as usize..=want.at_most as usize).contains(&shadows.len())
             }
-            Self::StillVisitor(want) => shadows.iter().any(|s| s.still_secs >= want.still_secs),
+            Self::StillVisitor(want) => {
+                let is_still = |secs: f64| secs as f32 >= want.still_secs;
+                shadows.iter().any(|s| is_still(s.still_secs))
+            }
             Self::Scare(want) => {
                 shadows.len() <= want.visitors_at_most as usize && scared_share(world) >= want.share
             }

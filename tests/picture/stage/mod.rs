@@ -9,12 +9,12 @@
 )]
 
 use glam::{Vec2, Vec3};
-use shoal::geometry::{Solid, Surface, SurfaceKind};
+use shoal::geometry::{Solid, Surface, SurfaceKind, Visitor};
 use shoal::render::{
     EdgeSmoothing, Gpu, Markings, Model, OutputParams, PictureQuality, RenderError, RenderSetup,
     SceneLook, SpeciesLook, StaticShape,
 };
-use shoal::world::{AgentPose, Shadow, Snapshot};
+use shoal::world::{AgentPose, Snapshot};
 
 pub(crate) const SPECIES: [(&str, f32, f32); 4] = [
     ("shark", 1.1, 0.06),
@@ -232,7 +232,7 @@ pub(crate) fn snapshot(tick: u64, fish: u32, visitors: bool) -> Snapshot {
     }
 }
 
-fn visitor(t: f32) -> Shadow {
+fn visitor(t: f32) -> Visitor {
     let centroid_m = Vec2::new(-2.2 + 0.9 * t, 0.45 * (0.9 * t).sin());
     let outline_m = (0..40).map(|i| {
         let a = i as f32 / 40.0 * std::f32::consts::TAU;
@@ -240,15 +240,15 @@ fn visitor(t: f32) -> Shadow {
             + Vec2::new(0.13 * a.cos(), 0.30 * a.sin() - 0.1)
                 * (1.0 + 0.15 * (3.0 * a + 2.0 * t).sin())
     });
-    Shadow {
+    Visitor {
         id: 1,
         centroid_m,
         foot_m: centroid_m + Vec2::new(0.0, 0.25),
         radius_m: 0.2,
         velocity_mps: Vec2::new(0.9, 0.0),
         area_m2: 0.12,
-        age_secs: t,
-        still_secs: 0.0,
+        age_secs: f64::from(t),
         outline_m: outline_m.collect(),
+        ..Visitor::default()
     }
 }

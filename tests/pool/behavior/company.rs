@@ -6,7 +6,8 @@ use shoal::behavior::actions::{
     SeekTarget, ShelterUnder, StayWithMother,
 };
 use shoal::behavior::{ActionParams, AttractionParams};
-use shoal::world::{Observation, Shadow, outline_at_depth};
+use shoal::geometry::Visitor;
+use shoal::world::{Observation, outline_at_depth};
 
 use super::{Y, at, executed, no_visitors, related, run, seek_point, start};
 use crate::pools::{bare, wants, wide};
@@ -16,7 +17,7 @@ fn square(still_secs: f32) -> Observation {
     let corners = [(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)];
     Observation {
         time_secs: 0.0,
-        shadows: vec![Shadow {
+        shadows: vec![Visitor {
             id: 4,
             centroid_m: Vec2::ZERO,
             foot_m: Vec2::ZERO,
@@ -24,8 +25,9 @@ fn square(still_secs: f32) -> Observation {
             velocity_mps: Vec2::ZERO,
             area_m2: 1.0,
             age_secs: 10.0,
-            still_secs,
+            still_secs: f64::from(still_secs),
             outline_m: corners.map(Vec2::from).to_vec(),
+            ..Visitor::default()
         }],
     }
 }

@@ -21,8 +21,9 @@ use crate::pools::{wants, wide};
 use glam::{Vec2, Vec3};
 use shoal::behavior::actions::{Seek, SeekTarget};
 use shoal::behavior::{ActionParams, AttractionParams};
+use shoal::geometry::Visitor;
 use shoal::simulation::{SceneDescription, Simulation, SpeciesDescription};
-use shoal::world::{Observation, ObstacleParams, Shadow};
+use shoal::world::{Observation, ObstacleParams};
 
 /// Height of all agents in these tests, in meters.
 const Y: f32 = -0.8;
@@ -108,7 +109,7 @@ fn seek_point(x: f32, z: f32, weight: f32) -> ActionParams {
 }
 
 fn shadow(at: Vec2, radius_m: f32, still_secs: f32) -> Observation {
-    let shadow = Shadow {
+    let shadow = Visitor {
         id: 1,
         centroid_m: at,
         foot_m: at,
@@ -116,8 +117,8 @@ fn shadow(at: Vec2, radius_m: f32, still_secs: f32) -> Observation {
         velocity_mps: Vec2::ZERO,
         area_m2: 1.0,
         age_secs: 1.0,
-        still_secs,
-        outline_m: vec![],
+        still_secs: f64::from(still_secs),
+        ..Visitor::default()
     };
     Observation {
         time_secs: 0.0,

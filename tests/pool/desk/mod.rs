@@ -9,9 +9,10 @@ use serde_json::{Value, json};
 use shoal::app::Desk;
 use shoal::config::Problems;
 use shoal::control::{DocumentName, PoolCommand};
+use shoal::geometry::Visitor;
 use shoal::simulation::{Simulation, SimulationParams};
 use shoal::site::Editor;
-use shoal::world::{Observation, Shadow};
+use shoal::world::Observation;
 
 /// A pool with its desk.
 pub(crate) struct Pool {
@@ -110,7 +111,7 @@ impl Pool {
         } else {
             Vec2::X
         };
-        self.visitors.shadows = vec![Shadow {
+        self.visitors.shadows = vec![Visitor {
             id: 1,
             centroid_m: at,
             foot_m: at,
@@ -118,8 +119,8 @@ impl Pool {
             velocity_mps,
             area_m2: 0.28,
             age_secs: 10.0,
-            still_secs,
-            outline_m: Vec::new(),
+            still_secs: f64::from(still_secs),
+            ..Visitor::default()
         }];
     }
 

@@ -3,8 +3,8 @@
 use glam::{DVec2, DVec3};
 use shoal::calibration::{CalibrationParams, CalibrationSetup, calibrate, read_points};
 use shoal::camera::{Frame, Luma};
-use shoal::geometry::{FloorFromCamera, Surface};
-use shoal::vision::{FloorView, Track, Vision, VisionParams};
+use shoal::geometry::{FloorFromCamera, Surface, Visitor};
+use shoal::vision::{FloorView, Vision, VisionParams};
 
 const WIDTH: u32 = 160;
 const HEIGHT: u32 = 120;
@@ -33,7 +33,7 @@ impl Camera {
     }
 
     /// Processes the next frame. Returns the published tracks.
-    fn show(&mut self, levels: Vec<u8>) -> &[Track] {
+    fn show(&mut self, levels: Vec<u8>) -> &[Visitor] {
         let frame = Frame {
             sequence: self.frames,
             time_secs: self.now_secs(),
