@@ -9,6 +9,7 @@
 )]
 
 pub mod app;
+pub mod records;
 pub mod site;
 
 pub use shoal_base::{config, files, geometry, runtime};

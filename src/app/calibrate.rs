@@ -9,13 +9,13 @@ use std::process::ExitCode;
 use anyhow::{Context, anyhow};
 use glam::DVec3;
 
-use super::json_lines::is_standard_output;
 use crate::calibration::{
     Calibration, CalibrationParams, CalibrationReport, CalibrationSetup, calibrate as fit,
     read_points,
 };
 use crate::config::read_text;
 use crate::files::{OutputKind, check_output, write_atomically};
+use crate::records::is_standard_output;
 use crate::runtime::now_iso;
 
 /// Options of [`calibrate`].

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use anyhow::bail;
 
-use super::json_lines::JsonLinesReader;
 use crate::control::CommandLine;
+use crate::records::JsonLinesReader;
 use crate::runtime::StopFlag;
 
 /// Longest line, in bytes. A line may contain all documents of a site.

@@ -6,14 +6,11 @@
 
 use std::path::Path;
 
-use super::json_lines::JsonLinesWriter;
-use crate::config::{Problems, visible};
-use crate::control::{CommandLine, PoolCommand, Reason, Rejection, Status};
+use crate::config::Problems;
+use crate::control::{CommandLine, PoolCommand, Rejection, Status};
+use crate::records::JsonLinesWriter;
 use crate::simulation::Simulation;
-use crate::site::{Applied, Editor};
-
-/// Largest number of reasons for a rejection that the status contains.
-const REASONS_MAX: usize = 50;
+use crate::site::{Applied, Editor, reasons};
 
 /// Applies commands to the documents of a site, and logs them.
 pub struct Desk {
@@ -126,17 +123,6 @@ pub fn species_of(simulation: &Simulation, id: u32) -> Option<String> {
     let index = world.agents.ids.binary_search(&id).ok()?;
     let kind = usize::from(*world.agents.species.get(index)?);
     Some(world.species.get(kind)?.name.clone())
-}
-
-/// Returns the reasons of a rejection, at most [`REASONS_MAX`].
-pub(super) fn reasons(problems: &Problems) -> Vec<Reason> {
-    let reason = |p: &crate::config::Problem| Reason {
-        file: visible(&p.file).into_owned(),
-        line: p.line,
-        path: visible(&p.path).into_owned(),
-        message: p.message.clone(),
-    };
-    problems.0.iter().take(REASONS_MAX).map(reason).collect()
 }
 
 fn rejection(tick: u64, problems: &Problems) -> Rejection {

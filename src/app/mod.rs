@@ -3,7 +3,6 @@
 //! In: a command line. Out: an exit code, and messages for the user on standard error. Must not: make a decision that another
 //! module can make. This module converts tracks to observations, passes parameters to the other modules, and opens files.
 
-mod agents_line;
 mod announcement;
 mod calibrate;
 mod cli;
@@ -16,29 +15,17 @@ mod desk;
 mod disk_watch;
 mod floor_view;
 mod frame_tracker;
-mod incident;
-mod json_lines;
-mod last_good;
 mod life;
 mod live;
-mod notebook;
 mod offscreen;
 mod panel_stage;
-mod recordings_folder;
-mod replay;
 mod run_pool;
-mod session;
 mod simulate;
-mod site_archive;
 mod site_setup;
-mod state_folder;
-mod stoppable_input;
 mod terminal;
 mod track;
-mod tracks_file;
 mod visitor_source;
 
-pub use agents_line::agents_line;
 pub use calibrate::{CalibrateOptions, calibrate};
 #[cfg(unix)]
 pub use ctl::{CtlAnswer, CtlRequest, CtlServer};
@@ -48,11 +35,8 @@ pub use frame_tracker::TrackerConfig;
 pub use life::{LifeOptions, survey_life};
 pub use live::{
     CALIBRATION_COMMANDS_MAX, CalibrationCommand, LiveCalibration, LiveConfig, LivePool,
-    NoticeBoard, RecordConfig, ScreenBoard, ScreenOpener, SessionConfig, SetupBuilder,
-    SetupHandoff,
+    NoticeBoard, ScreenBoard, ScreenOpener, SetupBuilder, SetupHandoff,
 };
-pub use replay::{ReplayOptions, ReplaySummary, replay};
-pub use session::{SessionLog, SessionStart};
 pub use simulate::{CommandScript, SimulateOptions, simulate};
 pub use site_setup::first_output_setup;
 pub use track::{TrackOptions, TrackSummary, track};

@@ -1,8 +1,6 @@
 //! Starts the operator's panel of the running pool, and connects it with the other stages.
 
-use std::fs::File;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::Path;
 use std::time::Duration;
 
 use qrcode::{Color, EcLevel, QrCode};
@@ -10,17 +8,13 @@ use serde_json::{Value, json};
 
 use super::announcement::Announcement;
 use super::live::{LivePool, ask_for_monitors};
-use super::notebook::NotebookFile;
-use super::recordings_folder::RecordingsFolder;
-use super::site_archive::{add_model, read_site_files, read_versions, restore_site_files};
-use super::state_folder::{counts_file, state_folder};
 use super::terminal::LOG;
 use crate::calibration::Language;
 use crate::camera::{WorkerCommand, list_cameras};
 use crate::panel::{
-    Devices, Listen, Notebook, PanelLinks, PanelOptions, PanelParams, PanelServer, Recordings,
-    SetupNotice, SiteFiles, VisitorCounts,
+    Devices, Listen, PanelLinks, PanelOptions, PanelParams, PanelServer, SetupNotice, VisitorCounts,
 };
+use crate::records::{counts_file, notebook, recordings, site_files, state_folder};
 use crate::render::{FloorNotice, QrModules};
 use crate::runtime::{HangPolicy, print_message};
 use crate::site::{self, Site};
@@ -76,7 +70,10 @@ pub(super) fn start_panel(
         recordings: (options.state_folder.as_deref())
             .map(|folder| recordings(folder, live.rehearsal())),
         notebook: options.state_folder.as_deref().map(notebook),
-        archive: options.site.clone().map(|site| site_archive(site, options)),
+        archive: options
+            .site
+            .clone()
+            .map(|site| site_files(site, options.state_folder.clone().unwrap_or_default())),
         on_setup: Box::new(move |notice| {
             if let Some(notice) = notice {
                 print_message(&format!("setup code: {}", notice.code));
@@ -121,49 +118,6 @@ fn devices() -> Devices {
     Devices {
         cameras: Box::new(move || cameras().map_err(|error| format!("{error:#}"))),
         monitors: Box::new(move || monitors().map_err(|error| format!("{error:#}"))),
-    }
-}
-
-fn site_archive(site: PathBuf, options: &PanelOptions) -> SiteFiles {
-    let state = options.state_folder.clone().unwrap_or_default();
-    let kept = state.clone();
-    let (restored, extended, versioned) = (site.clone(), site.clone(), site.clone());
-    SiteFiles {
-        read: Box::new(move || read_site_files(&site, &kept)),
-        versions: Box::new(move |document| read_versions(&versioned, document)),
-        restore: Box::new(move |files| restore_site_files(&restored, &state, files)),
-        add_model: Box::new(move |name, bytes| add_model(&extended, name, bytes)),
-    }
-}
-
-/// Returns the recordings in a state folder. `rehearsal` returns the one that is replayed, which cannot be deleted.
-fn recordings(
-    state_folder: &Path,
-    rehearsal: impl Fn() -> Option<PathBuf> + Send + Sync + 'static,
-) -> Recordings {
-    let folder = RecordingsFolder::new(state_folder);
-    let (listed, opened) = (folder.clone(), folder.clone());
-    Recordings {
-        list: Box::new(move || listed.list_with_space()),
-        open: Box::new(move |name| File::open(opened.path_of(name)?).ok()),
-        remove: Box::new(move |name| {
-            if rehearsal().is_some_and(|replayed| folder.path_of(name) == Some(replayed)) {
-                return Err(
-                    "this recording is replayed; return to the camera before you delete it"
-                        .to_owned(),
-                );
-            }
-            folder.remove(name)
-        }),
-    }
-}
-
-fn notebook(state_folder: &Path) -> Notebook {
-    let written = Arc::new(NotebookFile::new(state_folder));
-    let read = Arc::clone(&written);
-    Notebook {
-        read: Box::new(move || read.read()),
-        add: Box::new(move |person, note| written.add(person, note)),
     }
 }
 

@@ -19,11 +19,11 @@ use crate::site::{Editor, FileWatcher, Site};
 use super::ctl::{CtlServer, new_socket_path};
 use super::disk_watch::watch_files;
 use super::live::{
-    LiveConfig, LivePool, ScreenOpener, SessionConfig, SetupBuilder, SetupHandoff, SharedWindows,
-    WindowSettings, calibration_step_for_key, check_reachable, is_x11, run_windows, watch_monitors,
+    LiveConfig, LivePool, ScreenOpener, SetupBuilder, SetupHandoff, SharedWindows, WindowSettings,
+    calibration_step_for_key, check_reachable, is_x11, run_windows, watch_monitors,
 };
 use super::panel_stage::{start_panel, visitor_counts};
-use super::session::SessionStart;
+use crate::records::{SessionConfig, SessionStart};
 use crate::runtime::{Backoff, DurationMeter, HangPolicy, StopFlag, Supervisor, print_message};
 
 /// Time between two checks of the other threads while there is no window.

@@ -6,13 +6,12 @@ use std::sync::atomic::Ordering;
 
 use anyhow::{Context, bail};
 
-use super::agents_line::{add_forces, agents_line};
 use super::command_reader::CommandReader;
 use super::desk::Desk;
-use super::json_lines::JsonLinesWriter;
 use super::visitor_source::VisitorSource;
 use crate::files::{OutputKind, check_output, save_file};
 use crate::life::{LifeRecorder, LifeReport, RunName, VisitorProgram};
+use crate::records::{JsonLinesWriter, add_forces, agents_line};
 use crate::runtime::{StopFlag, print_message};
 use crate::simulation::{SceneDescription, Simulation, SimulationParams};
 use crate::site::Editor;

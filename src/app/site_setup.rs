@@ -6,10 +6,10 @@ use std::sync::Arc;
 use anyhow::anyhow;
 
 use super::frame_tracker::TrackerConfig;
-use super::last_good::LastGood;
-use super::live::{LiveConfig, RecordConfig, WindowSettings};
+use super::live::{LiveConfig, WindowSettings};
 use crate::camera::{AtEnd, SourceSpec};
 use crate::config::Problems;
+use crate::records::{LastValidSite, RecordConfig};
 use crate::render::{OutputParams, OverlayOptions, RenderSetup, StaticShape};
 use crate::runtime::print_message;
 use crate::simulation::{Simulation, SimulationParams};
@@ -82,7 +82,7 @@ pub(super) fn load_watched_documents(
 /// # Errors
 /// The problems, if the site was never valid before.
 fn last_valid_documents(site: &Path, problems: &Problems) -> anyhow::Result<Editor> {
-    let editor = match LastGood::of_site(site).open() {
+    let editor = match LastValidSite::of_site(site).open() {
         Ok(Some(editor)) => editor,
         Ok(None) => return Err(anyhow!("{problems}")),
         Err(error) => return Err(anyhow!("{problems}\n{error:#}")),

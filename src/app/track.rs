@@ -14,8 +14,8 @@ use crate::files::{OutputKind, check_output, output_target};
 use crate::vision::{LightState, Vision};
 
 use super::frame_tracker::{FrameTracker, TrackerConfig};
-use super::json_lines::{JsonLinesWriter, is_standard_output};
 use super::live::{DriftMonitor, PictureFaults};
+use crate::records::{JsonLinesWriter, is_standard_output};
 use crate::runtime::print_message;
 
 /// Time between two progress messages.

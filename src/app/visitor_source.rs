@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use super::tracks_file::TracksFile;
 use crate::geometry::Surface;
 use crate::life::{VisitorProgram, VisitorScript};
+use crate::records::TracksFile;
 use crate::runtime::StopFlag;
 use crate::world::Observation;
 

@@ -79,12 +79,12 @@ pub enum EventKind {
         /// Message for the technician.
         sentence: String,
     },
-    /// A visitor arrives on the surface.
+    /// A visitor has been on the surface for a second, so the visit counts.
     VisitorArrived {
         /// Id of the visitor.
         id: u32,
     },
-    /// A visitor leaves the surface.
+    /// A visitor who counts has been gone for ten seconds.
     VisitorLeft {
         /// Id of the visitor.
         id: u32,

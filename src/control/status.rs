@@ -151,9 +151,10 @@ impl From<&Visitor> for TrackStatus {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct VisitorStatus {
-    /// Visitors on the surface now.
+    /// Visitors on the surface now who have been there for at least a second.
     pub now: u32,
-    /// Visitors who arrived since midnight in the time zone of the schedule, or since the start of the program if that was later.
+    /// Visitors who arrived since midnight in the time zone of the schedule. If visitors are not counted in a file, the number
+    /// begins again with the program.
     pub today: u32,
 }
 

@@ -1,19 +1,25 @@
-//! The operation of an installation: opening hours, messages about faults, and anonymous counts of visitors.
+//! The operation of an installation: opening hours, messages about faults, and anonymous counts of visitors, each a pure decider
+//! and the stage that feeds it and applies what it decides.
 //!
-//! In: tables of the site file, times, tracks, active faults. Out: the state that the pool shows, messages, counts in one SQLite
-//! file. Must not: ask a clock, keep anything of a single visitor after the visit.
+//! In: tables of the site file, visitors, active faults, steps of operators. Out: the state that the installation shows, messages,
+//! the number of visitors, counts in one SQLite file. Must not: decide with a clock (only a stage reads one), keep anything of a
+//! single visitor after the visit.
 
 mod alerts;
 mod counts;
 mod hours;
+mod show;
+mod site_program;
 
-pub use alerts::{ActiveFault, Alert, AlertKeeper, AlertKind, AlertParams, QuietHours};
+pub use alerts::{AlertBoard, AlertParams, AlertStage, QuietHours};
 pub use counts::{
-    CellTotal, CountInterval, CountStore, CountStoreError, CountSums, CountingParams, CsvOptions,
-    DWELL_LIMITS_SECS, INTERVAL_SECS, VisitorCounter, group_intervals, write_counts_csv,
+    CellTotal, CountFile, CountInterval, CountStore, CountStoreError, CountSums, CountingLinks,
+    CountingParams, CountingStage, CsvOptions, DWELL_LIMITS_SECS, INTERVAL_SECS, VisitorBoard,
+    VisitorCounter, group_intervals, write_counts_csv,
 };
 pub use hours::{
-    ByHand, ClockTrust, DateParams, DayName, HoursParams, Period, PlanNow, ProjectorParams,
-    ScheduleDecision, ScheduleKeeper, ScheduleParams, SchedulePlan, WeeklyParams, YearlyParams,
-    minutes_of_day,
+    ByHand, ClockTrust, DayName, DayParams, HoursParams, Period, PlanNow, ProjectorParams,
+    ScheduleBoard, ScheduleDecision, ScheduleKeeper, ScheduleLinks, ScheduleParams, SchedulePlan,
+    ScheduleStage, WeeklyParams, minutes_of_day,
 };
+pub use show::{Fade, ShowControl};

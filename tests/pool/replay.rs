@@ -13,8 +13,9 @@ use std::time::{Duration, Instant};
 
 use crate::desk::{Pool, edit, set};
 use serde_json::json;
-use shoal::app::{CommandScript, SimulateOptions, agents_line, simulate, watch_files};
+use shoal::app::{CommandScript, SimulateOptions, simulate, watch_files};
 use shoal::control::{Command, DeskEvent, EditorStep, Journal, PoolCommand, desk_queue};
+use shoal::records::agents_line;
 use shoal::runtime::{HangPolicy, StopFlag, Supervisor};
 use shoal::simulation::SimulationParams;
 use shoal::site::{Editor, FileWatcher};

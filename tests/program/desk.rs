@@ -7,9 +7,10 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use shoal::app::{LiveConfig, LivePool, ReplayOptions, SessionConfig, SessionStart, replay};
+use shoal::app::{LiveConfig, LivePool};
 use shoal::camera::{AtEnd, SourceSpec};
 use shoal::control::{DeskClient, EventKind, Outcome, Reply, Request, Source, SourceKind, Status};
+use shoal::records::{ReplayOptions, SessionConfig, SessionStart, replay};
 use shoal::runtime::StopFlag;
 use shoal::site::Editor;
 use shoal::world::OverlayLayers;

@@ -8,8 +8,8 @@ use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
 
 use crate::app::ctl::{CtlAnswer, CtlClient, CtlRequest, find_instance, status_text};
-use crate::app::json_lines::{JsonLinesReader, is_standard_stream};
 use crate::control::{Command, Outcome, ScheduleStep, ShowCommand, ShowState, UpkeepCommand};
+use crate::records::{JsonLinesReader, is_standard_stream};
 use crate::runtime::print_message;
 
 /// Exit code of `ctl status` if a fault is active or a stage does not work.

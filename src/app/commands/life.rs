@@ -4,10 +4,10 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use crate::app::cli::LifeArguments;
-use crate::app::json_lines::JsonLinesWriter;
 use crate::app::life::{LifeOptions, survey_life};
 use crate::app::site_setup::load_documents;
 use crate::control::DocumentName;
+use crate::records::JsonLinesWriter;
 use crate::runtime::stop_on_signals;
 use crate::site::{self, Editor};
 

@@ -4,11 +4,11 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use crate::app::cli::RunArguments;
-use crate::app::live::RecordConfig;
 use crate::app::panel_stage::panel_options;
 use crate::app::run_pool::{DisplayOptions, Documents, RunEnd, RunOptions, run_pool};
 use crate::app::site_setup::{live_config, load_watched_documents, render_setup, window_settings};
 use crate::camera::AtEnd;
+use crate::records::RecordConfig;
 use crate::render::RenderSetup;
 use crate::runtime::{EXIT_NO_WINDOW, end_with_parent, run_child, stop_on_signals};
 use crate::site::Site;

@@ -9,11 +9,11 @@ use anyhow::Context;
 
 use super::keep_inputs;
 use crate::app::cli::SimulateArguments;
-use crate::app::json_lines::is_standard_output;
-use crate::app::replay::{ReplayOptions, replay};
 use crate::app::simulate::{self, CommandScript, SimulateOptions};
 use crate::app::site_setup::{load_documents, load_site};
 use crate::files::{OutputKind, check_output, save_file};
+use crate::records::is_standard_output;
+use crate::records::{ReplayOptions, replay};
 use crate::runtime::{print_message, stop_on_signals};
 use crate::simulation::SimulationParams;
 use crate::site::Site;

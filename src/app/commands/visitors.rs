@@ -10,10 +10,10 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan as _};
 
-use crate::app::state_folder::counts_file;
 use crate::operation::{
     CellTotal, CountStore, CountSums, CsvOptions, group_intervals, write_counts_csv,
 };
+use crate::records::counts_file;
 use crate::site;
 
 /// `shoal visitors`.

@@ -9,15 +9,13 @@ use std::time::Duration;
 use parking_lot::Mutex;
 
 use crate::camera::{
-    AtEnd, CameraHealth, CameraParams, Feed, FeedSetup, FrameTap, SourceSpec, WorkerCommand,
+    AtEnd, CameraHealth, CameraParams, Feed, FeedSetup, SourceSpec, WorkerCommand,
 };
+use crate::records::TapMaker;
 use crate::runtime::print_message;
 
 /// Time between two checks whether the old source is closed.
 const CLOSE_PAUSE: Duration = Duration::from_millis(5);
-
-/// Makes the function that gets every frame, for each time that the source is opened; `None` if nothing records.
-pub(crate) type TapMaker = Box<dyn Fn() -> Option<FrameTap> + Send + Sync>;
 
 /// The open camera source, and what is needed to open another one.
 pub(crate) struct CameraLink {

@@ -13,23 +13,20 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 
 use crate::app::desk::Desk;
-use crate::app::incident::DocumentsCopy;
-use crate::app::session::SessionLog;
 use crate::control::{
     Board, CalibrationStatus, Command, DeskEvent, DocumentsPage, EditorStep, EventKind,
     FaultReporter, Incoming, Journal, Outcome, PoolCommand, ShowCommand, Source, SourceKind,
     StageReport, Status, UpkeepCommand, VisionCommand,
 };
+use crate::operation::{AlertBoard, ScheduleBoard};
+use crate::records::{DocumentsCopy, LastValidSite, SessionLog};
 use crate::runtime::{Heartbeat, Latest};
 
-use super::super::last_good::LastGood;
-use super::alert_stage::AlertBoard;
 use super::command_log::CommandLog;
 use super::live_calibration::CalibrationCommand;
 use super::notice::NoticeBoard;
 use super::pool_queue::PoolQueue;
 use super::pool_report::Living;
-use super::schedule_stage::ScheduleBoard;
 use super::setup_handoff::{SetupBuilder, SetupHandoff};
 use super::stage_control::StageControl;
 use super::status_builder::StatusBuilder;
@@ -92,7 +89,7 @@ pub(crate) struct DeskStage {
     /// The last applied command, if it set values; a further step of a drag joins it.
     last_edit: Option<LastEdit>,
     /// The last valid documents; `None` for the built-in site.
-    last_good: Option<LastGood>,
+    last_valid: Option<LastValidSite>,
     /// Values that need a restart and are already in the log.
     restart_needed: Vec<String>,
     /// Calibration of the camera, as the vision stage published it.
@@ -123,7 +120,7 @@ impl DeskStage {
             removed: Vec::new(),
             last_edit: None,
             command_log: CommandLog::default(),
-            last_good: site.map(LastGood::of_site),
+            last_valid: site.map(LastValidSite::of_site),
             restart_needed: Vec::new(),
             calibration,
             unsaved_calibration: None,
@@ -133,7 +130,7 @@ impl DeskStage {
 
     /// Waits for events and handles them until the program ends.
     pub(crate) fn run(&mut self, heartbeat: &Heartbeat) {
-        self.keep_last_good();
+        self.keep_last_valid();
         self.publish_documents();
         let mut status_due = Instant::now();
         while heartbeat.keep_running() {
@@ -173,9 +170,9 @@ impl DeskStage {
         self.links.board.publish_documents(page);
     }
 
-    fn keep_last_good(&mut self) {
-        if let Some(last_good) = &mut self.last_good {
-            last_good.keep(self.desk.editor());
+    fn keep_last_valid(&mut self) {
+        if let Some(last_valid) = &mut self.last_valid {
+            last_valid.keep(self.desk.editor());
         }
     }
 

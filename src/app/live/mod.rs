@@ -10,11 +10,8 @@
 //! measured latencies. Each stage owns its state, and builds it again when it is restarted after a panic. No stage waits for
 //! the work of another stage.
 
-mod alert_stage;
 mod camera_link;
-mod clock_trust;
 mod command_log;
-mod counting_stage;
 mod desk_stage;
 mod display;
 mod drift_monitor;
@@ -26,14 +23,10 @@ mod panel_views;
 mod picture_faults;
 mod pool_queue;
 mod pool_report;
-mod recorder;
-mod recording_deck;
 mod render_stage;
-mod schedule_stage;
 mod screen_supervisor;
 mod service_stage;
 mod setup_handoff;
-mod show_control;
 mod simulation_stage;
 mod stage_control;
 mod status_builder;
@@ -55,25 +48,29 @@ pub(super) use windows::{SharedWindows, WindowSettings, run_windows};
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
 
 use parking_lot::Mutex;
 
 use super::desk::Desk;
-use super::incident::{DocumentsCopy, create_incidents};
-use super::recordings_folder::RecordingsFolder;
-use super::session::{SessionLog, SessionStart, TickLog, create_session};
-use super::state_folder::{counts_file, state_folder};
 use crate::calibration::Calibration;
-use crate::camera::{AtEnd, CameraParams, FrameTap, Recording, SourceSpec};
+use crate::camera::{AtEnd, CameraParams, SourceSpec};
 use crate::control::{
     Board, CalibrationStatus, DeskClient, DeskEvent, Journal, PictureStatus, Source, SourceKind,
     desk_queue,
 };
 use crate::geometry::{Surface, Visitor};
+use crate::operation::{
+    AlertBoard, AlertStage, CountFile, CountingLinks, CountingStage, ScheduleBoard, ScheduleLinks,
+    ScheduleStage, ShowControl, VisitorBoard,
+};
 use crate::panel::LiveViews;
+use crate::records::{
+    DocumentsCopy, RecordConfig, RecordingDeck, RecordingsFolder, SessionConfig, SessionEnds,
+    SessionLog, counts_file, start_deck, start_recorder, start_session, state_folder, with_deck,
+};
 use crate::render::CalibrationPattern;
 use crate::runtime::{
     DurationMeter, HangPolicy, Heartbeat, Latest, StopFlag, Supervisor, print_message,
@@ -83,26 +80,17 @@ use crate::site::{Editor, Site};
 use crate::vision::VisionParams;
 use crate::world::OverlayLayers;
 
-use alert_stage::{AlertBoard, AlertStage};
-use camera_link::{CameraLink, TapMaker};
-use counting_stage::CountingStage;
+use camera_link::CameraLink;
 use desk_stage::{DeskLinks, DeskStage};
 use panel_views::live_views;
 use pool_queue::PoolQueue;
 use pool_report::{Living, PoolSummary};
-use recorder::recorder;
-use recording_deck::RecordingDeck;
 use render_stage::RenderStage;
-use schedule_stage::{ScheduleBoard, ScheduleLinks, ScheduleStage};
 use service_stage::{Pulse, ServiceStage};
-use show_control::ShowControl;
 use simulation_stage::{SimulationStage, SnapshotPair};
 use stage_control::StageControl;
 use status_builder::{Meters, StatusBuilder, StatusSources};
 use vision_stage::{TimedObservation, VisionSettings, VisionStage};
-
-/// Frame rate in the header of a recording if the source does not report a rate, in frames per second.
-const RECORDING_FPS: f64 = 30.0;
 
 /// Configuration of camera source, vision and simulation.
 #[derive(Clone, Debug)]
@@ -130,131 +118,6 @@ pub struct LiveConfig {
     pub scene: SceneDescription,
     /// Parameters of the tick.
     pub simulation: SimulationParams,
-}
-
-/// The log of a session.
-#[derive(Clone, Debug)]
-pub struct SessionConfig {
-    /// The new folder, or the folder for incidents.
-    pub folder: PathBuf,
-    /// Whether only the minutes before a fault are kept.
-    pub is_incidents: bool,
-    /// The start of the session.
-    pub start: SessionStart,
-}
-
-/// A recording of the camera's frames.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RecordConfig {
-    /// The y4m file.
-    pub path: PathBuf,
-    /// Longest duration of the recording, in seconds.
-    pub secs: f64,
-}
-
-/// The ends of the log of a session; empty if the session is not logged.
-#[derive(Default)]
-struct SessionEnds {
-    desk: Option<SessionLog>,
-    simulation: Option<TickLog>,
-    /// Copies of the documents for incidents.
-    documents: Option<Arc<DocumentsCopy>>,
-}
-
-/// Starts the thread that writes the log of a session, or keeps the minutes before a fault. Without a session it starts
-/// nothing.
-fn start_session(
-    supervisor: &mut Supervisor,
-    session: Option<&SessionConfig>,
-    (client, journal): (&DeskClient, &Journal),
-) -> anyhow::Result<SessionEnds> {
-    let Some(session) = session else {
-        return Ok(SessionEnds::default());
-    };
-    if session.is_incidents {
-        let (log, ticks, mut writer, documents) =
-            create_incidents(&session.folder, session.start.clone())?;
-        let (client, journal) = (client.clone(), journal.clone());
-        supervisor.start("incidents", HangPolicy::WaitAtEnd, move |heartbeat| {
-            writer.run(heartbeat, &client, &journal);
-            Ok(())
-        })?;
-        return Ok(SessionEnds {
-            desk: Some(log),
-            simulation: Some(ticks),
-            documents: Some(documents),
-        });
-    }
-    let (log, ticks, mut writer) = create_session(&session.folder, &session.start)?;
-    supervisor.start("session", HangPolicy::WaitAtEnd, move |heartbeat| {
-        writer.run(heartbeat);
-        Ok(())
-    })?;
-    Ok(SessionEnds {
-        desk: Some(log),
-        simulation: Some(ticks),
-        documents: None,
-    })
-}
-
-/// Starts the thread that records the camera's frames, if they are recorded. Returns a function that makes a tap for each opened
-/// camera.
-fn start_recorder(
-    supervisor: &mut Supervisor,
-    config: &LiveConfig,
-    journal: &Journal,
-) -> anyhow::Result<TapMaker> {
-    let Some(record) = &config.record else {
-        return Ok(Box::new(|| None));
-    };
-    let fps = config.camera.fps.or(config.camera_params.fps);
-    let recording = Recording::create(&record.path, record.secs, fps.unwrap_or(RECORDING_FPS))?;
-    let (input, mut recorder) = recorder(recording, journal);
-    let stop = Arc::clone(supervisor.stop_flag());
-    let input = Arc::new(Mutex::new(input));
-    supervisor.start("recorder", HangPolicy::WaitAtEnd, move |heartbeat| {
-        recorder.run(heartbeat);
-        Ok(())
-    })?;
-    Ok(Box::new(move || {
-        let (input, stop) = (Arc::clone(&input), Arc::clone(&stop));
-        let tap: FrameTap = Box::new(move |frame| {
-            // At the end of the program the recorder finishes its file. Frames that arrive after that are not sent.
-            if !stop.load(Ordering::Relaxed) {
-                input.lock().send(frame);
-            }
-        });
-        Some(tap)
-    }))
-}
-
-/// Returns a maker of taps that also give every frame to the recorder that operators start.
-fn with_deck(make_tap: TapMaker, deck: &Arc<RecordingDeck>) -> TapMaker {
-    let deck = Arc::clone(deck);
-    Box::new(move || {
-        let (mut first, deck) = (make_tap(), Arc::clone(&deck));
-        let tap: FrameTap = Box::new(move |frame| {
-            if let Some(first) = &mut first {
-                first(frame);
-            }
-            deck.send(frame);
-        });
-        Some(tap)
-    })
-}
-
-/// Starts the recorder that operators start and stop.
-fn start_deck(
-    supervisor: &mut Supervisor,
-    journal: &Journal,
-) -> anyhow::Result<Arc<RecordingDeck>> {
-    let deck = Arc::new(RecordingDeck::new(journal));
-    let own = Arc::clone(&deck);
-    supervisor.start("recordings", HangPolicy::WaitAtEnd, move |heartbeat| {
-        own.run(heartbeat);
-        Ok(())
-    })?;
-    Ok(deck)
 }
 
 /// Starts the thread that runs the ticks.
@@ -303,7 +166,8 @@ pub struct LivePool {
     pub screen: Arc<ScreenBoard>,
     show: ShowControl,
     deck: Arc<RecordingDeck>,
-    counted: Arc<Latest<Vec<Visitor>>>,
+    /// The visitors on the surface, from the vision stage to the counting stage.
+    visitors: Arc<Latest<Vec<Visitor>>>,
     meters: Meters,
     desk: Option<DeskEnds>,
     handoff: Option<Arc<SetupHandoff>>,
@@ -350,14 +214,18 @@ impl LivePool {
         let meters = Meters::default();
         let (client, events, board) = desk_queue();
         let journal = Journal::new(Arc::clone(&board));
-        let session = start_session(&mut supervisor, session, (&client, &journal))?;
+        let session = match session {
+            Some(session) => start_session(&mut supervisor, session, (&client, &journal))?,
+            None => SessionEnds::default(),
+        };
         let notices = NoticeBoard::default();
         let views = live_views();
         let show = ShowControl::default();
-        let counted: Arc<Latest<Vec<Visitor>>> = Arc::default();
+        let visitors: Arc<Latest<Vec<Visitor>>> = Arc::default();
 
         let deck = start_deck(&mut supervisor, &journal)?;
-        let make_tap = start_recorder(&mut supervisor, &config, &journal)?;
+        let fps = config.camera.fps.or(config.camera_params.fps);
+        let make_tap = start_recorder(&mut supervisor, config.record.as_ref(), fps, &journal)?;
         let queue = Arc::new(PoolQueue::new(config.scene));
         let living: Arc<Latest<Living>> = Arc::default();
         let summaries: Arc<Latest<PoolSummary>> = Arc::default();
@@ -372,7 +240,6 @@ impl LivePool {
             meters: meters.clone(),
             session: session.simulation,
             show: show.clone(),
-            counted: Arc::clone(&counted),
             desk: client.clone(),
             journal: journal.clone(),
             views: views.clone(),
@@ -403,6 +270,7 @@ impl LivePool {
             camera: Arc::clone(&camera),
             settings: Arc::clone(&settings),
             observations,
+            visitors: Arc::clone(&visitors),
             pattern: Arc::clone(&pattern),
             observation_latency: Arc::clone(&meters.frame_to_observation),
             journal: journal.clone(),
@@ -424,7 +292,7 @@ impl LivePool {
             screen: Arc::default(),
             show,
             deck,
-            counted,
+            visitors,
             meters,
             desk: Some(DeskEnds {
                 events,
@@ -460,9 +328,9 @@ impl LivePool {
         };
         let schedule = Arc::new(ScheduleBoard::new(editor.site().file.schedule.clone()));
         self.start_schedule(&schedule, &ends.board)?;
-        self.start_counting(editor.site())?;
+        let visitors = self.start_counting(editor.site(), &schedule)?;
         let alerts = Arc::new(AlertBoard::new(editor.site().file.alerts.clone()));
-        self.start_alerts(&alerts, &ends.board)?;
+        self.start_alerts(&alerts, &schedule, &ends.board)?;
         let status = StatusBuilder::new(StatusSources {
             site: site.map(Path::to_path_buf),
             stages: self.supervisor.board(),
@@ -473,6 +341,7 @@ impl LivePool {
             screen: Arc::clone(&self.screen),
             summaries: ends.summaries,
             schedule: Arc::clone(&schedule),
+            visitors,
             show: self.show.clone(),
             deck: Arc::clone(&self.deck),
             journal: self.journal.clone(),
@@ -514,8 +383,14 @@ impl LivePool {
     }
 
     /// Starts the messages about faults.
-    fn start_alerts(&mut self, alerts: &Arc<AlertBoard>, board: &Arc<Board>) -> anyhow::Result<()> {
-        let mut stage = AlertStage::new(Arc::clone(alerts), Arc::clone(board), &self.journal);
+    fn start_alerts(
+        &mut self,
+        alerts: &Arc<AlertBoard>,
+        schedule: &Arc<ScheduleBoard>,
+        board: &Arc<Board>,
+    ) -> anyhow::Result<()> {
+        let (alerts, schedule) = (Arc::clone(alerts), Arc::clone(schedule));
+        let mut stage = AlertStage::new(alerts, schedule, Arc::clone(board), &self.journal);
         self.supervisor
             .start("alerts", HangPolicy::WaitAtEnd, move |heartbeat| {
                 stage.run(heartbeat);
@@ -536,25 +411,34 @@ impl LivePool {
             })
     }
 
-    /// Starts the count of visitors, if the site wants it.
-    fn start_counting(&mut self, site: &Site) -> anyhow::Result<()> {
-        if !site.file.counting.on {
-            return Ok(());
-        }
-        let path = counts_file(site);
-        print_message(&format!("counting: {}", path.display()));
-        let mut stage = CountingStage {
-            path,
+    /// Starts the count of visitors, which is stored if the site wants it. Returns where the status finds it.
+    fn start_counting(
+        &mut self,
+        site: &Site,
+        schedule: &Arc<ScheduleBoard>,
+    ) -> anyhow::Result<Arc<VisitorBoard>> {
+        let file = site.file.counting.on.then(|| CountFile {
+            path: counts_file(site),
             keep_days: site.file.counting.keep_days,
-            tracks: Arc::clone(&self.counted),
+        });
+        if let Some(file) = &file {
+            print_message(&format!("counting: {}", file.path.display()));
+        }
+        let board: Arc<VisitorBoard> = Arc::default();
+        let links = CountingLinks {
+            visitors: Arc::clone(&self.visitors),
+            board: Arc::clone(&board),
             show: self.show.clone(),
+            schedule: Arc::clone(schedule),
             journal: self.journal.clone(),
         };
+        let mut stage = CountingStage::new(links, file);
         self.supervisor
             .start("counting", HangPolicy::WaitAtEnd, move |heartbeat| {
                 stage.run(heartbeat);
                 Ok(())
-            })
+            })?;
+        Ok(board)
     }
 
     /// Starts the schedule. The first state applies before this function returns, so that no picture of another state is shown.

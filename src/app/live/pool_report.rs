@@ -3,9 +3,7 @@
 
 use std::time::Instant;
 
-use crate::control::TrackStatus;
 use crate::simulation::Simulation;
-use crate::world::Observation;
 
 /// The living individuals after a tick.
 #[derive(Clone, Debug, Default)]
@@ -69,15 +67,13 @@ pub(crate) struct PoolSummary {
     used: usize,
     /// Name of each rule of the director, and whether it is active.
     pub(crate) rules: Vec<(String, bool)>,
-    /// The visitors that the pool reacts to.
-    pub(crate) tracks: Vec<TrackStatus>,
     /// Number of times that the state of an agent was not finite.
     pub(crate) quarantined: u64,
 }
 
 impl PoolSummary {
-    /// Writes the summary of a pool with its newest observation.
-    pub(crate) fn update(&mut self, simulation: &Simulation, observation: &Observation) {
+    /// Writes the summary of a pool.
+    pub(crate) fn update(&mut self, simulation: &Simulation) {
         let world = simulation.world();
         self.used = 0;
         for (index, kind) in world.agents.species.iter().enumerate() {
@@ -97,9 +93,6 @@ impl PoolSummary {
             rules += 1;
         }
         self.rules.truncate(rules);
-        self.tracks.clear();
-        let visitors = observation.shadows.iter();
-        self.tracks.extend(visitors.map(TrackStatus::from));
         self.quarantined = simulation.quarantine_count();
     }
 
@@ -133,6 +126,7 @@ mod tests {
     use super::*;
     use crate::simulation::SimulationParams;
     use crate::site::load;
+    use crate::world::Observation;
 
     #[test]
     fn the_report_has_every_individual_once() {
@@ -143,7 +137,7 @@ mod tests {
         for _ in 0..3 {
             simulation.run_tick(&Observation::default());
             living.update(&simulation, Instant::now(), 4);
-            summary.update(&simulation, &Observation::default());
+            summary.update(&simulation);
         }
         let fish: u32 = site.species.iter().map(|s| s.count).sum();
         assert_eq!(summary.needs().map(|n| n.count).sum::<u32>(), fish);

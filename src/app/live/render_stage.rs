@@ -15,8 +15,8 @@ use super::notice::NoticeBoard;
 use super::panel_views::show_outputs;
 use super::screen_supervisor::{Readiness, ScreenOpener, ScreenSupervisor, UNSEEN_PAUSE};
 use super::setup_handoff::{NumberedSetup, SetupHandoff};
-use super::show_control::{Fade, ShowControl};
 use super::simulation_stage::SnapshotPair;
+use crate::operation::{Fade, ShowControl};
 use crate::runtime::{DurationMeter, FramePacer, Heartbeat, Latest};
 
 /// Inputs and outputs of the render stage.

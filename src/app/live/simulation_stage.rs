@@ -4,19 +4,18 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::geometry::Visitor;
 use crate::panel::LiveViews;
 use crate::simulation::{Change, Simulation, SimulationParams};
 use crate::world::{OverlayLayer, OverlayLayers, Snapshot};
 
-use super::super::session::{SessionEntry, TickLog, pool_hash};
 use super::panel_views::show_agents;
 use super::pool_queue::{PoolChange, PoolQueue, PoolStart};
 use super::pool_report::{Living, PoolSummary};
-use super::show_control::ShowControl;
 use super::status_builder::Meters;
 use super::vision_stage::TimedObservation;
 use crate::control::{DeskClient, FaultReporter, Journal, StageReport};
+use crate::operation::ShowControl;
+use crate::records::{SessionEntry, TickLog, pool_hash};
 use crate::runtime::{Heartbeat, Latest, TickClock, TickDue};
 
 /// Number of ticks between two summaries for the status: a quarter of a second at 60 ticks per second.
@@ -94,8 +93,6 @@ pub(crate) struct SimulationStage {
     pub(crate) session: Option<TickLog>,
     /// Whether the pool rests.
     pub(crate) show: ShowControl,
-    /// Tracks for the count of visitors.
-    pub(crate) counted: Arc<Latest<Vec<Visitor>>>,
     /// Faults of this stage.
     pub(crate) journal: Journal,
     /// The agents, for the operator's panel.
@@ -121,7 +118,6 @@ struct RunningPool {
     pair: SnapshotPair,
     living: Living,
     summary: PoolSummary,
-    tracks: Vec<Visitor>,
 }
 
 impl RunningPool {
@@ -213,7 +209,6 @@ impl SimulationStage {
             pair: SnapshotPair::default(),
             living: Living::default(),
             summary: PoolSummary::default(),
-            tracks: Vec::new(),
         })
     }
 
@@ -265,11 +260,8 @@ impl SimulationStage {
     /// Reports to the desk: the individuals, and a summary if it is due or the pool was changed.
     fn report(&self, pool: &mut RunningPool, is_summary_due: bool, is_changed: bool) {
         if is_summary_due || is_changed {
-            let observation = &pool.latest.observation;
-            pool.summary.update(&pool.simulation, observation);
+            pool.summary.update(&pool.simulation);
             self.summaries.put(&mut pool.summary);
-            pool.tracks.clone_from(&observation.shadows);
-            self.counted.put(&mut pool.tracks);
         }
         (pool.living).update(&pool.simulation, pool.started, pool.revision);
         self.living.put(&mut pool.living);
@@ -279,7 +271,7 @@ impl SimulationStage {
         }
     }
 
-    /// Lets the pool stand still until the pause ends. Changes apply and visitors are counted, but no tick runs.
+    /// Lets the pool stand still until the pause ends. Changes apply, but no tick runs.
     fn hold(&self, pool: &mut RunningPool, heartbeat: &Heartbeat) {
         let mut report_due = None;
         while heartbeat.keep_running() && self.show.paused_since().is_some() {

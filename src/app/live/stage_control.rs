@@ -7,13 +7,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::camera_link::CameraLink;
-use super::recording_deck::RecordingDeck;
-use super::show_control::ShowControl;
 use crate::control::{RecordingStep, StageChoice};
+use crate::operation::ShowControl;
+use crate::records::RecordingDeck;
 use crate::runtime::StageBoard;
-
-/// Frame rate in the header of a recording if the camera's rate is not known yet, in frames per second.
-const RECORDING_FPS: f64 = 30.0;
 
 /// The means to control the stages.
 pub(crate) struct StageControl {
@@ -72,9 +69,7 @@ impl StageControl {
                 return Err("a recording is replayed; return to the camera first".to_owned());
             }
             RecordingStep::Record { secs } => {
-                let fps = self.camera.health().1.fps;
-                let fps = if fps >= 1.0 { fps } else { RECORDING_FPS };
-                self.deck.start(*secs, fps)?;
+                self.deck.start(*secs, self.camera.health().1.fps)?;
             }
             RecordingStep::Stop => self.deck.stop()?,
             RecordingStep::Replay { .. } if self.deck.status().is_some() => {

@@ -1,10 +1,9 @@
-//! Builds the status of the running pool, and finds the events that no stage reports itself: faults of the camera, visitors who
-//! arrive and leave, steps of the calibration, restarts of stages.
+//! Builds the status of the running pool, and finds the events that no stage reports itself: faults of the camera, steps of the
+//! calibration, restarts of stages.
 //!
 //! In: what the stages publish. Out: a [`Status`], and events in the journal. Must not: wait for a stage.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,14 +12,13 @@ use parking_lot::Mutex;
 
 use super::camera_link::CameraLink;
 use super::pool_report::{Living, PoolSummary};
-use super::recording_deck::RecordingDeck;
-use super::schedule_stage::ScheduleBoard;
-use super::show_control::ShowControl;
 use crate::camera::CameraHealth;
 use crate::control::{
     CalibrationStatus, CameraStatus, EventKind, FaultStatus, Journal, OutputStatus, PictureStatus,
-    RuleStatus, SpeciesStatus, Status, TimingStatus, TrackStatus, VersionStatus, VisitorStatus,
+    RuleStatus, SpeciesStatus, Status, TimingStatus, VersionStatus,
 };
+use crate::operation::{ScheduleBoard, ShowControl, VisitorBoard};
+use crate::records::RecordingDeck;
 use crate::runtime::{
     DurationMeter, Latest, MachineStatus, StageBoard, kernel_release, machine_status, now_iso,
 };
@@ -78,6 +76,8 @@ pub(crate) struct StatusSources {
     pub(crate) summaries: Arc<Latest<PoolSummary>>,
     /// The schedule.
     pub(crate) schedule: Arc<ScheduleBoard>,
+    /// The visitors and their number.
+    pub(crate) visitors: Arc<VisitorBoard>,
     /// Pause and rehearsal.
     pub(crate) show: ShowControl,
     /// The recorder that operators start.
@@ -95,11 +95,6 @@ pub(crate) struct StatusBuilder {
     kernel: String,
     /// Numbers of the active faults of the camera in the journal, by name, with the counted occurrences.
     camera_faults: BTreeMap<&'static str, (u64, u64)>,
-    /// Time of arrival of every visitor on the surface.
-    visitors: BTreeMap<u32, Instant>,
-    visitors_today: u32,
-    /// The day of `visitors_today`.
-    day: String,
     /// Restarts of each stage that are already reported.
     restarts: BTreeMap<String, u64>,
     calibration: CalibrationStatus,
@@ -116,9 +111,6 @@ impl StatusBuilder {
             machine_read: None,
             kernel: kernel_release(),
             camera_faults: BTreeMap::new(),
-            visitors: BTreeMap::new(),
-            visitors_today: 0,
-            day: String::new(),
             restarts: BTreeMap::new(),
             calibration: CalibrationStatus::default(),
             quarantined: 0,
@@ -140,7 +132,6 @@ impl StatusBuilder {
         let (camera, health) = self.sources.camera.health();
         self.update_camera_faults(&health);
         let schedule = self.sources.schedule.status();
-        self.update_visitors(&schedule.local_time);
         self.update_calibration();
         self.update_machine();
         let stages = self.sources.stages.statuses();
@@ -157,6 +148,7 @@ impl StatusBuilder {
         let mut faults = self.sources.journal.faults();
         faults.extend(self.quarantine());
         let sources = &self.sources;
+        let (tracks, visitors) = sources.visitors.read();
         let screen = sources.screen.description.lock().clone();
         let mut status = Status {
             time,
@@ -167,11 +159,8 @@ impl StatusBuilder {
             stages,
             faults,
             camera: camera_status(camera, &health),
-            tracks: self.summary.tracks.clone(),
-            visitors: VisitorStatus {
-                now: u32::try_from(self.visitors.len()).unwrap_or(u32::MAX),
-                today: self.visitors_today,
-            },
+            tracks,
+            visitors,
             species: self.species(),
             timing: self.timing(),
             outputs: self.outputs(),
@@ -220,38 +209,6 @@ impl StatusBuilder {
                     self.camera_faults
                         .insert(fault.kind.name(), (number, fault.count));
                 }
-            }
-        }
-    }
-
-    /// Counts the visitors of the day to which `local_time` belongs.
-    fn update_visitors(&mut self, local_time: &str) {
-        let day = local_time.get(..10).unwrap_or_default();
-        if self.day != day {
-            day.clone_into(&mut self.day);
-            self.visitors_today = 0;
-        }
-        let journal = &self.sources.journal;
-        let now: &[TrackStatus] = &self.summary.tracks;
-        self.visitors.retain(|id, arrived| {
-            let is_here = now.iter().any(|track| track.id == *id);
-            if !is_here {
-                let stayed_secs = arrived.elapsed().as_secs_f64();
-                journal.add(EventKind::VisitorLeft {
-                    id: *id,
-                    stayed_secs,
-                });
-            }
-            is_here
-        });
-        for track in now {
-            if let Entry::Vacant(arrival) = self.visitors.entry(track.id) {
-                arrival.insert(Instant::now());
-                // Visitors of a recording do not count.
-                if self.sources.show.rehearsal().is_none() {
-                    self.visitors_today = self.visitors_today.saturating_add(1);
-                }
-                journal.add(EventKind::VisitorArrived { id: track.id });
             }
         }
     }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 
 use crate::camera::{CameraParams, Frame, ReadOutcome};
-use crate::geometry::Surface;
+use crate::geometry::{Surface, Visitor};
 use crate::panel::LiveViews;
 use crate::render::CalibrationPattern;
 use crate::vision::{Vision, VisionParams};
@@ -64,6 +64,8 @@ pub(crate) struct VisionStage {
     pub(crate) settings: Arc<Mutex<Option<VisionSettings>>>,
     /// Observations for the simulation stage.
     pub(crate) observations: Arc<Latest<TimedObservation>>,
+    /// The visitors on the surface, for the counting stage.
+    pub(crate) visitors: Arc<Latest<Vec<Visitor>>>,
     /// Calibration pattern for the render stage.
     pub(crate) pattern: Arc<Mutex<Option<CalibrationPattern>>>,
     /// Time from the arrival of a frame until its observation is passed to the simulation.
@@ -106,6 +108,15 @@ impl VisionStage {
         (self.params, self.surface) = (params, surface);
     }
 
+    /// Passes the visitors on: to the counting stage where they are, and to the simulation where they will be when its picture
+    /// is visible. `seen` is reused memory.
+    fn publish(&self, latest: &mut TimedObservation, seen: &mut Vec<Visitor>) {
+        seen.clone_from(&latest.observation.shadows);
+        self.visitors.put(seen);
+        latest.observation.extrapolate(self.latency_secs);
+        self.observations.put(latest);
+    }
+
     /// Runs until the program ends.
     pub(crate) fn run(&mut self, heartbeat: &Heartbeat) {
         let mut vision: Option<(u32, u32, Vision)> = None;
@@ -114,6 +125,7 @@ impl VisionStage {
         let mut frame = Frame::default();
         let mut mask = Vec::new();
         let mut latest = TimedObservation::default();
+        let mut seen = Vec::new();
         // Time without a frame in which this thread waited. The clock is not used, because the program may have been stopped.
         let mut silence = Duration::ZERO;
         let mut is_camera_lost = true;
@@ -143,7 +155,7 @@ impl VisionStage {
                 if silence > CAMERA_LOST_AFTER && !std::mem::replace(&mut is_camera_lost, true) {
                     latest.observation.shadows.clear();
                     latest.frame_at = None;
-                    self.observations.put(&mut latest);
+                    self.publish(&mut latest, &mut seen);
                 }
                 continue;
             }
@@ -172,7 +184,7 @@ impl VisionStage {
                 // again.
                 self.calibration.observe(frame, None);
                 latest.observation.shadows.clear();
-                self.observations.put(&mut latest);
+                self.publish(&mut latest, &mut seen);
                 continue;
             };
             let tracks = vision.observe(frame);
@@ -180,10 +192,9 @@ impl VisionStage {
             latest.observation.update(frame.time_secs, tracks);
             show_mask(&self.views, vision, &mut mask, now);
             show_outlines(&self.views, vision, (frame, is_frame_shown), now);
-            latest.observation.extrapolate(self.latency_secs);
             latest.frame_at = Some(taken_at);
             is_camera_lost = false;
-            self.observations.put(&mut latest);
+            self.publish(&mut latest, &mut seen);
             self.observation_latency.record(taken_at.elapsed());
             picture_faults.observe(vision);
             self.calibration.observe(frame, Some(&*vision));

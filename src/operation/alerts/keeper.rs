@@ -5,27 +5,15 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::params::AlertParams;
+use crate::control::FaultStatus;
 
 /// Largest number of reported faults that are remembered. There are far fewer kinds.
 const REPORTED_MAX: usize = 256;
 
-/// An active fault.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ActiveFault {
-    /// Name of the fault.
-    pub name: String,
-    /// Description: the problem, its place, and the remedy.
-    pub detail: String,
-    /// Date and time at which it began.
-    pub since: String,
-    /// Time since it began.
-    pub for_secs: f64,
-}
-
 /// What a message is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum AlertKind {
+pub(super) enum AlertKind {
     /// A fault lasts.
     Fault,
     /// A reported fault is over.
@@ -36,7 +24,7 @@ pub enum AlertKind {
 
 /// A message.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Alert {
+pub(super) struct Alert {
     /// What the message is about.
     pub kind: AlertKind,
     /// Name of the fault.
@@ -51,7 +39,7 @@ pub struct Alert {
 
 impl Alert {
     /// Returns a test message.
-    pub fn test() -> Self {
+    pub(super) fn test() -> Self {
         Self {
             kind: AlertKind::Test,
             fault: "test".to_owned(),
@@ -73,16 +61,16 @@ struct Reported {
 
 /// Decides about messages.
 #[derive(Clone, Debug, Default)]
-pub struct AlertKeeper {
+pub(super) struct AlertKeeper {
     reported: BTreeMap<String, Reported>,
 }
 
 impl AlertKeeper {
     /// Returns the messages that are due. `now_secs` is a time that never jumps. Messages wait while `is_quiet`.
-    pub fn step(
+    pub(super) fn step(
         &mut self,
         params: &AlertParams,
-        faults: &[ActiveFault],
+        faults: &[FaultStatus],
         now_secs: f64,
         is_quiet: bool,
     ) -> Vec<Alert> {
@@ -168,12 +156,12 @@ mod tests {
             if since.is_none() {
                 began = None;
             }
-            let fault = since.map(|since| ActiveFault {
+            let fault = since.map(|since| FaultStatus {
                 name: "camera.black".to_owned(),
                 for_secs: f64::from(now - since),
-                ..ActiveFault::default()
+                ..FaultStatus::default()
             });
-            let faults: Vec<ActiveFault> = fault.into_iter().collect();
+            let faults: Vec<FaultStatus> = fault.into_iter().collect();
             for alert in keeper.step(params, &faults, f64::from(now), is_quiet(now)) {
                 found.push((now, alert.kind, alert.lasted_secs));
             }

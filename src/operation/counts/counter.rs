@@ -1,11 +1,13 @@
-//! Turns tracks into sums per quarter of an hour.
+//! Turns visitors into visits, and visits into sums per quarter of an hour.
 //!
-//! In: the tracks of this moment, again and again, with the time. Out: sums that are not stored yet. Must not: ask a clock.
+//! In: the visitors of this moment, again and again, with the time. Out: begins and ends of visits, the number of visitors, sums
+//! that are not stored yet. Must not: ask a clock.
 
 use std::collections::BTreeMap;
 
 use glam::Vec2;
 
+use crate::control::EventKind;
 use crate::geometry::Visitor;
 
 /// Length of an interval of the counts.
@@ -18,7 +20,7 @@ pub(super) const DWELL_CLASSES: usize = DWELL_LIMITS_SECS.len() + 1;
 const CELL_M: f32 = 0.1;
 /// Largest index of a cell. No surface is larger than 200 m.
 const CELL_MAX: f32 = 1000.0;
-/// Time on the surface from which a track counts as a visitor. A shorter track may be a flicker.
+/// Time on the surface from which a visitor counts. A shorter track may be a flicker.
 const STAY_MIN_SECS: f64 = 1.0;
 /// Time without a track after which its visit is over. A track that returns earlier has the same number, so its visit goes on.
 const GONE_SECS: f64 = 10.0;
@@ -89,20 +91,22 @@ pub struct VisitorCounter {
     /// Sums that are not stored yet, by the begin of the interval in seconds since 1970.
     pending: BTreeMap<i64, CountSums>,
     /// Whether a visit began or ended since the last [`Self::clear_pending`].
-    has_events: bool,
+    has_unstored_visits: bool,
+    /// Begins and ends of visits since the last [`Self::take_events`].
+    events: Vec<EventKind>,
 }
 
 impl VisitorCounter {
-    /// Records the tracks of a moment. `secs` is a time that never jumps, `unix_secs` the time of the clock.
-    pub fn observe(&mut self, secs: f64, unix_secs: i64, tracks: &[Visitor]) {
+    /// Records the visitors of a moment. `secs` is a time that never jumps, `unix_secs` the time of the clock.
+    pub fn observe(&mut self, secs: f64, unix_secs: i64, visitors: &[Visitor]) {
         let start = unix_secs.div_euclid(INTERVAL_SECS) * INTERVAL_SECS;
         let since = self.last_secs.map_or(0.0, |last| secs - last);
         let since = since.clamp(0.0, SAMPLE_MAX_SECS);
         self.last_secs = Some(secs);
-        if !tracks.is_empty() || !self.visits.is_empty() {
+        if !visitors.is_empty() || !self.visits.is_empty() {
             let sums = self.pending.entry(start).or_default();
-            for track in tracks {
-                let visit = self.visits.entry(track.id).or_insert(Visit {
+            for visitor in visitors {
+                let visit = self.visits.entry(visitor.id).or_insert(Visit {
                     first_secs: secs,
                     last_secs: secs,
                     is_counted: false,
@@ -111,14 +115,16 @@ impl VisitorCounter {
                 if !visit.is_counted && secs - visit.first_secs >= STAY_MIN_SECS {
                     visit.is_counted = true;
                     sums.arrivals += 1;
-                    self.has_events = true;
+                    self.has_unstored_visits = true;
+                    self.events
+                        .push(EventKind::VisitorArrived { id: visitor.id });
                 }
-                if let Some(cell) = cell(track.foot_m).filter(|_| since > 0.0) {
+                if let Some(cell) = cell(visitor.foot_m).filter(|_| since > 0.0) {
                     *sums.cells.entry(cell).or_default() += since;
                     sums.visitor_secs += since;
                 }
             }
-            let here = u32::try_from(tracks.len()).unwrap_or(u32::MAX);
+            let here = u32::try_from(visitors.len()).unwrap_or(u32::MAX);
             sums.peak = sums.peak.max(here);
         }
         self.end_visits(secs - GONE_SECS, start);
@@ -136,8 +142,8 @@ impl VisitorCounter {
     /// Ends the visits that were last seen before `before_secs`.
     fn end_visits(&mut self, before_secs: f64, start: i64) {
         let pending = &mut self.pending;
-        let has_events = &mut self.has_events;
-        self.visits.retain(|_, visit| {
+        let (events, has_unstored_visits) = (&mut self.events, &mut self.has_unstored_visits);
+        self.visits.retain(|id, visit| {
             let is_over = visit.last_secs < before_secs;
             if is_over && visit.is_counted {
                 let stay_secs = visit.last_secs - visit.first_secs;
@@ -149,7 +155,11 @@ impl VisitorCounter {
                 if let Some(count) = sums.dwell.get_mut(class) {
                     *count += 1;
                 }
-                *has_events = true;
+                *has_unstored_visits = true;
+                events.push(EventKind::VisitorLeft {
+                    id: *id,
+                    stayed_secs: stay_secs,
+                });
             }
             !is_over
         });
@@ -161,14 +171,26 @@ impl VisitorCounter {
     }
 
     /// Whether a visit began or ended since the last [`Self::clear_pending`].
-    pub fn has_events(&self) -> bool {
-        self.has_events
+    pub(super) fn has_unstored_visits(&self) -> bool {
+        self.has_unstored_visits
+    }
+
+    /// Returns the begins and ends of visits since the last call, as events.
+    pub(super) fn take_events(&mut self) -> Vec<EventKind> {
+        std::mem::take(&mut self.events)
+    }
+
+    /// Returns the number of visitors who count and were there at the last moment.
+    pub(super) fn present(&self) -> u32 {
+        let is_here = |visit: &&Visit| visit.is_counted && Some(visit.last_secs) == self.last_secs;
+        let count = self.visits.values().filter(is_here).count();
+        u32::try_from(count).unwrap_or(u32::MAX)
     }
 
     /// Forgets the sums, because they are stored.
     pub fn clear_pending(&mut self) {
         self.pending.clear();
-        self.has_events = false;
+        self.has_unstored_visits = false;
     }
 }
 

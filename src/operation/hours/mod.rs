@@ -1,17 +1,20 @@
-//! The schedule: which state and scene the installation shows at a point in time.
+//! Opening hours: which state and scene the installation shows at a point in time.
 //!
 //! In: the table `[schedule]` of the site file, and a time. Out: the state, the next change, a preview of days, all problems of
-//! the table. Must not: ask a clock, apply a state.
+//! the table. Only the stage reads a clock and applies a state.
 
+mod clock_trust;
 mod keeper;
 mod params;
 mod plan;
+mod stage;
 mod timeline;
 
+pub(super) use clock_trust::EARLIEST_SECS;
 pub use keeper::{ByHand, ScheduleDecision, ScheduleKeeper};
 pub use params::{
-    ClockTrust, DateParams, DayName, HoursParams, ProjectorParams, ScheduleParams, WeeklyParams,
-    YearlyParams,
+    ClockTrust, DayName, DayParams, HoursParams, ProjectorParams, ScheduleParams, WeeklyParams,
 };
 pub use plan::{SchedulePlan, minutes_of_day};
+pub use stage::{ScheduleBoard, ScheduleLinks, ScheduleStage};
 pub use timeline::{Period, PlanNow};

@@ -1,7 +1,7 @@
 //! The table `[schedule]` of the site file.
 //!
-//! Three lists with different keys, so that a plan for every Tuesday and a plan for one date cannot be confused: `weekly` has
-//! `days`, `dates` has a `date` with a year, `yearly` has a `date` without a year. Must not: ask a clock.
+//! Three lists, so that a plan for every Tuesday and a plan for one date cannot be confused: `weekly` has `days`, `dates` has a
+//! `date` with a year, `yearly` has a `date` without a year. Must not: ask a clock.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,9 +21,9 @@ pub struct ScheduleParams {
     /// Hours of every week.
     pub weekly: Vec<WeeklyParams>,
     /// Hours of single dates. They replace the hours of `yearly` and `weekly` on these dates.
-    pub dates: Vec<DateParams>,
+    pub dates: Vec<DayParams>,
     /// Hours of days that return every year, such as holidays. They replace the hours of `weekly` on these days.
-    pub yearly: Vec<YearlyParams>,
+    pub yearly: Vec<DayParams>,
     /// Power of the projectors.
     pub projectors: ProjectorParams,
 }
@@ -64,33 +64,16 @@ pub struct WeeklyParams {
     pub hours: Vec<HoursParams>,
 }
 
-/// Hours of a single date, or of several dates in a row.
+/// Hours of a day, or of several days in a row.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct DateParams {
-    /// The date with its year, for example `2026-12-24`.
+pub struct DayParams {
+    /// In `dates` the date with its year, for example `2026-12-24`; in `yearly` month and day, for example `12-25`.
     pub date: String,
-    /// Last date if the hours apply to several dates in a row.
+    /// Last day if the hours apply to several days in a row. In `yearly` it may be in the next year.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last: Option<String>,
     /// Name in the preview, for example `Long night`.
-    #[serde(default)]
-    pub name: String,
-    /// The hours of each of these dates. Empty: no hours.
-    #[serde(default)]
-    pub hours: Vec<HoursParams>,
-}
-
-/// Hours of a day that returns every year, or of several days in a row.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct YearlyParams {
-    /// Month and day, for example `12-25`.
-    pub date: String,
-    /// Last day if the hours apply to several days in a row. It may be in the next year.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub last: Option<String>,
-    /// Name in the preview, for example `Christmas`.
     #[serde(default)]
     pub name: String,
     /// The hours of each of these days. Empty: no hours.

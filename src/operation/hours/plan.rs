@@ -9,7 +9,7 @@ use jiff::ToSpan as _;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use super::params::{DayName, HoursParams, ScheduleParams};
+use super::params::{DayName, DayParams, HoursParams, ScheduleParams};
 use crate::control::{PlanSource, ShowState};
 
 /// Minutes of a day of 24 hours.
@@ -28,7 +28,8 @@ pub struct SchedulePlan {
     pub(super) off_after_secs: u32,
     /// Hours of each weekday, from Monday; `None` if the weekday is not planned.
     weekly: [Option<Vec<Hours>>; 7],
-    yearly: BTreeMap<(i8, i8), NamedHours>,
+    /// Hours of days that return every year, by their dates in the [`LEAP_YEAR`].
+    yearly: BTreeMap<Date, NamedHours>,
     dates: BTreeMap<Date, NamedHours>,
 }
 
@@ -107,8 +108,8 @@ impl SchedulePlan {
             on_before_secs: params.projectors.on_before_secs,
             off_after_secs: params.projectors.off_after_secs,
             weekly: weekly(params, &mut problems),
-            yearly: yearly(params, &mut problems),
-            dates: dates(params, &mut problems),
+            yearly: YEARLY.compile(&params.yearly, &mut problems),
+            dates: DATES.compile(&params.dates, &mut problems),
         };
         match problems.is_empty() {
             true => Ok(plan),
@@ -126,6 +127,11 @@ impl SchedulePlan {
         self.weekly.iter().any(Option::is_some)
     }
 
+    /// Returns the time zone.
+    pub fn zone(&self) -> &TimeZone {
+        &self.zone
+    }
+
     /// Returns the name of the time zone.
     pub fn zone_name(&self) -> String {
         let name = self.zone.iana_name().map(str::to_owned);
@@ -137,7 +143,8 @@ impl SchedulePlan {
         if let Some(found) = self.dates.get(&date) {
             return found.day(PlanSource::Date);
         }
-        if let Some(found) = self.yearly.get(&(date.month(), date.day())) {
+        let in_leap_year = Date::new(LEAP_YEAR, date.month(), date.day()).ok();
+        if let Some(found) = in_leap_year.and_then(|date| self.yearly.get(&date)) {
             return found.day(PlanSource::Yearly);
         }
         let index = usize::try_from(date.weekday().to_monday_zero_offset()).unwrap_or_default();
@@ -212,102 +219,95 @@ fn weekly(params: &ScheduleParams, problems: &mut Problems) -> [Option<Vec<Hours
     week
 }
 
-fn dates(params: &ScheduleParams, problems: &mut Problems) -> BTreeMap<Date, NamedHours> {
-    let mut dates = BTreeMap::new();
-    limit(params.dates.len(), "dates", problems);
-    for (index, item) in params.dates.iter().enumerate().take(ITEMS_MAX) {
-        let path = format!("dates[{index}]");
-        let named = NamedHours {
-            name: item.name.clone(),
-            hours: hours(&item.hours, &path, problems),
-            path: path.clone(),
-        };
-        let first = parse(&item.date, &format!("{path}.date"), full_date, problems);
-        let last = match &item.last {
-            Some(last) => parse(last, &format!("{path}.last"), full_date, problems),
-            None => first,
-        };
-        let (Some(first), Some(last)) = (first, last) else {
-            continue;
-        };
-        let days = first.duration_until(last).as_hours() / 24 + 1;
-        if !(1..=i64::from(DATES_MAX)).contains(&days) {
-            problems.push((
-                format!("{path}.last"),
-                format!(
-                    "{last} must be at or after {first}, and at most {DATES_MAX} days later; correct one of the two dates"
-                ),
-            ));
-            continue;
-        }
-        for offset in 0..days {
-            let Ok(date) = first.checked_add(offset.days()) else {
-                break;
+/// How the days of a list are written.
+struct Calendar {
+    /// Name of the list.
+    list: &'static str,
+    /// Reads a day.
+    read: fn(&str) -> Result<Date, String>,
+    /// Format of a day in messages.
+    format: &'static str,
+    /// Whether the days return every year. Then all of them are in the [`LEAP_YEAR`].
+    is_yearly: bool,
+}
+
+/// Calendar of the list `dates`.
+const DATES: Calendar = Calendar {
+    list: "dates",
+    read: full_date,
+    format: "%Y-%m-%d",
+    is_yearly: false,
+};
+
+/// Calendar of the list `yearly`.
+const YEARLY: Calendar = Calendar {
+    list: "yearly",
+    read: month_day,
+    format: "%m-%d",
+    is_yearly: true,
+};
+
+impl Calendar {
+    /// Compiles a list of days.
+    fn compile(&self, items: &[DayParams], problems: &mut Problems) -> BTreeMap<Date, NamedHours> {
+        let mut days: BTreeMap<Date, NamedHours> = BTreeMap::new();
+        limit(items.len(), self.list, problems);
+        for (index, item) in items.iter().enumerate().take(ITEMS_MAX) {
+            let path = format!("{}[{index}]", self.list);
+            let named = NamedHours {
+                name: item.name.clone(),
+                hours: hours(&item.hours, &path, problems),
+                path: path.clone(),
             };
-            add(
-                &mut dates,
-                date,
-                &named,
-                (&path, &date.to_string()),
-                problems,
-            );
-        }
-    }
-    dates
-}
-
-fn yearly(params: &ScheduleParams, problems: &mut Problems) -> BTreeMap<(i8, i8), NamedHours> {
-    let mut yearly = BTreeMap::new();
-    limit(params.yearly.len(), "yearly", problems);
-    for (index, item) in params.yearly.iter().enumerate().take(ITEMS_MAX) {
-        let path = format!("yearly[{index}]");
-        let named = NamedHours {
-            name: item.name.clone(),
-            hours: hours(&item.hours, &path, problems),
-            path: path.clone(),
-        };
-        let first = parse(&item.date, &format!("{path}.date"), month_day, problems);
-        let last = match &item.last {
-            Some(last) => parse(last, &format!("{path}.last"), month_day, problems),
-            None => first,
-        };
-        let (Some(mut date), Some(last)) = (first, last) else {
-            continue;
-        };
-        // All dates are in the leap year of `month_day`. A last day before the first one is in the next year.
-        loop {
-            let key = (date.month(), date.day());
-            let name = format!("{:02}-{:02}", key.0, key.1);
-            if !add(&mut yearly, key, &named, (&path, &name), problems) || date == last {
-                break;
+            let first = parse(&item.date, &format!("{path}.date"), self.read, problems);
+            let last = match &item.last {
+                Some(last) => parse(last, &format!("{path}.last"), self.read, problems),
+                None => first,
+            };
+            let (Some(first), Some(last)) = (first, last) else {
+                continue;
+            };
+            let longest = first.saturating_add((DATES_MAX - 1).days());
+            if !self.is_yearly && !(first..=longest).contains(&last) {
+                problems.push((
+                    format!("{path}.last"),
+                    format!(
+                        "{last} must be at or after {first}, and at most {DATES_MAX} days later; correct one of the two dates"
+                    ),
+                ));
+                continue;
             }
-            let next = date.tomorrow().ok().filter(|next| next.year() == LEAP_YEAR);
-            date = next.unwrap_or(date.first_of_year());
+            for date in self.days(first, last) {
+                if let Some(other) = days.get(&date) {
+                    let (shown, other) = (date.strftime(self.format), &other.path);
+                    problems.push((
+                        format!("{path}.date"),
+                        format!(
+                            "{shown} is already in {other}; put all hours of a day into one item"
+                        ),
+                    ));
+                    break;
+                }
+                days.insert(date, named.clone());
+            }
         }
+        days
     }
-    yearly
-}
 
-/// Adds the hours of a day, if the list has none for this day yet. Returns whether it did.
-fn add<K: Ord>(
-    days: &mut BTreeMap<K, NamedHours>,
-    key: K,
-    named: &NamedHours,
-    (path, shown): (&str, &str),
-    problems: &mut Problems,
-) -> bool {
-    if let Some(other) = days.get(&key) {
-        problems.push((
-            format!("{path}.date"),
-            format!(
-                "{shown} is already in {}; put all hours of a day into one item",
-                other.path
-            ),
-        ));
-        return false;
+    /// Returns the days from the first to the last one. In a yearly list, a last day before the first one is in the next year.
+    fn days(&self, first: Date, last: Date) -> impl Iterator<Item = Date> {
+        let next = move |date: &Date| {
+            let next = date.tomorrow().ok();
+            let is_over = next.is_none_or(|next| next.year() > LEAP_YEAR);
+            match self.is_yearly && is_over {
+                true => Some(date.first_of_year()),
+                false => next,
+            }
+        };
+        std::iter::successors(Some(first), move |date| {
+            (*date != last).then(|| next(date)).flatten()
+        })
     }
-    days.insert(key, named.clone());
-    true
 }
 
 fn limit(count: usize, list: &str, problems: &mut Problems) {

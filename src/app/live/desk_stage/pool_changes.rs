@@ -7,13 +7,12 @@ use super::super::live_calibration::CalibrationCommand;
 use super::super::pool_queue::PoolChange;
 use super::super::vision_stage::VisionSettings;
 use super::DeskStage;
-use crate::app::desk::reasons;
-use crate::app::session::SessionEntry;
 use crate::control::{
     DocumentName, Edit, EditChange, EditorStep, EventKind, IndividualCommand, Outcome, PoolCommand,
     PoolEdit, Source,
 };
-use crate::site::Site;
+use crate::records::SessionEntry;
+use crate::site::{Site, reasons};
 
 /// Longest time between two steps of one drag. The panel sends a step every 120 ms, and the last one when the finger is lifted.
 const JOIN_TIME: Duration = Duration::from_secs(1);
@@ -40,7 +39,7 @@ impl DeskStage {
             self.publish_documents();
         }
         if outcome.is_applied() && (is_save || is_take_over) {
-            self.keep_last_good();
+            self.keep_last_valid();
         }
         outcome
     }

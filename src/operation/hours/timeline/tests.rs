@@ -1,7 +1,5 @@
 use super::*;
-use crate::operation::{
-    DateParams, HoursParams, ProjectorParams, ScheduleParams, WeeklyParams, YearlyParams,
-};
+use crate::operation::{DayParams, HoursParams, ProjectorParams, ScheduleParams, WeeklyParams};
 
 fn hours(text: &str) -> Vec<HoursParams> {
     // "from-to[=state]", separated by spaces.
@@ -246,13 +244,13 @@ fn a_date_beats_a_day_of_every_year_and_that_beats_the_weekday() {
             days: vec![DayName::Tuesday, DayName::Thursday, DayName::Friday],
             hours: hours("10:00-18:00"),
         }],
-        yearly: vec![YearlyParams {
+        yearly: vec![DayParams {
             date: "12-24".to_owned(),
             last: Some("01-01".to_owned()),
             name: "Christmas".to_owned(),
             hours: Vec::new(),
         }],
-        dates: vec![DateParams {
+        dates: vec![DayParams {
             date: "2026-12-29".to_owned(),
             last: None,
             name: "Long night".to_owned(),
@@ -308,14 +306,14 @@ fn a_single_date_closes_no_other_day() {
     let plan = SchedulePlan::compile(&ScheduleParams {
         time_zone: "Europe/Berlin".to_owned(),
         dates: vec![
-            DateParams {
+            DayParams {
                 date: "2026-05-01".to_owned(),
-                ..DateParams::default()
+                ..DayParams::default()
             },
-            DateParams {
+            DayParams {
                 date: "2026-05-03".to_owned(),
                 hours: hours("18:00-02:00"),
-                ..DateParams::default()
+                ..DayParams::default()
             },
         ],
         ..ScheduleParams::default()

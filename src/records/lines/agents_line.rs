@@ -34,7 +34,7 @@ pub fn agents_line(simulation: &Simulation, snapshot: &Snapshot) -> AgentsLine {
 }
 
 /// Adds the steering forces of every agent to the line, under the name of the action that causes them.
-pub(super) fn add_forces(simulation: &Simulation, line: &mut AgentsLine) {
+pub fn add_forces(simulation: &Simulation, line: &mut AgentsLine) {
     for (index, agent) in line.agents.iter_mut().enumerate() {
         let mut forces = BTreeMap::new();
         for (name, force) in simulation.forces(index) {

@@ -18,16 +18,16 @@ const FILE: &str = "last-valid-site.json";
 
 /// The file with the last valid documents.
 #[derive(Debug)]
-pub(super) struct LastGood {
+pub struct LastValidSite {
     site: PathBuf,
     file: PathBuf,
     /// Content of the file, as far as it is known; empty before the first write.
     written: String,
 }
 
-impl LastGood {
+impl LastValidSite {
     /// Returns the file of a site. Does not touch the disk.
-    pub(super) fn of_site(site: &Path) -> Self {
+    pub fn of_site(site: &Path) -> Self {
         let folder = site.parent().unwrap_or(Path::new(""));
         Self {
             site: site.to_path_buf(),
@@ -37,7 +37,7 @@ impl LastGood {
     }
 
     /// Keeps the documents if all of them are saved. If the disk refuses, this is only logged: the pool does not need the file.
-    pub(super) fn keep(&mut self, editor: &Editor) {
+    pub fn keep(&mut self, editor: &Editor) {
         if !editor.unsaved().is_empty() || editor.has_broken_files() {
             return;
         }
@@ -66,7 +66,7 @@ impl LastGood {
     ///
     /// # Errors
     /// When the kept documents are damaged, or no longer valid for this version of Shoal.
-    pub(super) fn open(&self) -> anyhow::Result<Option<Editor>> {
+    pub fn open(&self) -> anyhow::Result<Option<Editor>> {
         if !self.file.exists() {
             return Ok(None);
         }
@@ -86,8 +86,8 @@ mod tests {
     use super::*;
     use crate::control::{DocumentName, DocumentText, EditorStep};
 
-    fn kept(folder: &tempfile::TempDir) -> LastGood {
-        LastGood {
+    fn kept(folder: &tempfile::TempDir) -> LastValidSite {
+        LastValidSite {
             site: folder.path().join("site.toml"),
             file: folder.path().join("state").join(FILE),
             written: String::new(),

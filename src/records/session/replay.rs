@@ -9,13 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, anyhow, bail};
 
-use super::agents_line::{add_forces, agents_line};
-use super::desk::Desk;
-use super::json_lines::{JsonLinesReader, JsonLinesWriter};
-use super::session::{
-    LOG_FILE, SESSION_VERSION, START_FILE, SessionEntry, SessionStart, pool_hash,
-};
+use super::entry::{LOG_FILE, START_FILE, SessionEntry, SessionStart, VERSION, pool_hash};
 use crate::control::PoolCommand;
+use crate::records::lines::{JsonLinesReader, JsonLinesWriter, add_forces, agents_line};
 use crate::runtime::print_message;
 use crate::simulation::{Change, Simulation, SimulationParams};
 use crate::site::Editor;
@@ -62,7 +58,7 @@ pub fn replay(options: &ReplayOptions, stop: &AtomicBool) -> anyhow::Result<Repl
         .map_err(|problems| anyhow!("the documents of the session are not valid:\n{problems}"))?;
     editor.replay_only();
     let mut player = Player {
-        desk: Desk::new(editor),
+        editor,
         params: start.simulation,
         simulation: None,
         observation: Observation::default(),
@@ -109,9 +105,9 @@ fn read_start(folder: &Path) -> anyhow::Result<SessionStart> {
     }
     let text = std::fs::read_to_string(&path).with_context(place)?;
     let start: SessionStart = serde_json::from_str(&text).with_context(place)?;
-    if start.version != SESSION_VERSION {
+    if start.version != VERSION {
         bail!(
-            "{}: version {} cannot be read; this Shoal reads version {SESSION_VERSION}, Shoal {} wrote the session",
+            "{}: version {} cannot be read; this Shoal reads version {VERSION}, Shoal {} wrote the session",
             place(),
             start.version,
             start.shoal
@@ -128,7 +124,7 @@ struct WaitingCommand {
 
 /// The replayed pool.
 struct Player {
-    desk: Desk,
+    editor: Editor,
     params: SimulationParams,
     simulation: Option<Simulation>,
     observation: Observation,
@@ -149,7 +145,7 @@ impl Player {
             SessionEntry::Start { revision, pace } => {
                 self.simulation = None;
                 self.apply_up_to(revision)?;
-                let scene = self.desk.editor().site().description();
+                let scene = self.editor.site().description();
                 let mut simulation = Simulation::new(&scene, &self.params)?;
                 simulation.apply(Change::Pace(pace));
                 simulation.record_forces(self.why);
@@ -180,7 +176,7 @@ impl Player {
                 revision, state, ..
             } if self.simulation.is_none() => {
                 self.apply_up_to(revision)?;
-                let scene = self.desk.editor().site().description();
+                let scene = self.editor.site().description();
                 let mut simulation = Simulation::load(&scene, &self.params, &state)?;
                 simulation.record_forces(self.why);
                 self.simulation = Some(simulation);
@@ -215,10 +211,9 @@ impl Player {
         let due = std::mem::replace(&mut self.waiting, later);
         self.revision = self.revision.max(revision);
         for (revision, WaitingCommand { command, species }) in due {
-            let tick = self.simulation.as_ref().map_or(0, Simulation::tick);
             let applied = self
-                .desk
-                .apply(&command, tick, &|_| species.clone())
+                .editor
+                .apply(&command, &|_| species.clone())
                 .map_err(|problems| anyhow!("command {revision} is rejected now:\n{problems}"))?;
             self.summary.commands += 1;
             if let Some(simulation) = &mut self.simulation {

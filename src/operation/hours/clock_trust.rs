@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
-use crate::operation::ClockTrust;
+use super::params::ClockTrust;
 use crate::runtime::wait_for_program;
 
 /// File that systemd-timesyncd creates when it has set the clock.
@@ -20,13 +20,13 @@ const ASK_INTERVAL: Duration = Duration::from_secs(10);
 /// Longest wait for the answer of a program.
 const ANSWER_TIME: Duration = Duration::from_secs(3);
 /// No clock that shows an earlier time is right: this program did not exist before. 2026-01-01.
-const EARLIEST_SECS: i64 = 1_767_225_600;
+pub(in crate::operation) const EARLIEST_SECS: i64 = 1_767_225_600;
 
 /// Asks the system whether its clock is synchronized.
-pub(crate) type AskSystem = Box<dyn FnMut() -> bool + Send>;
+pub(super) type AskSystem = Box<dyn FnMut() -> bool + Send>;
 
 /// Decides whether the clock can be trusted.
-pub(crate) struct ClockJudge {
+pub(super) struct ClockJudge {
     ask_system: AskSystem,
     was_synchronized: bool,
     asked: Option<Instant>,
@@ -34,7 +34,7 @@ pub(crate) struct ClockJudge {
 
 impl ClockJudge {
     /// Creates a judge that asks with this function.
-    pub(crate) fn new(ask_system: AskSystem) -> Self {
+    pub(super) fn new(ask_system: AskSystem) -> Self {
         Self {
             ask_system,
             was_synchronized: false,
@@ -43,7 +43,7 @@ impl ClockJudge {
     }
 
     /// Returns whether the clock, which shows `time`, can be trusted, and why.
-    pub(crate) fn judge(
+    pub(super) fn judge(
         &mut self,
         trust: ClockTrust,
         time: Timestamp,
@@ -73,7 +73,7 @@ impl ClockJudge {
 }
 
 /// Asks systemd whether the clock was synchronized by the network.
-pub(crate) fn ask_systemd() -> bool {
+pub(super) fn ask_systemd() -> bool {
     Path::new(TIMESYNC_FILE).exists() || timedatectl_says_yes()
 }
 

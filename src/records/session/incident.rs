@@ -8,23 +8,21 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use parking_lot::Mutex;
 
-use super::session::{
-    LOG_FILE, START_FILE, SessionEntry, SessionLog, SessionStart, TickLog, WAITING_MAX,
-};
+use super::entry::{LOG_FILE, START_FILE, SessionEntry, SessionStart};
+use super::log::{LogQueue, SessionLog, TickLog, open_log};
 use crate::control::{DeskClient, EventKind, Journal};
 use crate::files::save_file;
 use crate::runtime::{Heartbeat, now_iso};
 use crate::site::EditorState;
-use crate::world::Observation;
 
 /// Time from one saved pool to the next. An incident contains one to two such times before its cause.
-pub(super) const SEGMENT_SECS: f64 = 300.0;
+const SEGMENT_SECS: f64 = 300.0;
 /// Time after the cause that an incident contains.
 const AFTER_CAUSE: Duration = Duration::from_secs(20);
 /// Shortest time between two incidents. Faults in between are in the log of the first one.
@@ -36,14 +34,12 @@ const SEGMENT_BYTES_MAX: usize = 64 << 20;
 const COMMANDS_MAX: usize = 1000;
 /// Largest number of incidents in the folder. The oldest are deleted.
 const INCIDENTS_MAX: usize = 20;
-/// Longest wait for an entry before the next heartbeat.
-const ENTRY_WAIT: Duration = Duration::from_millis(100);
 /// Time between two looks at the events.
 const EVENTS_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A copy of the documents, which the desk makes when it is asked for.
 #[derive(Debug, Default)]
-pub(super) struct DocumentsCopy {
+pub struct DocumentsCopy {
     is_wanted: AtomicBool,
     /// Number of the newest command that the documents contain, and the documents.
     copy: Mutex<Option<(u64, EditorState)>>,
@@ -51,7 +47,7 @@ pub(super) struct DocumentsCopy {
 
 impl DocumentsCopy {
     /// Copies the documents, if a copy is wanted.
-    pub(super) fn make_if_wanted(&self, revision: u64, state: impl FnOnce() -> EditorState) {
+    pub fn make_if_wanted(&self, revision: u64, state: impl FnOnce() -> EditorState) {
         if self.is_wanted.swap(false, Ordering::Relaxed) {
             *self.copy.lock() = Some((revision, state()));
         }
@@ -67,9 +63,7 @@ struct Segment {
 /// The thread that keeps the entries.
 pub(super) struct IncidentWriter {
     folder: PathBuf,
-    entries: Receiver<SessionEntry>,
-    give_back: SyncSender<Observation>,
-    is_open: Arc<AtomicBool>,
+    queue: LogQueue,
     documents: Arc<DocumentsCopy>,
     /// The documents before `commands`.
     start: Arc<SessionStart>,
@@ -95,17 +89,11 @@ pub(super) fn create_incidents(
 ) -> anyhow::Result<(SessionLog, TickLog, IncidentWriter, Arc<DocumentsCopy>)> {
     std::fs::create_dir_all(folder)
         .with_context(|| format!("{}: this folder cannot be created", folder.display()))?;
-    let (entries, received) = sync_channel(WAITING_MAX);
-    let (give_back, written) = sync_channel(WAITING_MAX);
-    let is_open = Arc::new(AtomicBool::new(true));
     let documents: Arc<DocumentsCopy> = Arc::default();
-    let log = SessionLog::new(entries, Arc::clone(&is_open));
-    let ticks = TickLog::new(log.clone(), written, Some(SEGMENT_SECS));
+    let (log, ticks, queue) = open_log(Some(SEGMENT_SECS));
     let writer = IncidentWriter {
         folder: folder.to_path_buf(),
-        entries: received,
-        give_back,
-        is_open,
+        queue,
         documents: Arc::clone(&documents),
         start: Arc::new(start),
         commands: Vec::new(),
@@ -122,12 +110,13 @@ impl IncidentWriter {
     /// Keeps entries and writes incidents until the program ends.
     pub(super) fn run(&mut self, heartbeat: &Heartbeat, client: &DeskClient, journal: &Journal) {
         while heartbeat.keep_running() {
-            match self.entries.recv_timeout(ENTRY_WAIT) {
+            match self.queue.next() {
                 Ok(entry) => self.keep(entry),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
-            if !self.is_open.swap(true, Ordering::Relaxed) {
+            if !self.queue.is_open() {
+                self.queue.set_open(true);
                 tracing::warn!(
                     "incidents: this thread was too slow, so the kept minutes begin again"
                 );
@@ -162,8 +151,7 @@ impl IncidentWriter {
             }
             SessionEntry::Observed { observation, .. } => {
                 self.add(&line);
-                // If the channel is full, the memory is freed instead of used again.
-                let _full = self.give_back.try_send(observation);
+                self.queue.give_back(observation);
             }
             _ => self.add(&line),
         }
@@ -315,25 +303,23 @@ impl IncidentWriter {
 
 #[cfg(test)]
 mod tests {
+    use super::super::entry::pool_hash;
+    use super::super::{ReplayOptions, replay};
     use super::*;
-    use crate::app::{Desk, ReplayOptions, replay};
     use crate::control::PoolCommand;
     use crate::simulation::Simulation;
     use crate::site::Editor;
-    use crate::world::Snapshot;
-
-    use super::super::session::pool_hash;
+    use crate::world::{Observation, Snapshot};
 
     /// A run of 200 ticks with a pool that is saved every 60 ticks: the incident begins with the pool of tick 120.
     #[test]
     fn an_incident_that_begins_with_a_saved_pool_is_repeated() {
         let folder = tempfile::tempdir().unwrap();
-        let editor = Editor::open(None, None).unwrap();
+        let mut editor = Editor::open(None, None).unwrap();
         let site = Arc::clone(editor.site());
         let params = &site.file.simulation;
         let start = SessionStart::new(None, params, &editor);
         let (log, ticks, mut writer, _) = create_incidents(folder.path(), start).unwrap();
-        let mut desk = Desk::new(editor);
         let mut simulation = Simulation::new(&site.description(), params).unwrap();
         ticks.add(SessionEntry::Start {
             revision: 0,
@@ -346,7 +332,8 @@ mod tests {
             // One command is older than the saved pool, one is younger.
             if tick == 31 || tick == 150 {
                 let revision = 1 + tick / 100;
-                desk.apply_to(&command, &mut simulation).unwrap();
+                let applied = editor.apply(&command, &|_| None).unwrap();
+                (applied.changes.into_iter()).for_each(|change| simulation.apply(change));
                 log.add(SessionEntry::Command {
                     revision,
                     command: Box::new(command.clone()),
@@ -367,7 +354,7 @@ mod tests {
                     state: simulation.save().unwrap(),
                 });
             }
-            while let Ok(entry) = writer.entries.try_recv() {
+            while let Some(entry) = writer.queue.waiting() {
                 writer.keep(entry);
             }
         }

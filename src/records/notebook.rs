@@ -3,11 +3,12 @@
 //! In: persons and notes. Out: a file of JSON lines in the state folder, which is part of a backup. Must not: grow without limit.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use parking_lot::Mutex;
 
 use crate::files::{read_file, write_atomically};
-use crate::panel::{NOTEBOOK_NAME, NotebookEntry};
+use crate::panel::{NOTEBOOK_NAME, Notebook, NotebookEntry};
 use crate::runtime::now_iso;
 
 /// Largest number of entries. The oldest ones are dropped.
@@ -99,6 +100,16 @@ impl NotebookFile {
         }
         write_atomically(&self.path, text.as_bytes())
             .map_err(|error| format!("{}: cannot be written: {error}", self.path.display()))
+    }
+}
+
+/// Returns the notebook in a state folder, for the panel.
+pub fn notebook(state_folder: &Path) -> Notebook {
+    let written = Arc::new(NotebookFile::new(state_folder));
+    let read = Arc::clone(&written);
+    Notebook {
+        read: Box::new(move || read.read()),
+        add: Box::new(move |person, note| written.add(person, note)),
     }
 }
 

@@ -13,6 +13,8 @@ use crate::camera::{Frame, Luma, Recording};
 use crate::control::{FaultReporter, Journal};
 use crate::runtime::{Heartbeat, print_message};
 
+/// Frame rate in the header of a recording if the rate of the camera is not known, in frames per second.
+pub(super) const USUAL_FPS: f64 = 30.0;
 /// Largest number of frames that may wait for the disk: one to two seconds at 25 to 48 frames per second.
 const WAITING_MAX: usize = 48;
 /// Longest wait for a frame before the next heartbeat.
@@ -22,7 +24,7 @@ const FRAME_WAIT: Duration = Duration::from_millis(100);
 const SYNC_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The sending end of the recorder, which the camera source uses.
-pub(crate) struct RecorderInput {
+pub(super) struct RecorderInput {
     frames: SyncSender<Frame>,
     /// Frames that the recorder has written and returns, so that their memory is reused.
     written: Receiver<Frame>,
@@ -33,7 +35,7 @@ pub(crate) struct RecorderInput {
 }
 
 /// The receiving end of the recorder, which runs on the recorder thread.
-pub(crate) struct Recorder {
+pub(super) struct Recorder {
     recording: Option<Recording>,
     /// Size of the file, in bytes.
     bytes: Arc<AtomicU64>,
@@ -42,7 +44,7 @@ pub(crate) struct Recorder {
 }
 
 /// Returns the two ends of a recorder that writes to `recording`.
-pub(crate) fn recorder(recording: Recording, journal: &Journal) -> (RecorderInput, Recorder) {
+pub(super) fn recorder(recording: Recording, journal: &Journal) -> (RecorderInput, Recorder) {
     let (frames, to_write) = sync_channel(WAITING_MAX);
     let (give_back, written) = sync_channel(WAITING_MAX);
     let failed = FaultReporter::new("recording_failed", journal);
@@ -65,7 +67,7 @@ pub(crate) fn recorder(recording: Recording, journal: &Journal) -> (RecorderInpu
 
 impl RecorderInput {
     /// Sends a copy of a frame to the recorder. Never waits: if too many frames are already waiting, the frame is dropped.
-    pub(crate) fn send(&mut self, frame: &Frame) {
+    pub(super) fn send(&mut self, frame: &Frame) {
         if !self.is_open {
             return;
         }
@@ -84,12 +86,12 @@ impl RecorderInput {
 
 impl Recorder {
     /// Returns the size of the file in bytes, which grows while [`Self::run`] writes.
-    pub(crate) fn bytes(&self) -> Arc<AtomicU64> {
+    pub(super) fn bytes(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.bytes)
     }
 
     /// Writes frames until the recording has its full length, the disk is full, or the program ends. Then finishes the file.
-    pub(crate) fn run(&mut self, heartbeat: &Heartbeat) {
+    pub(super) fn run(&mut self, heartbeat: &Heartbeat) {
         let (Some(mut recording), Some((frames, give_back))) =
             (self.recording.take(), self.channels.take())
         else {

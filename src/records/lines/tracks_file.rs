@@ -21,7 +21,7 @@ const MAX_LINE_BYTES: u64 = 1 << 20;
 const ROUNDING_SECS: f64 = 1e-6;
 
 /// A file of tracks that is being read.
-pub(super) struct TracksFile {
+pub struct TracksFile {
     /// The open file; `None` if there is no file, and after its last line.
     lines: Option<JsonLinesReader>,
     now: Observation,
@@ -34,7 +34,7 @@ impl TracksFile {
     ///
     /// # Errors
     /// When the file cannot be read, or its first line is no track line.
-    pub(super) fn open(path: Option<&Path>, stop: &StopFlag) -> anyhow::Result<Self> {
+    pub fn open(path: Option<&Path>, stop: &StopFlag) -> anyhow::Result<Self> {
         let lines = path.map(|path| JsonLinesReader::open_until(path, MAX_LINE_BYTES, stop));
         Self::new(lines.transpose()?)
     }
@@ -58,7 +58,7 @@ impl TracksFile {
     ///
     /// # Errors
     /// When a line up to this time is no track line, or is earlier than the line before it.
-    pub(super) fn at(&mut self, time_secs: f64) -> anyhow::Result<&Observation> {
+    pub fn at(&mut self, time_secs: f64) -> anyhow::Result<&Observation> {
         while let Some(next) = self
             .next
             .take_if(|next| next.time_secs <= time_secs + ROUNDING_SECS)

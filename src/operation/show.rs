@@ -23,7 +23,7 @@ const REST_STEP: Duration = Duration::from_millis(50);
 
 /// The state that is shown. Copies share their content.
 #[derive(Clone, Debug)]
-pub(crate) struct ShowControl(Arc<Mutex<Shown>>);
+pub struct ShowControl(Arc<Mutex<Shown>>);
 
 #[derive(Clone, Debug)]
 struct Shown {
@@ -48,7 +48,7 @@ impl Default for ShowControl {
 
 impl ShowControl {
     /// Sets the state. Another state ends a pause and a rehearsal, so that a forgotten one lasts no longer than the day.
-    pub(crate) fn set(&self, state: ShowState, now: Instant) {
+    pub fn set(&self, state: ShowState, now: Instant) {
         let mut shown = self.0.lock();
         if shown.state != state {
             *shown = Shown {
@@ -64,7 +64,7 @@ impl ShowControl {
     ///
     /// # Errors
     /// When nothing is shown that could stand still, the reason.
-    pub(crate) fn pause(&self, is_on: bool, now: Instant) -> Result<(), &'static str> {
+    pub fn pause(&self, is_on: bool, now: Instant) -> Result<(), &'static str> {
         let mut shown = self.0.lock();
         if is_on && !shown.state.is_lit() {
             return Err("the picture is dark, so there is nothing to pause");
@@ -74,40 +74,40 @@ impl ShowControl {
     }
 
     /// Returns the begin of the pause; `None` if the pool moves.
-    pub(crate) fn paused_since(&self) -> Option<Instant> {
+    pub fn paused_since(&self) -> Option<Instant> {
         self.0.lock().paused
     }
 
     /// Replays a recording instead of the camera, or ends this.
-    pub(crate) fn set_rehearsal(&self, recording: Option<PathBuf>) {
+    pub fn set_rehearsal(&self, recording: Option<PathBuf>) {
         self.0.lock().rehearsal = recording;
     }
 
     /// Returns the recording that is replayed instead of the camera; `None` if the camera is used.
-    pub(crate) fn rehearsal(&self) -> Option<PathBuf> {
+    pub fn rehearsal(&self) -> Option<PathBuf> {
         self.0.lock().rehearsal.clone()
     }
 
     /// Whether visitors are to be counted: not while the installation is closed, and not those of a recording.
-    pub(crate) fn counts_visitors(&self) -> bool {
+    pub fn counts_visitors(&self) -> bool {
         let shown = self.0.lock();
         shown.state != ShowState::Closed && shown.rehearsal.is_none()
     }
 
     /// Whether the picture is to be visible.
-    pub(crate) fn is_lit(&self) -> bool {
+    pub fn is_lit(&self) -> bool {
         self.0.lock().state.is_lit()
     }
 
     /// Whether the pool rests.
-    pub(crate) fn is_resting(&self, now: Instant) -> bool {
+    pub fn is_resting(&self, now: Instant) -> bool {
         let shown = self.0.lock();
         shown.state == ShowState::Closed && now.saturating_duration_since(shown.since) > REST_AFTER
     }
 
     /// Sleeps until the next tick or picture of a resting pool. Wakes early if the rest ends, the program ends, or `must_wake` is
     /// true.
-    pub(crate) fn rest(&self, heartbeat: &Heartbeat, must_wake: impl Fn() -> bool) {
+    pub fn rest(&self, heartbeat: &Heartbeat, must_wake: impl Fn() -> bool) {
         let until = Instant::now() + REST_INTERVAL;
         while heartbeat.keep_running() {
             let now = Instant::now();
@@ -121,7 +121,7 @@ impl ShowControl {
 
 /// The light of the picture over time.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Fade {
+pub struct Fade {
     /// 0: black, 1: full light.
     share: f32,
     last: Option<Instant>,
@@ -129,7 +129,7 @@ pub(crate) struct Fade {
 
 impl Fade {
     /// Returns the light of the picture at `now`, from 0 to 1. The first picture is not faded.
-    pub(crate) fn advance(&mut self, is_lit: bool, now: Instant) -> f32 {
+    pub fn advance(&mut self, is_lit: bool, now: Instant) -> f32 {
         let target = if is_lit { 1.0 } else { 0.0 };
         match self.last.replace(now) {
             None => self.share = target,

@@ -10,7 +10,7 @@ const STATE_FOLDER: &str = ".shoal";
 const COUNTS_FILE: &str = "visitors.sqlite";
 
 /// Returns the file with the counts of visitors.
-pub(super) fn counts_file(site: &Site) -> PathBuf {
+pub fn counts_file(site: &Site) -> PathBuf {
     match site.file.counting.file.as_str() {
         "" => state_folder(&site.folder).join(COUNTS_FILE),
         file => site.folder.join(file),
@@ -18,7 +18,7 @@ pub(super) fn counts_file(site: &Site) -> PathBuf {
 }
 
 /// Returns the folder that systemd gives the service, or the one beside the site file.
-pub(super) fn state_folder(site_folder: &Path) -> PathBuf {
+pub fn state_folder(site_folder: &Path) -> PathBuf {
     let of_service = std::env::var("STATE_DIRECTORY").ok();
     let first = of_service
         .as_deref()

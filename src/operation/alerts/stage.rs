@@ -1,46 +1,42 @@
-//! The alert stage: lets [`crate::operation`] decide which faults are reported, and delivers the messages through the program that the
+//! The alert stage: lets the keeper decide which faults are reported, and delivers the messages through the program that the
 //! site names.
 //!
 //! In: the status, once per second. Out: messages as JSON on the standard input of the program. Must not: decide about a
 //! message, make another stage wait.
 
 use std::collections::VecDeque;
-use std::io::Write as _;
-use std::process::{Command as Program, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 use parking_lot::Mutex;
 use serde::Serialize;
 
-use crate::control::{Board, FaultReporter, Journal};
-use crate::operation::{ActiveFault, Alert, AlertKeeper, AlertParams, QuietHours};
-use crate::runtime::{Heartbeat, wait_for_program};
+use super::keeper::{Alert, AlertKeeper};
+use super::params::{AlertParams, QuietHours};
+use crate::control::{Board, FaultStatus, Journal};
+use crate::operation::hours::ScheduleBoard;
+use crate::operation::site_program::SiteProgram;
+use crate::runtime::Heartbeat;
 
 /// Time between two looks at the status.
 const STEP_INTERVAL: Duration = Duration::from_secs(1);
-/// Pause after a message that could not be delivered.
-const RETRY_PAUSE: Duration = Duration::from_secs(60);
 /// Number of attempts to deliver a message.
 const ATTEMPTS_MAX: u32 = 10;
 /// Largest number of messages that wait. Older ones are dropped.
 const WAITING_MAX: usize = 64;
-/// Longest time that the program may take.
-const DELIVERY_TIME: Duration = Duration::from_secs(30);
 
 /// What the desk and the alert stage exchange.
 #[derive(Debug, Default)]
-pub(crate) struct AlertBoard {
+pub struct AlertBoard {
     params: Mutex<AlertParams>,
     is_test_wanted: AtomicBool,
 }
 
 impl AlertBoard {
     /// Creates a board with the table of the site.
-    pub(crate) fn new(params: AlertParams) -> Self {
+    pub fn new(params: AlertParams) -> Self {
         Self {
             params: Mutex::new(params),
             is_test_wanted: AtomicBool::new(false),
@@ -48,7 +44,7 @@ impl AlertBoard {
     }
 
     /// Replaces the table.
-    pub(crate) fn set_params(&self, params: AlertParams) {
+    pub fn set_params(&self, params: AlertParams) {
         *self.params.lock() = params;
     }
 
@@ -56,7 +52,7 @@ impl AlertBoard {
     ///
     /// # Errors
     /// If the site names no program for messages.
-    pub(crate) fn request_test(&self) -> Result<(), &'static str> {
+    pub fn request_test(&self) -> Result<(), &'static str> {
         if self.params.lock().command.is_empty() {
             return Err("alerts.command is empty, so there is no way for messages; name a program");
         }
@@ -75,32 +71,38 @@ struct Message<'a> {
 }
 
 /// The alert stage.
-pub(crate) struct AlertStage {
+pub struct AlertStage {
     alerts: Arc<AlertBoard>,
+    schedule: Arc<ScheduleBoard>,
     board: Arc<Board>,
     keeper: AlertKeeper,
     /// Messages that are not delivered yet, each with the number of failed attempts.
     waiting: VecDeque<(Alert, u32)>,
-    retry: Option<Instant>,
-    fault: FaultReporter,
+    program: SiteProgram,
     started: Instant,
 }
 
 impl AlertStage {
-    pub(crate) fn new(alerts: Arc<AlertBoard>, board: Arc<Board>, journal: &Journal) -> Self {
+    /// Creates the stage. `schedule` knows the time zone of the quiet hours.
+    pub fn new(
+        alerts: Arc<AlertBoard>,
+        schedule: Arc<ScheduleBoard>,
+        board: Arc<Board>,
+        journal: &Journal,
+    ) -> Self {
         Self {
             alerts,
+            schedule,
             board,
             keeper: AlertKeeper::default(),
             waiting: VecDeque::new(),
-            retry: None,
-            fault: FaultReporter::new("alerts", journal),
+            program: SiteProgram::new("alerts.command", "alerts", journal),
             started: Instant::now(),
         }
     }
 
     /// Delivers messages until the program ends.
-    pub(crate) fn run(&mut self, heartbeat: &Heartbeat) {
+    pub fn run(&mut self, heartbeat: &Heartbeat) {
         while heartbeat.sleep(STEP_INTERVAL) {
             let now = Instant::now();
             let is_quiet = self.is_quiet();
@@ -112,9 +114,7 @@ impl AlertStage {
         if self.alerts.params.lock().quiet == QuietHours::default() {
             return false;
         }
-        let zone = self.board.status().schedule.time_zone.clone();
-        let zone = TimeZone::get(&zone).unwrap_or_else(|_| TimeZone::system());
-        let time = zone.to_datetime(Timestamp::now()).time();
+        let time = (self.schedule.zone()).to_datetime(Timestamp::now()).time();
         let minutes =
             u16::from(time.hour().unsigned_abs()) * 60 + u16::from(time.minute().unsigned_abs());
         self.alerts.params.lock().quiet.contains(minutes)
@@ -124,32 +124,24 @@ impl AlertStage {
         let params = self.alerts.params.lock().clone();
         if params.command.is_empty() {
             self.waiting.clear();
-            self.retry = None;
-            self.fault.clear();
+            self.program.forget();
             return;
         }
         let status = self.board.status();
         let active = status.faults.iter().filter(|fault| fault.name != "alerts");
-        let active: Vec<ActiveFault> = active
-            .map(|fault| ActiveFault {
-                name: fault.name.clone(),
-                detail: fault.detail.clone(),
-                since: fault.since.clone(),
-                for_secs: fault.for_secs,
-            })
-            .collect();
+        let active: Vec<FaultStatus> = active.cloned().collect();
         let now_secs = now.saturating_duration_since(self.started).as_secs_f64();
         let alerts = self.keeper.step(&params, &active, now_secs, is_quiet);
         self.waiting
             .extend(alerts.into_iter().map(|alert| (alert, 0)));
         if self.alerts.is_test_wanted.swap(false, Ordering::Relaxed) {
             self.waiting.push_front((Alert::test(), 0));
-            self.retry = None;
+            self.program.hurry();
         }
         while self.waiting.len() > WAITING_MAX {
             self.waiting.pop_front();
         }
-        if self.retry.is_none_or(|retry| now >= retry) {
+        if self.program.is_due(now) {
             self.deliver(&params.command, &status.site, now);
         }
     }
@@ -163,53 +155,25 @@ impl AlertStage {
                 time: Timestamp::now().to_string(),
             };
             let text = serde_json::to_string(&message).unwrap_or_default();
-            match run_program(command, &text) {
-                Ok(()) => {
-                    tracing::info!("alert delivered: {} {:?}", alert.fault, alert.kind);
-                    self.retry = None;
-                    self.fault.clear();
-                }
-                Err(reason) => {
-                    self.fault.raise(&format!(
-                        "alerts.command: {reason}; the message is tried again"
-                    ));
-                    self.retry = Some(now + RETRY_PAUSE);
-                    if attempts + 1 < ATTEMPTS_MAX {
-                        self.waiting.push_front((alert, attempts + 1));
-                    } else {
-                        tracing::error!(
-                            "an alert is dropped after {ATTEMPTS_MAX} attempts: {}",
-                            alert.fault
-                        );
-                    }
-                    return;
-                }
+            if self.program.call(command, None, &text, now) {
+                tracing::info!("alert delivered: {} {:?}", alert.fault, alert.kind);
+                continue;
             }
+            if attempts + 1 < ATTEMPTS_MAX {
+                self.waiting.push_front((alert, attempts + 1));
+            } else {
+                let fault = &alert.fault;
+                tracing::error!("an alert is dropped after {ATTEMPTS_MAX} attempts: {fault}");
+            }
+            return;
         }
     }
-}
-
-/// Runs the program with a message on its standard input.
-fn run_program(command: &str, message: &str) -> Result<(), String> {
-    let words = shell_words::split(command).map_err(|error| error.to_string())?;
-    let (program, arguments) = words.split_first().ok_or("the command is empty")?;
-    let mut child = Program::new(program)
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .spawn()
-        .map_err(|error| format!("{program} cannot be started: {error}"))?;
-    // A message is shorter than the buffer of a pipe, so this never blocks. A program that does not read it decides by its exit code.
-    if let Some(mut input) = child.stdin.take() {
-        let _unread = writeln!(input, "{message}");
-    }
-    wait_for_program(&mut child, DELIVERY_TIME).map_err(|reason| format!("{program} {reason}"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::{FaultStatus, Status};
+    use crate::control::Status;
 
     fn faulty(for_secs: f64) -> Status {
         Status {
@@ -236,7 +200,12 @@ mod tests {
             command: format!("sh -c 'cat >> {}'", file.display()),
             ..AlertParams::default()
         });
-        let mut stage = AlertStage::new(Arc::clone(&alerts), Arc::clone(&board), &journal);
+        let mut stage = AlertStage::new(
+            Arc::clone(&alerts),
+            Arc::default(),
+            Arc::clone(&board),
+            &journal,
+        );
         let at = |secs| stage.started + Duration::from_secs(secs);
         let times = [at(0), at(10), at(200), at(201)];
         board.publish(faulty(61.0));
@@ -271,7 +240,7 @@ mod tests {
             command: format!("test -e {}", flag.display()),
             ..AlertParams::default()
         }));
-        let mut stage = AlertStage::new(alerts, Arc::clone(&board), &journal);
+        let mut stage = AlertStage::new(alerts, Arc::default(), Arc::clone(&board), &journal);
         let begin = stage.started;
         board.publish(faulty(61.0));
         stage.step(begin, false);

@@ -5,11 +5,10 @@ use std::path::{Path, PathBuf};
 use crate::config::read_text;
 use crate::control::{DocumentName, Reason};
 use crate::files::{file_generations, read_file, save_file};
-use crate::panel::{FileVersion, NOTEBOOK_NAME, SiteFileContent, is_archive_name};
+use crate::panel::{FileVersion, NOTEBOOK_NAME, SiteFileContent, SiteFiles, is_archive_name};
 use crate::render::Model;
-use crate::site;
+use crate::site::{self, reasons};
 
-use super::desk::reasons;
 use super::notebook::NotebookFile;
 use crate::runtime::iso_from_time;
 
@@ -28,15 +27,24 @@ const MODELS_OF_A_NAME: usize = 100;
 /// Depth of folders below the site's folder.
 const DEPTH_MAX: usize = 2;
 
+/// Returns the files of a site, for the panel. `state` is the state folder.
+pub fn site_files(site: PathBuf, state: PathBuf) -> SiteFiles {
+    let kept = state.clone();
+    let (restored, extended, versioned) = (site.clone(), site.clone(), site.clone());
+    SiteFiles {
+        read: Box::new(move || read_site_files(&site, &kept)),
+        versions: Box::new(move |document| read_versions(&versioned, document)),
+        restore: Box::new(move |files| restore_site_files(&restored, &state, files)),
+        add_model: Box::new(move |name, bytes| add_model(&extended, name, bytes)),
+    }
+}
+
 /// Returns the files of a site: the site file, all files below its folder that may belong to it, and the maintenance notebook in
 /// the state folder.
 ///
 /// # Errors
 /// When a file cannot be read, or the files are too large.
-pub(super) fn read_site_files(
-    site: &Path,
-    state_folder: &Path,
-) -> Result<Vec<SiteFileContent>, String> {
+fn read_site_files(site: &Path, state_folder: &Path) -> Result<Vec<SiteFileContent>, String> {
     let folder = site.parent().unwrap_or(Path::new(""));
     let mut names = Vec::new();
     list(&here(folder), "", DEPTH_MAX, &mut names);
@@ -70,10 +78,7 @@ pub(super) fn read_site_files(
 ///
 /// # Errors
 /// When the folder of the versions cannot be read.
-pub(super) fn read_versions(
-    site: &Path,
-    document: &DocumentName,
-) -> Result<Vec<FileVersion>, String> {
+fn read_versions(site: &Path, document: &DocumentName) -> Result<Vec<FileVersion>, String> {
     let file = site::document_file(site, document);
     let file = file.ok_or_else(|| format!("{document}: no file can have this name"))?;
     let paths = file_generations(&file)
@@ -137,7 +142,7 @@ fn list(folder: &Path, above: &str, depth: usize, names: &mut Vec<String>) {
 ///
 /// # Errors
 /// When the backup is no valid site. Then nothing is changed.
-pub(super) fn restore_site_files(
+fn restore_site_files(
     site: &Path,
     state_folder: &Path,
     files: &[SiteFileContent],
@@ -187,7 +192,7 @@ fn write(path: &Path, content: &[u8]) -> std::io::Result<()> {
 ///
 /// # Errors
 /// What is wrong with the model, or why it cannot be saved.
-pub(super) fn add_model(site: &Path, wished: &str, bytes: &[u8]) -> Result<String, String> {
+fn add_model(site: &Path, wished: &str, bytes: &[u8]) -> Result<String, String> {
     let is_plain = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     let plain: String = wished
         .chars()

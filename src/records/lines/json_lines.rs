@@ -17,7 +17,7 @@ use crate::runtime::StopFlag;
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// Writes JSON lines to a file or to standard output.
-pub(super) struct JsonLinesWriter {
+pub struct JsonLinesWriter {
     path: PathBuf,
     out: Box<dyn Write + Send>,
 }
@@ -27,7 +27,7 @@ impl JsonLinesWriter {
     ///
     /// # Errors
     /// When the file cannot be created.
-    pub(super) fn create(path: &Path) -> anyhow::Result<Self> {
+    pub fn create(path: &Path) -> anyhow::Result<Self> {
         let out: Box<dyn Write + Send> = if is_standard_output(path) {
             Box::new(BufWriter::new(std::io::stdout()))
         } else {
@@ -44,7 +44,7 @@ impl JsonLinesWriter {
     ///
     /// # Errors
     /// When the file cannot be written, for example because the disk is full or the pipe is closed.
-    pub(super) fn write(&mut self, line: &impl Serialize) -> anyhow::Result<()> {
+    pub fn write(&mut self, line: &impl Serialize) -> anyhow::Result<()> {
         serde_json::to_writer(&mut self.out, line)
             .map_err(anyhow::Error::from)
             .and_then(|()| self.out.write_all(b"\n").map_err(anyhow::Error::from))
@@ -55,7 +55,7 @@ impl JsonLinesWriter {
     ///
     /// # Errors
     /// As [`Self::write`].
-    pub(super) fn finish(mut self) -> anyhow::Result<()> {
+    pub fn finish(mut self) -> anyhow::Result<()> {
         self.out
             .flush()
             .with_context(|| cannot_be_written(&self.path))
@@ -67,20 +67,20 @@ fn cannot_be_written(path: &Path) -> String {
 }
 
 /// Whether a path on the command line is `-`, which means standard input or output.
-pub(super) fn is_standard_stream(path: &Path) -> bool {
+pub fn is_standard_stream(path: &Path) -> bool {
     path == Path::new("-")
 }
 
 /// Whether an output path on the command line means standard output. The files of the system that mean standard output must not
 /// be opened, because that would cut off a file to which the output is redirected.
-pub(super) fn is_standard_output(path: &Path) -> bool {
+pub fn is_standard_output(path: &Path) -> bool {
     ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"]
         .iter()
         .any(|name| path == Path::new(name))
 }
 
 /// Reads JSON lines. Only one line is in memory at a time, so a file may contain a recording of a whole day.
-pub(super) struct JsonLinesReader {
+pub struct JsonLinesReader {
     name: String,
     input: BufReader<Box<dyn Read + Send>>,
     max_line_bytes: u64,
@@ -98,11 +98,7 @@ impl JsonLinesReader {
     ///
     /// # Errors
     /// When the file cannot be opened.
-    pub(super) fn open_until(
-        path: &Path,
-        max_line_bytes: u64,
-        stop: &StopFlag,
-    ) -> anyhow::Result<Self> {
+    pub fn open_until(path: &Path, max_line_bytes: u64, stop: &StopFlag) -> anyhow::Result<Self> {
         let is_file = std::fs::metadata(path).is_ok_and(|found| found.is_file());
         if is_file && !is_standard_stream(path) {
             return Self::open(path, max_line_bytes);
@@ -130,7 +126,7 @@ impl JsonLinesReader {
     ///
     /// # Errors
     /// When the file cannot be opened.
-    pub(super) fn open(path: &Path, max_line_bytes: u64) -> anyhow::Result<Self> {
+    pub fn open(path: &Path, max_line_bytes: u64) -> anyhow::Result<Self> {
         if is_standard_stream(path) {
             let input = Box::new(std::io::stdin());
             return Ok(Self::new("standard input", input, max_line_bytes));
@@ -141,7 +137,7 @@ impl JsonLinesReader {
     }
 
     /// Reads from `input`, which is called `name` in messages.
-    pub(super) fn new(name: &str, input: Box<dyn Read + Send>, max_line_bytes: u64) -> Self {
+    pub fn new(name: &str, input: Box<dyn Read + Send>, max_line_bytes: u64) -> Self {
         Self {
             name: name.to_owned(),
             input: BufReader::new(input),
@@ -153,7 +149,7 @@ impl JsonLinesReader {
     }
 
     /// Returns the name of the file and the number of the current line, for messages.
-    pub(super) fn place(&self) -> String {
+    pub fn place(&self) -> String {
         format!("{}:{}", self.name, self.number)
     }
 
@@ -162,10 +158,7 @@ impl JsonLinesReader {
     ///
     /// # Errors
     /// When the input cannot be read, or a line is too long or not of this kind.
-    pub(super) fn next<T: DeserializeOwned>(
-        &mut self,
-        line_kind: &str,
-    ) -> anyhow::Result<Option<T>> {
+    pub fn next<T: DeserializeOwned>(&mut self, line_kind: &str) -> anyhow::Result<Option<T>> {
         self.parse_next(line_kind, true)
     }
 
@@ -173,7 +166,7 @@ impl JsonLinesReader {
     ///
     /// # Errors
     /// As [`Self::next`].
-    pub(super) fn next_complete<T: DeserializeOwned>(
+    pub fn next_complete<T: DeserializeOwned>(
         &mut self,
         line_kind: &str,
     ) -> anyhow::Result<Option<T>> {

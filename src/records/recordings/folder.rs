@@ -2,10 +2,11 @@
 //!
 //! In: names from clients. Out: paths inside the folder only. Must not: replace a file.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use crate::panel::{RecordingFile, RecordingList};
+use crate::panel::{RecordingFile, RecordingList, Recordings};
 use crate::runtime::{free_bytes, iso_from_time};
 
 /// Folder in the state folder.
@@ -25,11 +26,11 @@ const SAME_SECOND_MAX: u32 = 100;
 
 /// The folder.
 #[derive(Clone, Debug)]
-pub(super) struct RecordingsFolder(PathBuf);
+pub struct RecordingsFolder(PathBuf);
 
 impl RecordingsFolder {
     /// Returns the folder in a state folder. It is created with the first recording.
-    pub(super) fn new(state_folder: &Path) -> Self {
+    pub fn new(state_folder: &Path) -> Self {
         Self(state_folder.join(FOLDER))
     }
 
@@ -86,7 +87,7 @@ impl RecordingsFolder {
     }
 
     /// Returns the path of a recording; `None` if there is none with this name.
-    pub(super) fn path_of(&self, name: &str) -> Option<PathBuf> {
+    pub fn path_of(&self, name: &str) -> Option<PathBuf> {
         let path = is_name(name).then(|| self.0.join(name))?;
         let metadata = std::fs::symlink_metadata(&path).ok()?;
         metadata.is_file().then_some(path)
@@ -136,6 +137,28 @@ impl RecordingsFolder {
         let path = paths.find(|path| std::fs::symlink_metadata(path).is_err());
         path.map(|path| (path, left))
             .ok_or_else(|| "there are too many recordings of this second".to_owned())
+    }
+}
+
+/// Returns the recordings in a state folder. `rehearsal` returns the one that is replayed, which cannot be deleted.
+pub fn recordings(
+    state_folder: &Path,
+    rehearsal: impl Fn() -> Option<PathBuf> + Send + Sync + 'static,
+) -> Recordings {
+    let folder = RecordingsFolder::new(state_folder);
+    let (listed, opened) = (folder.clone(), folder.clone());
+    Recordings {
+        list: Box::new(move || listed.list_with_space()),
+        open: Box::new(move |name| File::open(opened.path_of(name)?).ok()),
+        remove: Box::new(move |name| {
+            if rehearsal().is_some_and(|replayed| folder.path_of(name) == Some(replayed)) {
+                return Err(
+                    "this recording is replayed; return to the camera before you delete it"
+                        .to_owned(),
+                );
+            }
+            folder.remove(name)
+        }),
     }
 }
 

@@ -1,24 +1,27 @@
-//! The schedule stage: reads the clock, lets [`crate::operation`] decide, and applies the state: it fades and rests through
+//! The schedule stage: reads the clock, lets the keeper decide, and applies the state: it fades and rests through
 //! [`ShowControl`], switches scenes and the pace of the director through the desk, and switches the projectors.
 //!
 //! In: the table `[schedule]` and steps of operators, from the desk. Out: the state, its status, events, the preview. Must not:
 //! decide about a state, make another stage wait.
 
-use std::process::{Command as Program, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use parking_lot::Mutex;
 
 use super::clock_trust::{ClockJudge, ask_systemd};
-use super::show_control::ShowControl;
+use super::keeper::{ScheduleDecision, ScheduleKeeper};
+use super::params::ScheduleParams;
+use super::plan::SchedulePlan;
 use crate::control::{
-    Board, ByHandStatus, Command, CommandSender, DirectorEvent, EventKind, FaultReporter, Journal,
-    PoolEdit, ScheduleStatus, ScheduleStep, ShowState,
+    Board, ByHandStatus, Command, CommandSender, DirectorEvent, EventKind, Journal, PoolEdit,
+    ScheduleStatus, ScheduleStep, ShowState,
 };
-use crate::operation::{ScheduleDecision, ScheduleKeeper, ScheduleParams, SchedulePlan};
-use crate::runtime::{Heartbeat, wait_for_program};
+use crate::operation::show::ShowControl;
+use crate::operation::site_program::SiteProgram;
+use crate::runtime::Heartbeat;
 
 /// Time between two looks at the clock. The largest delay of a planned change.
 const STEP_INTERVAL: Duration = Duration::from_millis(250);
@@ -28,16 +31,23 @@ const COMPILE_INTERVAL: Duration = Duration::from_secs(60);
 const PREVIEW_DAYS: u16 = 21;
 /// Factor on the frequency of the director's rules in the state `attract`.
 const ATTRACT_PACE: f32 = 4.0;
-/// Time between two attempts to switch the projectors after a failure.
-const POWER_RETRY: Duration = Duration::from_secs(60);
-/// Longest time that the program that switches the projectors may take.
-const POWER_TIME: Duration = Duration::from_secs(30);
 
-/// What the desk and the schedule stage exchange.
-#[derive(Debug, Default)]
-pub(crate) struct ScheduleBoard {
+/// What the schedule stage and others exchange: the desk sends tables and steps, the status and the counts read.
+#[derive(Debug)]
+pub struct ScheduleBoard {
     inbox: Mutex<Inbox>,
     status: Mutex<ScheduleStatus>,
+    zone: Mutex<TimeZone>,
+}
+
+impl Default for ScheduleBoard {
+    fn default() -> Self {
+        Self {
+            inbox: Mutex::default(),
+            status: Mutex::default(),
+            zone: Mutex::new(TimeZone::UTC),
+        }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -48,14 +58,14 @@ struct Inbox {
 
 impl ScheduleBoard {
     /// Creates a board with the table of the site.
-    pub(crate) fn new(params: ScheduleParams) -> Self {
+    pub fn new(params: ScheduleParams) -> Self {
         let board = Self::default();
         board.set_params(params);
         board
     }
 
     /// Replaces the table.
-    pub(crate) fn set_params(&self, params: ScheduleParams) {
+    pub fn set_params(&self, params: ScheduleParams) {
         self.inbox.lock().params = Some(params);
     }
 
@@ -63,7 +73,7 @@ impl ScheduleBoard {
     ///
     /// # Errors
     /// If the step is impossible now, the reason.
-    pub(crate) fn request(&self, step: ScheduleStep) -> Result<(), &'static str> {
+    pub fn request(&self, step: ScheduleStep) -> Result<(), &'static str> {
         let mut inbox = self.inbox.lock();
         let is_by_hand = self.status.lock().by_hand.is_some() || inbox.step.is_some();
         if step == ScheduleStep::Resume && !is_by_hand {
@@ -74,33 +84,34 @@ impl ScheduleBoard {
     }
 
     /// Returns the status.
-    pub(crate) fn status(&self) -> ScheduleStatus {
+    pub fn status(&self) -> ScheduleStatus {
         self.status.lock().clone()
+    }
+
+    /// Returns the time zone of the hours; UTC before the first step.
+    pub fn zone(&self) -> TimeZone {
+        self.zone.lock().clone()
     }
 }
 
-/// Switches all projectors on or off.
-type PowerSwitch = Box<dyn FnMut(&str, bool) -> Result<(), String> + Send>;
-
 /// Inputs and outputs of the schedule stage.
-pub(crate) struct ScheduleLinks {
+pub struct ScheduleLinks {
     /// The table and the steps; receives the status.
-    pub(crate) schedule: Arc<ScheduleBoard>,
+    pub schedule: Arc<ScheduleBoard>,
     /// Receives the preview.
-    pub(crate) board: Arc<Board>,
+    pub board: Arc<Board>,
     /// Receives the state.
-    pub(crate) show: ShowControl,
+    pub show: ShowControl,
     /// Receives scenes and the pace of the director.
-    pub(crate) commands: CommandSender,
+    pub commands: CommandSender,
     /// Receives events and faults.
-    pub(crate) journal: Journal,
+    pub journal: Journal,
 }
 
 /// The schedule stage.
-pub(crate) struct ScheduleStage {
+pub struct ScheduleStage {
     links: ScheduleLinks,
     judge: ClockJudge,
-    switch_power: PowerSwitch,
     keeper: ScheduleKeeper,
     params: ScheduleParams,
     plan: Option<SchedulePlan>,
@@ -111,35 +122,16 @@ pub(crate) struct ScheduleStage {
     shown: Option<(ShowState, Option<String>)>,
     /// Pace that was sent last.
     pace: f32,
-    power: Power,
-}
-
-/// The projectors, as they were switched last.
-struct Power {
-    is_on: Option<bool>,
-    retry: Option<Instant>,
-    fault: FaultReporter,
+    /// Whether the projectors were switched on; `None` if it is unknown.
+    is_power_on: Option<bool>,
+    power: SiteProgram,
 }
 
 impl ScheduleStage {
-    pub(crate) fn new(links: ScheduleLinks) -> Self {
-        Self::with(
-            links,
-            ClockJudge::new(Box::new(ask_systemd)),
-            Box::new(run_power_command),
-        )
-    }
-
-    fn with(links: ScheduleLinks, judge: ClockJudge, switch_power: PowerSwitch) -> Self {
-        let power = Power {
-            is_on: None,
-            retry: None,
-            fault: FaultReporter::new("projectors", &links.journal),
-        };
+    /// Creates the stage.
+    pub fn new(links: ScheduleLinks) -> Self {
         Self {
-            links,
-            judge,
-            switch_power,
+            judge: ClockJudge::new(Box::new(ask_systemd)),
             keeper: ScheduleKeeper::default(),
             params: ScheduleParams::default(),
             plan: None,
@@ -147,19 +139,21 @@ impl ScheduleStage {
             previewed: String::new(),
             shown: None,
             pace: 1.0,
-            power,
+            is_power_on: None,
+            power: SiteProgram::new("schedule.projectors.command", "projectors", &links.journal),
+            links,
         }
     }
 
     /// Applies the schedule until the program ends.
-    pub(crate) fn run(&mut self, heartbeat: &Heartbeat) {
+    pub fn run(&mut self, heartbeat: &Heartbeat) {
         while heartbeat.sleep(STEP_INTERVAL) {
             self.step_and_switch(Timestamp::now(), Instant::now());
         }
     }
 
     /// Applies the state of this moment, but does not switch the projectors, which can take long.
-    pub(crate) fn step(&mut self) {
+    pub fn step(&mut self) {
         self.step_at(Timestamp::now(), Instant::now());
     }
 
@@ -193,6 +187,7 @@ impl ScheduleStage {
                 .publish_preview(plan.preview(time, PREVIEW_DAYS));
             self.previewed = day;
         }
+        *self.links.schedule.zone.lock() = plan.zone().clone();
         let status = status(plan, &decision, time);
         *self.links.schedule.status.lock() = ScheduleStatus {
             is_clock_trusted: is_trusted,
@@ -279,36 +274,23 @@ impl ScheduleStage {
             .is_ok()
     }
 
+    /// Switches the projectors if it is necessary.
     fn apply_power(&mut self, is_on: bool, now: Instant) {
-        let power = &mut self.power;
-        if self.params.projectors.command.is_empty() {
-            power.retry = None;
-            power.fault.clear();
+        let command = &self.params.projectors.command;
+        if command.is_empty() {
+            self.power.forget();
             return;
         }
-        if power.is_on == Some(is_on) {
+        if self.is_power_on == Some(is_on) || !self.power.is_due(now) {
             return;
         }
-        if power.retry.is_some_and(|retry| now < retry) {
-            return;
+        let state = if is_on { "on" } else { "off" };
+        let is_switched = self.power.call(command, Some(state), "", now);
+        if is_switched {
+            tracing::info!("projectors: switched {state}");
         }
-        match (self.switch_power)(&self.params.projectors.command, is_on) {
-            Ok(()) => {
-                tracing::info!("projectors: switched {}", if is_on { "on" } else { "off" });
-                power.is_on = Some(is_on);
-                power.retry = None;
-                power.fault.clear();
-            }
-            Err(reason) => {
-                // Whether the projectors are on is unknown now.
-                power.is_on = None;
-                power.retry = Some(now + POWER_RETRY);
-                power.fault.raise(&format!(
-                    "schedule.projectors.command: {reason}; it is tried again every {} s",
-                    POWER_RETRY.as_secs()
-                ));
-            }
-        }
+        // After a failure it is unknown whether the projectors are on.
+        self.is_power_on = is_switched.then_some(is_on);
     }
 }
 
@@ -328,25 +310,11 @@ fn status(plan: &SchedulePlan, decision: &ScheduleDecision, time: Timestamp) -> 
     }
 }
 
-/// Runs the program that switches the projectors.
-fn run_power_command(command: &str, is_on: bool) -> Result<(), String> {
-    let words = shell_words::split(command).map_err(|error| error.to_string())?;
-    let (program, arguments) = words.split_first().ok_or("the command is empty")?;
-    let mut child = Program::new(program)
-        .args(arguments)
-        .arg(if is_on { "on" } else { "off" })
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .spawn()
-        .map_err(|error| format!("{program} cannot be started: {error}"))?;
-    wait_for_program(&mut child, POWER_TIME).map_err(|reason| format!("{program} {reason}"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::control::{DeskEvent, Source, SourceKind, desk_queue};
-    use crate::operation::{ClockTrust, DayName, HoursParams, ProjectorParams, WeeklyParams};
+    use crate::operation::{ClockTrust, DayName, HoursParams, WeeklyParams};
 
     fn params() -> ScheduleParams {
         let hours = |from: &str, to: &str, state, scene: Option<&str>| HoursParams {
@@ -365,23 +333,22 @@ mod tests {
                     hours("10:00", "18:00", ShowState::Open, Some("reef")),
                 ],
             }],
-            projectors: ProjectorParams {
-                command: "switch".to_owned(),
-                ..ProjectorParams::default()
-            },
             ..ScheduleParams::default()
         }
     }
 
-    /// A day in the life of the stage, with a fake projector that fails at first.
+    /// A day in the life of the stage, with a projector that fails at first.
     #[test]
     fn a_day_switches_states_scene_pace_and_projectors() {
         let (client, requests, board) = desk_queue();
         let journal = Journal::new(Arc::clone(&board));
-        let schedule = Arc::new(ScheduleBoard::new(params()));
-        let switched: Arc<Mutex<Vec<bool>>> = Arc::default();
-        let mut failures = 1;
-        let seen = Arc::clone(&switched);
+        let mut params = params();
+        // The program of the projectors fails at its first `on`, and notes what it is called with.
+        let folder = tempfile::tempdir().unwrap();
+        let notes = folder.path().join("notes");
+        let program = r#"sh -c 'echo "$1" >> "$0"; [ $(grep -c on "$0") != 1 ]'"#;
+        params.projectors.command = format!("{program} {}", notes.display());
+        let schedule = Arc::new(ScheduleBoard::new(params));
         let links = ScheduleLinks {
             schedule: Arc::clone(&schedule),
             board: Arc::clone(&board),
@@ -390,17 +357,7 @@ mod tests {
             journal: journal.clone(),
         };
         let show = links.show.clone();
-        let mut stage = ScheduleStage::with(
-            links,
-            ClockJudge::new(Box::new(|| false)),
-            Box::new(move |_, is_on| {
-                if is_on && std::mem::take(&mut failures) > 0 {
-                    return Err("no answer".to_owned());
-                }
-                seen.lock().push(is_on);
-                Ok(())
-            }),
-        );
+        let mut stage = ScheduleStage::new(links);
         let begin = Instant::now();
         let midnight: Timestamp = "2026-06-01T00:00:00Z".parse().unwrap();
         let mut states = Vec::new();
@@ -421,7 +378,8 @@ mod tests {
         assert_eq!(states, [Closed, Attract, Open, Closed]);
         let pace = |factor: &str| format!("{{\"event\":\"pace\",\"factor\":{factor}}}");
         assert_eq!(commands, [pace("4.0"), "reef".to_owned(), pace("1.0")]);
-        assert_eq!(*switched.lock(), [false, true, false]);
+        let notes = std::fs::read_to_string(&notes).unwrap();
+        assert_eq!(notes, "off\non\non\noff\n");
         let events = board.events.after(0, Duration::ZERO).events;
         let names: Vec<&str> = events
             .iter()
@@ -443,17 +401,13 @@ mod tests {
     fn a_state_by_hand_applies_at_once_and_resume_needs_one() {
         let (client, _requests, board) = desk_queue();
         let schedule = Arc::new(ScheduleBoard::new(params()));
-        let mut stage = ScheduleStage::with(
-            ScheduleLinks {
-                schedule: Arc::clone(&schedule),
-                journal: Journal::new(Arc::clone(&board)),
-                board,
-                show: ShowControl::default(),
-                commands: client.sender(Source::of(SourceKind::Schedule)),
-            },
-            ClockJudge::new(Box::new(|| false)),
-            Box::new(|_, _| Ok(())),
-        );
+        let mut stage = ScheduleStage::new(ScheduleLinks {
+            schedule: Arc::clone(&schedule),
+            journal: Journal::new(Arc::clone(&board)),
+            board,
+            show: ShowControl::default(),
+            commands: client.sender(Source::of(SourceKind::Schedule)),
+        });
         let time: Timestamp = "2026-06-01T12:00:00Z".parse().unwrap();
         let now = Instant::now();
         stage.step_and_switch(time, now);
@@ -471,13 +425,5 @@ mod tests {
         schedule.request(ScheduleStep::Resume).unwrap();
         stage.step_and_switch(time, now);
         assert_eq!(schedule.status().state, ShowState::Open);
-    }
-
-    #[test]
-    fn the_program_that_switches_projectors_gets_on_or_off() {
-        assert_eq!(run_power_command("test on =", true), Ok(()));
-        assert!(run_power_command("test on =", false).is_err());
-        assert!(run_power_command("/no/such/program", true).is_err());
-        assert!(run_power_command("", true).is_err());
     }
 }

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-use super::super::recordings_folder::RecordingsFolder;
-use super::recorder::{Recorder, RecorderInput, recorder};
+use super::folder::RecordingsFolder;
+use super::recorder::{Recorder, RecorderInput, USUAL_FPS, recorder};
 use crate::camera::{Frame, Recording};
 use crate::control::{COMMANDED_SECS_MAX, Journal, RecordingStatus};
 use crate::runtime::Heartbeat;
@@ -22,7 +22,7 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The recorder that operators start and stop.
 #[derive(Default)]
-pub(crate) struct RecordingDeck {
+pub struct RecordingDeck {
     folder: OnceLock<RecordingsFolder>,
     journal: Journal,
     /// Whether frames are wanted. Costs an idle recorder one atomic read per frame.
@@ -47,7 +47,8 @@ struct Current {
 }
 
 impl RecordingDeck {
-    pub(crate) fn new(journal: &Journal) -> Self {
+    /// Creates an idle recorder.
+    pub fn new(journal: &Journal) -> Self {
         Self {
             journal: journal.clone(),
             ..Self::default()
@@ -55,7 +56,7 @@ impl RecordingDeck {
     }
 
     /// Sets the folder. Without one, nothing can be recorded.
-    pub(crate) fn set_folder(&self, folder: RecordingsFolder) {
+    pub fn set_folder(&self, folder: RecordingsFolder) {
         // The desk starts once.
         let _second = self.folder.set(folder);
     }
@@ -64,14 +65,14 @@ impl RecordingDeck {
     ///
     /// # Errors
     /// When there is none, the reason.
-    pub(crate) fn folder(&self) -> Result<&RecordingsFolder, String> {
+    pub fn folder(&self) -> Result<&RecordingsFolder, String> {
         self.folder.get().ok_or_else(|| {
             "the built-in site keeps no recordings; start Shoal with a site file".to_owned()
         })
     }
 
     /// Takes a frame if it is recorded.
-    pub(crate) fn send(&self, frame: &Frame) {
+    pub fn send(&self, frame: &Frame) {
         if self.is_on.load(Ordering::Relaxed)
             && let Some(input) = &mut self.running.lock().input
         {
@@ -79,11 +80,11 @@ impl RecordingDeck {
         }
     }
 
-    /// Starts a recording of at most `secs` seconds.
+    /// Starts a recording of at most `secs` seconds. `fps` is the measured frame rate of the camera; 0 if it is not known yet.
     ///
     /// # Errors
     /// When one runs already, or there is no room for another one.
-    pub(crate) fn start(&self, secs: f64, fps: f64) -> Result<(), String> {
+    pub fn start(&self, secs: f64, fps: f64) -> Result<(), String> {
         if !(1.0..=COMMANDED_SECS_MAX).contains(&secs) {
             return Err(format!(
                 "secs = {secs} is out of range; allowed: 1 to {COMMANDED_SECS_MAX}"
@@ -94,6 +95,7 @@ impl RecordingDeck {
             return Err("a recording is running already".to_owned());
         }
         let (path, bytes_max) = self.folder()?.new_recording()?;
+        let fps = if fps >= 1.0 { fps } else { USUAL_FPS };
         let recording = Recording::create(&path, secs, fps).map_err(|error| error.to_string())?;
         let recording = recording.with_bytes_max(bytes_max);
         let (_, bytes_max) = recording.bytes();
@@ -115,13 +117,13 @@ impl RecordingDeck {
     ///
     /// # Errors
     /// When there is none.
-    pub(crate) fn stop(&self) -> Result<(), String> {
+    pub fn stop(&self) -> Result<(), String> {
         let ended = self.running.lock().input.take();
         ended.map(drop).ok_or_else(|| "nothing is recorded".into())
     }
 
     /// Returns the recording that is being made. Ends it if the camera sends no frames.
-    pub(crate) fn status(&self) -> Option<RecordingStatus> {
+    pub fn status(&self) -> Option<RecordingStatus> {
         let mut running = self.running.lock();
         let current = running.current.as_ref()?;
         let since = current.begun.elapsed();
@@ -139,7 +141,7 @@ impl RecordingDeck {
     }
 
     /// Writes the recordings until the program ends.
-    pub(crate) fn run(&self, heartbeat: &Heartbeat) {
+    pub fn run(&self, heartbeat: &Heartbeat) {
         while heartbeat.sleep(LOOK_INTERVAL) {
             let recorder = self.running.lock().recorder.take();
             if let Some(mut recorder) = recorder {

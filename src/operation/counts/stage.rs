@@ -1,0 +1,283 @@
+//! The counting stage: counts the visitors that the vision stage finds, once for all: for the status and its clients, for the
+//! events, and for the file.
+//!
+//! In: the visitors on the surface, four times per second. Out: the numbers of visitors, events, the file with the sums. Vision
+//! never waits for this stage: visitors that come while the disk is slow are replaced by newer ones, and sums that cannot be
+//! stored are kept for two days.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use jiff::civil::Date;
+use parking_lot::Mutex;
+
+use super::counter::VisitorCounter;
+use super::writer::{CountFile, CountWriter};
+use crate::control::{EventKind, Journal, TrackStatus, VisitorStatus};
+use crate::geometry::Visitor;
+use crate::operation::hours::{EARLIEST_SECS, ScheduleBoard};
+use crate::operation::show::ShowControl;
+use crate::runtime::{Heartbeat, Latest};
+
+/// Time between two samples of the visitors.
+const SAMPLE_INTERVAL: Duration = Duration::from_millis(250);
+
+/// The visitors and their number, from the counting stage to the status.
+#[derive(Debug, Default)]
+pub struct VisitorBoard(Mutex<(Vec<TrackStatus>, VisitorStatus)>);
+
+impl VisitorBoard {
+    /// Returns the visitors on the surface, and their number.
+    pub fn read(&self) -> (Vec<TrackStatus>, VisitorStatus) {
+        self.0.lock().clone()
+    }
+}
+
+/// Inputs and outputs of the counting stage.
+#[derive(Default)]
+pub struct CountingLinks {
+    /// The visitors on the surface, from the vision stage.
+    pub visitors: Arc<Latest<Vec<Visitor>>>,
+    /// Receives the visitors and their number.
+    pub board: Arc<VisitorBoard>,
+    /// State of the show. Visitors are not counted while it is closed or a recording is replayed.
+    pub show: ShowControl,
+    /// Time zone of the days.
+    pub schedule: Arc<ScheduleBoard>,
+    /// Receives events and faults.
+    pub journal: Journal,
+}
+
+/// The counting stage.
+pub struct CountingStage {
+    links: CountingLinks,
+    file: Option<CountFile>,
+}
+
+impl CountingStage {
+    /// Creates the stage. Without a file the visitors are counted for the status only.
+    pub fn new(links: CountingLinks, file: Option<CountFile>) -> Self {
+        Self { links, file }
+    }
+
+    /// Counts until the program ends.
+    pub fn run(&mut self, heartbeat: &Heartbeat) {
+        let mut counting = Counting::new(&self.links, self.file.clone());
+        while heartbeat.sleep(SAMPLE_INTERVAL) {
+            counting.step(Timestamp::now(), Instant::now());
+        }
+        counting.end(Timestamp::now());
+    }
+}
+
+/// The count while the stage runs.
+struct Counting<'a> {
+    links: &'a CountingLinks,
+    counter: VisitorCounter,
+    writer: Option<CountWriter>,
+    started: Instant,
+    /// The newest visitors on the surface.
+    visitors: Vec<Visitor>,
+    /// The day to which `today` belongs.
+    date: Option<Date>,
+    /// Number of arrivals of this day.
+    today: u32,
+}
+
+impl<'a> Counting<'a> {
+    fn new(links: &'a CountingLinks, file: Option<CountFile>) -> Self {
+        Self {
+            links,
+            counter: VisitorCounter::default(),
+            writer: file.map(|file| CountWriter::new(file, &links.journal)),
+            started: Instant::now(),
+            visitors: Vec::new(),
+            date: None,
+            today: 0,
+        }
+    }
+
+    /// Counts the visitors of a moment.
+    fn step(&mut self, time: Timestamp, now: Instant) {
+        self.links.visitors.take(&mut self.visitors, Duration::ZERO);
+        self.begin_day(time);
+        // While visitors are not counted, the visits end.
+        let counted: &[Visitor] = match self.links.show.counts_visitors() {
+            true => &self.visitors,
+            false => &[],
+        };
+        let secs = now.saturating_duration_since(self.started).as_secs_f64();
+        self.counter.observe(secs, time.as_second(), counted);
+        self.report_events();
+        let tracks = self.visitors.iter().map(TrackStatus::from).collect();
+        let count = VisitorStatus {
+            now: self.counter.present(),
+            today: self.today,
+        };
+        *self.links.board.0.lock() = (tracks, count);
+        self.store(time, now);
+    }
+
+    /// Begins the count of a day at midnight, and at the start of the program with what the file knows of this day.
+    fn begin_day(&mut self, time: Timestamp) {
+        let zone = self.links.schedule.zone();
+        let date = zone.to_datetime(time).date();
+        if self.date == Some(date) {
+            return;
+        }
+        self.date = Some(date);
+        let midnight = zone.to_timestamp(date.into()).unwrap_or(time).as_second();
+        let file = self.writer.as_ref().filter(|_| midnight > EARLIEST_SECS);
+        self.today = file.map_or(0, |file| file.arrivals_since(midnight));
+    }
+
+    fn report_events(&mut self) {
+        for event in self.counter.take_events() {
+            if matches!(event, EventKind::VisitorArrived { .. }) {
+                self.today = self.today.saturating_add(1);
+            }
+            self.links.journal.add(event);
+        }
+    }
+
+    fn store(&mut self, time: Timestamp, now: Instant) {
+        match &mut self.writer {
+            // Without a clock, nothing is known about the interval.
+            Some(writer) if time.as_second() >= EARLIEST_SECS => {
+                writer.write_if_due(&mut self.counter, time.as_second(), now);
+            }
+            _ => self.counter.clear_pending(),
+        }
+    }
+
+    /// Ends all visits, at the end of the program.
+    fn end(mut self, time: Timestamp) {
+        self.counter.end_all(time.as_second());
+        self.report_events();
+        if let Some(writer) = &mut self.writer
+            && time.as_second() >= EARLIEST_SECS
+        {
+            writer.write(&mut self.counter);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::Board;
+    use crate::operation::CountStore;
+
+    fn visitor(id: u32) -> Visitor {
+        Visitor {
+            id,
+            ..Visitor::default()
+        }
+    }
+
+    /// Steps through seconds of a day from 2026-06-01, 12:00 UTC. `present` says which visitors are there.
+    fn steps(
+        counting: &mut Counting<'_>,
+        secs: std::ops::Range<u32>,
+        present: impl Fn(f64) -> Vec<u32>,
+    ) {
+        let noon: Timestamp = "2026-06-01T12:00:00Z".parse().unwrap();
+        for quarter in secs.start * 4..secs.end * 4 {
+            let secs = f64::from(quarter) / 4.0;
+            let mut visitors = present(secs).into_iter().map(visitor).collect();
+            counting.links.visitors.put(&mut visitors);
+            let time = Timestamp::from_second(noon.as_second() + secs as i64).unwrap();
+            let now = counting.started + Duration::from_secs_f64(secs);
+            counting.step(time, now);
+        }
+    }
+
+    fn file(folder: &tempfile::TempDir) -> CountFile {
+        CountFile {
+            path: folder.path().join("visitors.sqlite"),
+            keep_days: 400,
+        }
+    }
+
+    /// A fixed bug: the status counted every new track at once, and the file only visitors who stayed for a second, so the page
+    /// *Now* showed two different numbers of visitors.
+    #[test]
+    fn status_events_and_file_have_one_number_of_visitors() {
+        let folder = tempfile::tempdir().unwrap();
+        let board: Arc<Board> = Arc::default();
+        let links = CountingLinks {
+            journal: Journal::new(Arc::clone(&board)),
+            ..CountingLinks::default()
+        };
+        let mut counting = Counting::new(&links, Some(file(&folder)));
+        // One visitor for 20 s who is hidden for 5 s, and three flickers of half a second.
+        let present = |secs: f64| {
+            let mut ids = Vec::new();
+            ids.extend((!(8.0..13.0).contains(&secs) && secs < 20.0).then_some(1));
+            ids.extend(
+                [3.0, 7.0, 15.0]
+                    .iter()
+                    .zip(2..)
+                    .filter_map(|(begin, id)| (*begin..begin + 0.5).contains(&secs).then_some(id)),
+            );
+            ids
+        };
+        steps(&mut counting, 0..17, present);
+        let (tracks, count) = links.board.read();
+        assert_eq!((tracks.len(), count.now, count.today), (1, 1, 1));
+        steps(&mut counting, 17..40, present);
+        let (tracks, count) = links.board.read();
+        assert_eq!((tracks.len(), count.now, count.today), (0, 0, 1));
+        let store = CountStore::open_to_read(&file(&folder).path).unwrap();
+        let sums = &store.intervals(0, i64::MAX).unwrap()[0].sums;
+        assert_eq!((sums.arrivals, sums.departures), (1, 1));
+        let events = board.events.after(0, Duration::ZERO).events;
+        let events: Vec<&EventKind> = events.iter().map(|event| &event.kind).collect();
+        assert!(
+            matches!(
+                events[..],
+                [
+                    EventKind::VisitorArrived { id: 1 },
+                    EventKind::VisitorLeft { id: 1, .. }
+                ]
+            ),
+            "{events:?}"
+        );
+    }
+
+    #[test]
+    fn a_program_that_starts_again_goes_on_with_the_number_of_the_day() {
+        let folder = tempfile::tempdir().unwrap();
+        let links = CountingLinks::default();
+        let mut first = Counting::new(&links, Some(file(&folder)));
+        steps(&mut first, 0..5, |_| vec![1, 2]);
+        first.end(Timestamp::now());
+        let mut second = Counting::new(&links, Some(file(&folder)));
+        steps(&mut second, 60..63, |_| vec![3]);
+        assert_eq!(links.board.read().1.today, 3);
+        steps(&mut second, 86_400..86_401, |_| vec![]);
+        assert_eq!(links.board.read().1.today, 0, "the next day");
+    }
+
+    #[test]
+    fn nothing_is_counted_in_a_rehearsal_or_stored_while_the_clock_is_not_set() {
+        let folder = tempfile::tempdir().unwrap();
+        let links = CountingLinks::default();
+        let mut counting = Counting::new(&links, Some(file(&folder)));
+        links.show.set_rehearsal(Some("a.y4m".into()));
+        steps(&mut counting, 0..5, |_| vec![1]);
+        let (tracks, count) = links.board.read();
+        assert_eq!((tracks.len(), count), (1, VisitorStatus::default()));
+        links.show.set_rehearsal(None);
+        let in_1970 = Timestamp::from_second(100).unwrap();
+        for quarter in 20..40 {
+            let now = counting.started + Duration::from_millis(250 * quarter);
+            links.visitors.put(&mut vec![visitor(2)]);
+            counting.step(in_1970, now);
+        }
+        assert_eq!(links.board.read().1.today, 1);
+        counting.end(in_1970);
+        assert!(!file(&folder).path.exists());
+    }
+}
