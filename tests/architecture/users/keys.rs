@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::path::Path;
 
 use serde_json::Value;
 
@@ -179,6 +180,32 @@ fn parsed(text: &str) -> Value {
     serde_json::to_value(table).expect("TOML is JSON")
 }
 
+/// Returns the content of a shipped file, with what a species inherits: an action names its kind only in the base.
+fn content(path: &Path) -> Value {
+    let text = fs::read_to_string(path).expect("a shipped file can be read");
+    let own = parsed(&text);
+    let Some(base) = own["extends"].as_str() else {
+        return own;
+    };
+    let beside = path.with_file_name(format!("{base}.toml"));
+    let built_in = root().join(format!("config/species/{base}.toml"));
+    let mut whole = content(if beside.exists() { &beside } else { &built_in });
+    overlay(&mut whole, own);
+    whole
+}
+
+/// Replaces the values of a table by those of another one.
+fn overlay(table: &mut Value, other: Value) {
+    match (table, other) {
+        (Value::Object(entries), Value::Object(others)) => {
+            for (name, value) in others {
+                overlay(entries.entry(name).or_insert(Value::Null), value);
+            }
+        }
+        (table, other) => *table = other,
+    }
+}
+
 pub(super) fn without_user() -> BTreeSet<String> {
     let schemas = shoal::site::schemas();
     let mut things = things_of(&schemas);
@@ -191,8 +218,7 @@ pub(super) fn without_user() -> BTreeSet<String> {
             Some("species") => "species",
             _ => "site",
         };
-        let text = fs::read_to_string(&path).expect("a shipped file can be read");
-        things.use_in(&parsed(&text), &schemas[kind], &Thing::new());
+        things.use_in(&content(&path), &schemas[kind], &Thing::new());
     }
     let documents = texts::documents();
     for example in texts::toml_examples(&documents) {

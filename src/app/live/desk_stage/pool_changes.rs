@@ -26,7 +26,7 @@ impl DeskStage {
         sent: Instant,
     ) -> Outcome {
         let mut outcome = self.edit_joined(source, command, sent);
-        let is_save = *command == EditorStep::Save.into();
+        let is_save = matches!(command, PoolCommand::Editor(EditorStep::Save));
         let is_take_over = matches!(command, PoolCommand::Editor(EditorStep::TakeOver { .. }));
         if outcome.is_applied()
             && is_save
