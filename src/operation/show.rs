@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use crate::control::ShowState;
 use crate::runtime::Heartbeat;
 
-/// Time from full light to black and back. So slow that nobody notices a jump, and far below any limit for flashes.
+/// Time from full light to black and back. So slow that no step is visible, and far below any limit for flashes.
 const FADE_TIME: Duration = Duration::from_secs(20);
 /// Time in the state `closed` after which the pool rests. Longer than the fade, so that the fish swim until the picture is black.
 const REST_AFTER: Duration = Duration::from_secs(25);

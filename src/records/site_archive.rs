@@ -158,7 +158,7 @@ fn restore_site_files(
     }
     let tried = state_folder.join(format!("restore-{}", std::process::id()));
     let checked = check(&tried, files);
-    // What is left there is replaced by the next restore.
+    // The next restore replaces a leftover.
     let _leftover = std::fs::remove_dir_all(&tried);
     checked?;
     let folder = site.parent().unwrap_or(Path::new(""));
@@ -191,7 +191,7 @@ fn write(path: &Path, content: &[u8]) -> std::io::Result<()> {
 /// Adds a model to a site. Returns its path relative to the site file, as species name it.
 ///
 /// # Errors
-/// What is wrong with the model, or why it cannot be saved.
+/// A reason if the model is not valid or cannot be saved.
 fn add_model(site: &Path, wished: &str, bytes: &[u8]) -> Result<String, String> {
     let is_plain = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     let plain: String = wished

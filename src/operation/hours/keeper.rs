@@ -20,7 +20,7 @@ pub struct ByHand {
     pub until: Option<Timestamp>,
 }
 
-/// What is to be shown.
+/// The state and scene to show, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScheduleDecision {
     /// The state.
