@@ -18,8 +18,7 @@ pub use counts::{
     VisitorCounter, group_intervals, write_counts_csv,
 };
 pub use hours::{
-    ByHand, ClockTrust, DayName, DayParams, HoursParams, Period, PlanNow, ProjectorParams,
-    ScheduleBoard, ScheduleDecision, ScheduleKeeper, ScheduleLinks, ScheduleParams, SchedulePlan,
-    ScheduleStage, WeeklyParams, minutes_of_day,
+    ClockTrust, DayName, DayParams, HoursParams, Period, PlanNow, ProjectorParams, ScheduleBoard,
+    ScheduleLinks, ScheduleParams, SchedulePlan, ScheduleStage, WeeklyParams, minutes_of_day,
 };
 pub use show::{Fade, ShowControl};

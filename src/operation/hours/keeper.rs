@@ -13,7 +13,7 @@ const RECOMPUTE: SignedDuration = SignedDuration::from_secs(60);
 
 /// A state that was set by hand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ByHand {
+pub(super) struct ByHand {
     /// The state.
     pub state: ShowState,
     /// Time at which the plan applies again; `None` if it has no change to wait for.
@@ -22,7 +22,7 @@ pub struct ByHand {
 
 /// The state and scene to show, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ScheduleDecision {
+pub(super) struct ScheduleDecision {
     /// The state.
     pub state: ShowState,
     /// Scene that the plan shows; `None` if it names none, or if the plan does not apply.
@@ -37,7 +37,7 @@ pub struct ScheduleDecision {
 
 /// Remembers the state that was set by hand.
 #[derive(Clone, Debug, Default)]
-pub struct ScheduleKeeper {
+pub(super) struct ScheduleKeeper {
     by_hand: Option<ByHand>,
     /// The last computed state of the plan, and the time for which it was computed.
     computed: Option<(Timestamp, PlanNow)>,
@@ -45,12 +45,12 @@ pub struct ScheduleKeeper {
 
 impl ScheduleKeeper {
     /// Returns the state that was set by hand; `None` if there is none.
-    pub fn by_hand(&self) -> Option<ByHand> {
+    pub(super) fn by_hand(&self) -> Option<ByHand> {
         self.by_hand
     }
 
     /// Sets a state until the next change of the plan.
-    pub fn set_by_hand(
+    pub(super) fn set_by_hand(
         &mut self,
         state: ShowState,
         plan: &SchedulePlan,
@@ -65,17 +65,17 @@ impl ScheduleKeeper {
     }
 
     /// Returns to the plan.
-    pub fn resume(&mut self) {
+    pub(super) fn resume(&mut self) {
         self.by_hand = None;
     }
 
     /// Forgets what was computed from an old plan.
-    pub fn forget_plan(&mut self) {
+    pub(super) fn forget_plan(&mut self) {
         self.computed = None;
     }
 
     /// Decides what is to be shown.
-    pub fn decide(
+    pub(super) fn decide(
         &mut self,
         plan: &SchedulePlan,
         time: Timestamp,

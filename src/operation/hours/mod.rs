@@ -11,7 +11,6 @@ mod stage;
 mod timeline;
 
 pub(super) use clock_trust::EARLIEST_SECS;
-pub use keeper::{ByHand, ScheduleDecision, ScheduleKeeper};
 pub use params::{
     ClockTrust, DayName, DayParams, HoursParams, ProjectorParams, ScheduleParams, WeeklyParams,
 };
