@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use crate::rooms::{Room, Thing, Wired, error};
+use crate::rooms::{Camera, Room, Thing, Wired, error, grid};
 use glam::{DVec2, DVec3};
 use shoal::calibration::Calibration;
 use shoal::control::{
@@ -93,7 +93,7 @@ impl Stage {
 
     /// Returns the root mean square and the largest error of a calibration over the surface, in meters.
     fn error(&self, calibration: &Calibration) -> (f64, f64) {
-        error(&self.room, calibration)
+        error(&self.room.camera, calibration)
     }
 
     fn accept(&mut self) -> Calibration {
@@ -105,11 +105,11 @@ impl Stage {
 }
 
 fn wide() -> Room {
-    Room::new((320, 240), DVec3::new(0.6, 4.0, 0.9), 80.0, [-0.26, 0.07])
+    Room::new(Camera::wide((320, 240), DVec3::new(0.6, 4.0, 0.9), 80.0))
 }
 
 fn oblique() -> Room {
-    Room::new((384, 288), DVec3::new(-0.8, 3.4, 1.6), 92.0, [-0.2, 0.03])
+    Room::new(Camera::wide((384, 288), DVec3::new(-0.8, 3.4, 1.6), 92.0))
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn discs_on_crosses_calibrate_the_camera() {
     for (name, room, is_mirrored) in [
         ("wide", wide(), false),
         ("oblique", oblique(), false),
-        ("mirrored", wide().turned(0.0, true), true),
+        ("mirrored", Room::new(wide().camera.turned(0.0, true)), true),
     ] {
         let mut stage = Stage::new(room, None);
         stage.start(4, 4, TouchMark::Disc);
@@ -153,7 +153,7 @@ fn discs_on_crosses_calibrate_the_camera() {
 
 #[test]
 fn a_pole_on_crosses_calibrates_the_camera() {
-    let room = Room::new((480, 360), DVec3::new(0.6, 4.0, 1.4), 84.0, [-0.26, 0.07]);
+    let room = Room::new(Camera::wide((480, 360), DVec3::new(0.6, 4.0, 1.4), 84.0));
     let mut stage = Stage::new(room, None);
     stage.start(4, 4, TouchMark::Pole);
     let mut skipped = 0;
@@ -217,7 +217,7 @@ fn a_misplaced_disc_is_reported_and_only_that_target_is_repeated() {
 /// have lain still for two minutes. A disc that lay on its cross at such a time was never taken.
 #[test]
 fn a_disc_that_lies_still_never_becomes_floor() {
-    let small = || Room::new((160, 120), DVec3::new(0.6, 4.0, 0.9), 80.0, [-0.26, 0.07]);
+    let small = || Room::new(Camera::wide((160, 120), DVec3::new(0.6, 4.0, 0.9), 80.0));
     for laid_secs in [7.7, 8.0, 8.4] {
         let mut stage = Stage::new(small(), None);
         stage.start(3, 3, TouchMark::Disc);
@@ -244,7 +244,7 @@ fn markers(room: &Room, n: i32) -> Vec<MarkerPoint> {
     (0..n * n)
         .map(|i| DVec2::new(share(i % n) * 4.0, share(i / n) * 3.0))
         .map(|floor| MarkerPoint {
-            camera_px: room.pixel_from_floor(floor).to_array(),
+            camera_px: room.camera.pixel_from_floor(floor).to_array(),
             floor_m: floor.to_array(),
         })
         .collect()
@@ -353,8 +353,8 @@ fn the_shadows_of_a_pole_give_the_lamp_position() {
             let below = DVec2::new(lamp.x, lamp.z);
             let tip = below + (foot - below) * (lamp.y / (lamp.y - height_m));
             PoleShadow {
-                foot_px: stage.room.pixel_from_floor(foot).to_array(),
-                tip_px: stage.room.pixel_from_floor(tip).to_array(),
+                foot_px: stage.room.camera.pixel_from_floor(foot).to_array(),
+                tip_px: stage.room.camera.pixel_from_floor(tip).to_array(),
             }
         })
         .to_vec();
@@ -431,7 +431,7 @@ fn a_calibration_without_marks_gets_those_of_the_learned_floor() {
         marks: Vec::new(),
         ..calibration
     };
-    let (width, height) = stage.room.size_px;
+    let (width, height) = stage.room.camera.size_px;
     let view = FloorView {
         map: unmarked
             .floor_from_camera(width, height)
@@ -503,7 +503,7 @@ impl Program {
                 to.lock().expect("no thread panicked").push(line);
             }
         });
-        let (width, height) = room.size_px;
+        let (width, height) = room.camera.size_px;
         let header = format!(
             "YUV4MPEG2 W{width} H{height} F{}:1 Ip A1:1 Cmono\n",
             room.fps
