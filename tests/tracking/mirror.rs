@@ -3,7 +3,7 @@
 
 #![allow(clippy::print_stderr, reason = "tests print what they measured")]
 
-use crate::rooms::{Camera, Room, Thing, Wired, error};
+use crate::rooms::{Camera, Room, Thing, Wired, error, grid};
 use glam::{DVec2, DVec3};
 use shoal::calibration::Calibration;
 use shoal::control::{CalibrationStep, MarkerPoint};
@@ -20,15 +20,11 @@ fn room(degrees: f64, is_mirrored: bool) -> Room {
 fn calibrated(room: &mut Room) -> (Calibration, String) {
     let mut wired = Wired::new(None);
     wired.calibration.observe(&room.frame(), None);
-    let share = |i: i32| (f64::from(i) / 1.5 - 1.0) * 0.45;
-    let marker = |i: i32| {
-        let floor = DVec2::new(share(i % 4) * 4.0, share(i / 4) * 3.0);
-        MarkerPoint {
-            camera_px: room.camera.pixel_from_floor(floor).to_array(),
-            floor_m: floor.to_array(),
-        }
+    let marker = |floor_m: DVec2| MarkerPoint {
+        camera_px: room.camera.pixel_from_floor(floor_m).to_array(),
+        floor_m: floor_m.to_array(),
     };
-    let points = (0..16).map(marker).collect();
+    let points = grid(4, 0.9).into_iter().map(marker).collect();
     wired.send(CalibrationStep::Markers { points });
     let sentence = wired.status().sentence;
     assert!(wired.send(CalibrationStep::Accept), "{sentence}");
