@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use glam::{DVec2, DVec3};
-use shoal::vision::Track;
+use shoal::geometry::Visitor;
 
 use crate::rooms::{Walker, WatchedRoom};
 
@@ -60,22 +60,24 @@ struct Scored {
 }
 
 impl Scored {
-    fn new(walkers: &[(u32, Walker)], tracks: &[Track]) -> Self {
+    fn new(walkers: &[(u32, Walker)], tracks: &[Visitor]) -> Self {
         let inside_m = DVec2::new(2.0, 1.5) - MARGIN_M;
         let feet = walkers.iter().map(|(id, walker)| (*id, walker.foot_m));
         let (visitors, outside): (Vec<_>, Vec<_>) =
             feet.partition(|(_, foot_m)| foot_m.abs().cmple(inside_m).all());
-        let is_near = |track: &Track, others: &[(u32, DVec2)], reach_m: f64| {
+        let is_near = |track: &Visitor, others: &[(u32, DVec2)], reach_m: f64| {
             let mut distances = others
                 .iter()
-                .map(|(_, foot_m)| foot_m.distance(track.foot_m));
+                .map(|(_, foot_m)| foot_m.distance(track.foot_m.as_dvec2()));
             distances.any(|distance_m| distance_m < reach_m)
         };
-        let is_scored = |track: &&Track| {
+        let is_scored = |track: &&Visitor| {
             is_near(track, &visitors, REACH_M) || !is_near(track, &outside, OUTSIDE_REACH_M)
         };
         let tracks = tracks.iter().filter(is_scored);
-        let tracks = tracks.map(|track| (track.id, track.foot_m)).collect();
+        let tracks = tracks
+            .map(|track| (track.id, track.foot_m.as_dvec2()))
+            .collect();
         Self { visitors, tracks }
     }
 

@@ -17,6 +17,7 @@ mod disturbances;
 mod frame_rates;
 mod gray_code;
 mod hota;
+mod ids;
 mod mirror;
 mod recordings;
 mod rendered;

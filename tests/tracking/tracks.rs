@@ -1,7 +1,7 @@
 //! Behavior of the tracker where visitors enter, meet, hide each other and leave, from rendered frames to published tracks.
 
 use glam::{DVec2, DVec3};
-use shoal::vision::Track;
+use shoal::geometry::Visitor as Track;
 
 use crate::rooms::{Walker, WatchedRoom};
 
@@ -76,7 +76,7 @@ fn ids(tracks: &[Track]) -> Vec<u32> {
 /// Returns the id of the track nearest to a point, which must be closer than 0.3 m.
 #[track_caller]
 fn id_at(tracks: &[Track], at_m: DVec2) -> u32 {
-    let distance = |track: &Track| track.foot_m.distance(at_m);
+    let distance = |track: &Track| track.foot_m.as_dvec2().distance(at_m);
     let nearest = tracks
         .iter()
         .min_by(|a, b| distance(a).total_cmp(&distance(b)));
@@ -206,9 +206,9 @@ fn a_visitor_who_passes_does_not_change_the_area_of_another() {
     let areas_m2 = frames[40..].iter().map(|tracks| {
         let id = id_at(tracks, FROM_LEFT.at(MET_SECS).foot_m);
         let track = tracks.iter().find(|track| track.id == id);
-        track.map_or(f64::NAN, |track| track.area_m2)
+        track.map_or(f32::NAN, |track| track.area_m2)
     });
-    let (least, most) = areas_m2.fold((f64::INFINITY, 0.0_f64), |(least, most), area_m2| {
+    let (least, most) = areas_m2.fold((f32::INFINITY, 0.0_f32), |(least, most), area_m2| {
         (least.min(area_m2), most.max(area_m2))
     });
     assert!(least > 0.85 * most, "{least} to {most} m²");

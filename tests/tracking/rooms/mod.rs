@@ -3,6 +3,7 @@
 //! in that code.
 
 mod camera;
+mod shadows;
 mod watched;
 mod wired;
 
@@ -10,6 +11,7 @@ use glam::{DVec2, DVec3};
 use shoal::camera::{Frame, Luma};
 
 pub(crate) use camera::{Camera, grid};
+pub(crate) use shadows::{SHADOW_FPS, ShadowRoom};
 pub(crate) use watched::{Walker, WatchedRoom};
 pub(crate) use wired::{Wired, error};
 

@@ -2,8 +2,8 @@
 
 use glam::{DVec2, DVec3};
 use shoal::calibration::{CalibrationParams, calibrate};
-use shoal::geometry::Surface;
-use shoal::vision::{FloorView, Track, Vision, VisionParams};
+use shoal::geometry::{Surface, Visitor};
+use shoal::vision::{FloorView, Vision, VisionParams};
 
 use super::{Camera, Room, Thing, grid};
 
@@ -105,7 +105,7 @@ impl WatchedRoom {
     }
 
     /// Renders the next frame with these visitors, and returns the tracks in it.
-    pub(crate) fn show(&mut self, walkers: &[Walker]) -> &[Track] {
+    pub(crate) fn show(&mut self, walkers: &[Walker]) -> &[Visitor] {
         self.room.things.clear();
         let things = walkers.iter().map(|&walker| Thing::Walker(walker));
         self.room.things.extend(things);
