@@ -18,13 +18,13 @@ const MARGIN_M: f64 = 0.15;
 /// A track this near to a visitor outside this area, in meters, and to no visitor inside it, is not scored.
 const OUTSIDE_REACH_M: f64 = 0.6;
 
-/// A visitor of a scene: height in meters, and the places on the way as time in seconds and foot point in meters.
-struct Visitor {
+/// The route of one visitor: height in meters, and the places on the way as time in seconds and foot point in meters.
+struct Route {
     height_m: f64,
     way: &'static [(f64, [f64; 2])],
 }
 
-impl Visitor {
+impl Route {
     /// Returns the visitor at a time, or `None` before the first and after the last place of the way.
     fn at(&self, secs: f64) -> Option<Walker> {
         let place_m = |secs: f64| {
@@ -189,7 +189,7 @@ fn hota(frames: &[Scored]) -> f64 {
 }
 
 /// Tracks the visitors of a scene for `secs`, and returns the HOTA.
-fn hota_of(visitors: &[Visitor], secs: f64) -> f64 {
+fn hota_of(visitors: &[Route], secs: f64) -> f64 {
     let mut room = WatchedRoom::new(FPS, DVec3::new(0.2, 4.2, -0.3));
     let mut frames = Vec::new();
     while room.now_secs() < secs {
@@ -217,7 +217,7 @@ fn assert_hota(measured: f64, limit: f64) {
 
 #[test]
 fn one_visitor_who_walks_stands_leaves_and_returns() {
-    let visitors = [Visitor {
+    let visitors = [Route {
         height_m: 1.7,
         way: &[
             (1.5, [-3.2, 0.4]),
@@ -234,11 +234,11 @@ fn one_visitor_who_walks_stands_leaves_and_returns() {
 #[test]
 fn two_visitors_who_meet_and_pass() {
     let visitors = [
-        Visitor {
+        Route {
             height_m: 1.75,
             way: &[(1.5, [-3.0, 0.3]), (6.5, [2.8, 0.0])],
         },
-        Visitor {
+        Route {
             height_m: 1.35,
             way: &[(1.8, [3.0, -0.2]), (6.8, [-2.8, 0.3])],
         },
@@ -249,7 +249,7 @@ fn two_visitors_who_meet_and_pass() {
 #[test]
 fn two_visitors_who_meet_and_turn_back() {
     let visitors = [
-        Visitor {
+        Route {
             height_m: 1.8,
             way: &[
                 (1.5, [-3.0, 0.2]),
@@ -258,7 +258,7 @@ fn two_visitors_who_meet_and_turn_back() {
                 (8.5, [-1.5, 0.9]),
             ],
         },
-        Visitor {
+        Route {
             height_m: 1.4,
             way: &[
                 (1.5, [3.0, -0.1]),
@@ -274,7 +274,7 @@ fn two_visitors_who_meet_and_turn_back() {
 #[test]
 fn three_visitors_who_wander() {
     let visitors = [
-        Visitor {
+        Route {
             height_m: 1.75,
             way: &[
                 (1.5, [-3.0, -0.6]),
@@ -284,7 +284,7 @@ fn three_visitors_who_wander() {
                 (11.0, [-1.5, -0.6]),
             ],
         },
-        Visitor {
+        Route {
             height_m: 1.6,
             way: &[
                 (2.0, [3.0, 0.7]),
@@ -293,7 +293,7 @@ fn three_visitors_who_wander() {
                 (11.0, [1.5, 0.5]),
             ],
         },
-        Visitor {
+        Route {
             height_m: 1.2,
             way: &[
                 (2.5, [0.2, 2.4]),

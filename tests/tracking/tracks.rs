@@ -1,7 +1,7 @@
 //! Behavior of the tracker where visitors enter, meet, hide each other and leave, from rendered frames to published tracks.
 
 use glam::{DVec2, DVec3};
-use shoal::geometry::Visitor as Track;
+use shoal::geometry::Visitor;
 
 use crate::rooms::{Walker, WatchedRoom};
 
@@ -21,7 +21,7 @@ impl Scene {
     }
 
     /// Shows visitors for `secs`. `visitors` gets the time since the start of this run. Returns the tracks of all frames.
-    fn run(&mut self, secs: f64, visitors: impl Fn(f64) -> Vec<Walker>) -> Vec<Vec<Track>> {
+    fn run(&mut self, secs: f64, visitors: impl Fn(f64) -> Vec<Walker>) -> Vec<Vec<Visitor>> {
         let frames = (secs * FPS).round() as u32;
         let tracks = (0..frames).map(|number| {
             let walkers = visitors(f64::from(number) / FPS);
@@ -31,16 +31,16 @@ impl Scene {
     }
 }
 
-/// A visitor who walks from a point for some time and then stands.
+/// The route of a visitor who walks from a point for some time and then stands.
 #[derive(Clone, Copy)]
-struct Visitor {
+struct Route {
     from_m: DVec2,
     velocity_mps: DVec2,
     until_secs: f64,
     height_m: f64,
 }
 
-impl Visitor {
+impl Route {
     const fn new(from_m: DVec2, velocity_mps: DVec2, until_secs: f64) -> Self {
         Self {
             from_m,
@@ -60,23 +60,23 @@ impl Visitor {
 }
 
 /// A visitor who comes from the left and stands at (-0.35, 0.5).
-const FROM_LEFT: Visitor = Visitor {
+const FROM_LEFT: Route = Route {
     height_m: 1.75,
-    ..Visitor::new(DVec2::new(-2.6, 0.5), RIGHTWARDS_MPS, 2.5)
+    ..Route::new(DVec2::new(-2.6, 0.5), RIGHTWARDS_MPS, 2.5)
 };
 /// A visitor who comes from the right and stands at (0.04, 0.4).
-const FROM_RIGHT: Visitor = Visitor::new(DVec2::new(2.6, 0.4), LEFTWARDS_MPS, 2.85);
+const FROM_RIGHT: Route = Route::new(DVec2::new(2.6, 0.4), LEFTWARDS_MPS, 2.85);
 /// Time after which both stand, in seconds.
 const MET_SECS: f64 = 3.6;
 
-fn ids(tracks: &[Track]) -> Vec<u32> {
+fn ids(tracks: &[Visitor]) -> Vec<u32> {
     tracks.iter().map(|track| track.id).collect()
 }
 
 /// Returns the id of the track nearest to a point, which must be closer than 0.3 m.
 #[track_caller]
-fn id_at(tracks: &[Track], at_m: DVec2) -> u32 {
-    let distance = |track: &Track| track.foot_m.as_dvec2().distance(at_m);
+fn id_at(tracks: &[Visitor], at_m: DVec2) -> u32 {
+    let distance = |track: &Visitor| track.foot_m.as_dvec2().distance(at_m);
     let nearest = tracks
         .iter()
         .min_by(|a, b| distance(a).total_cmp(&distance(b)));
@@ -87,7 +87,7 @@ fn id_at(tracks: &[Track], at_m: DVec2) -> u32 {
 }
 
 /// Returns the number of frames until only `count` tracks are left, in seconds.
-fn secs_until(frames: &[Vec<Track>], count: usize) -> f64 {
+fn secs_until(frames: &[Vec<Visitor>], count: usize) -> f64 {
     let first = frames.iter().position(|tracks| tracks.len() <= count);
     first.map_or(f64::INFINITY, |first| first as f64 / FPS)
 }
@@ -112,7 +112,7 @@ fn a_visitor_hidden_by_another_loses_the_track_and_gets_the_id_back() {
             "hidden {hidden}"
         );
         if hidden == 1 {
-            let returned = Visitor::new(DVec2::new(0.1, 0.4), RIGHTWARDS_MPS, 9.0);
+            let returned = Route::new(DVec2::new(0.1, 0.4), RIGHTWARDS_MPS, 9.0);
             let frames = scene.run(1.6, |secs| vec![left, returned.at(secs)]);
             let last = frames.last().expect("frames were shown");
             assert_eq!(last.len(), 2);
@@ -124,11 +124,11 @@ fn a_visitor_hidden_by_another_loses_the_track_and_gets_the_id_back() {
 
 #[test]
 fn one_of_three_keeps_the_track_while_hidden_for_a_moment() {
-    let third = Visitor {
+    let third = Route {
         height_m: 1.4,
-        ..Visitor::new(DVec2::new(-0.2, 2.4), DVec2::new(0.0, -0.9), 1.75)
+        ..Route::new(DVec2::new(-0.2, 2.4), DVec2::new(0.0, -0.9), 1.75)
     };
-    let second = Visitor {
+    let second = Route {
         until_secs: 2.75,
         ..FROM_RIGHT
     };
@@ -150,7 +150,7 @@ fn one_of_three_keeps_the_track_while_hidden_for_a_moment() {
 fn a_visitor_who_was_never_alone_is_remembered_after_some_time_with_evidence() {
     let mut scene = Scene::new();
     let there = |secs: f64| {
-        let beside = |z_m| Visitor::new(DVec2::new(-2.6, z_m), RIGHTWARDS_MPS, 2.5).at(secs);
+        let beside = |z_m| Route::new(DVec2::new(-2.6, z_m), RIGHTWARDS_MPS, 2.5).at(secs);
         [beside(0.5), beside(0.05)]
     };
     let together = scene.run(4.5, |secs| there(secs).to_vec());
@@ -159,7 +159,7 @@ fn a_visitor_who_was_never_alone_is_remembered_after_some_time_with_evidence() {
     let left = there(9.0)[0];
     let frames = scene.run(3.0, |_| vec![left]);
     assert!(secs_until(&frames, 1) < 2.5);
-    let returned = Visitor::new(DVec2::new(0.3, 0.0), RIGHTWARDS_MPS, 9.0);
+    let returned = Route::new(DVec2::new(0.3, 0.0), RIGHTWARDS_MPS, 9.0);
     let frames = scene.run(1.2, |secs| vec![left, returned.at(secs)]);
     assert_eq!(ids(frames.last().expect("frames were shown")), known);
 }
@@ -174,7 +174,7 @@ fn fragments_of_an_entering_visitor_become_one_track_with_the_first_id() {
         let mut scene = Scene::new();
         let visitor = |secs: f64| Walker {
             gap: if secs < 1.1 { [0.15, 0.6] } else { [0.0; 2] },
-            ..Visitor::new(from_m, velocity_mps, 9.0).at(secs)
+            ..Route::new(from_m, velocity_mps, 9.0).at(secs)
         };
         let frames = scene.run(2.8, |secs| vec![visitor(secs)]);
         let fragmented = frames.iter().filter(|tracks| tracks.len() > 1).count();
@@ -201,7 +201,7 @@ fn visitors_who_stand_close_together_are_no_fragments() {
 #[test]
 fn a_visitor_who_passes_does_not_change_the_area_of_another() {
     let mut scene = Scene::new();
-    let passes = Visitor::new(DVec2::new(3.2, 0.1), LEFTWARDS_MPS, 9.0);
+    let passes = Route::new(DVec2::new(3.2, 0.1), LEFTWARDS_MPS, 9.0);
     let frames = scene.run(6.0, |secs| vec![FROM_LEFT.at(secs), passes.at(secs)]);
     let areas_m2 = frames[40..].iter().map(|tracks| {
         let id = id_at(tracks, FROM_LEFT.at(MET_SECS).foot_m);
