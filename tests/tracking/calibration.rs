@@ -414,7 +414,7 @@ fn command(points: &[MeasuredPoint]) -> (anyhow::Result<std::process::ExitCode>,
         camera_size_px: SIZE_PX,
         surface_m: (4.0, 3.0),
         lamp_m: None,
-        camera_m: Some(DVec3::new(0.0, 1.9, 0.8)),
+        camera_m: Some(DVec3::new(0.5, 4.1, 0.8)),
         limits: CalibrationParams::default(),
         out: folder.path().join("c.toml"),
     };
@@ -431,7 +431,7 @@ fn the_command_writes_an_accepted_calibration() {
     assert!(result.is_ok(), "{result:?}");
     let calibration =
         Calibration::parse(&written, "c.toml").expect("the written file can be parsed");
-    assert_eq!(calibration.camera_m, Some([0.0, 1.9, 0.8]));
+    assert_eq!(calibration.camera_m, Some([0.5, 4.1, 0.8]));
     assert_eq!(calibration.points.len(), 16);
 }
 
