@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 use super::announcement::Announcement;
 use super::live::{LivePool, ask_for_monitors};
 use super::terminal::LOG;
-use crate::calibration::Language;
 use crate::camera::{WorkerCommand, list_cameras};
 use crate::panel::{
     Devices, Listen, PanelLinks, PanelOptions, PanelParams, PanelServer, SetupNotice, VisitorCounts,
@@ -17,7 +16,7 @@ use crate::panel::{
 use crate::records::{counts_file, notebook, recordings, site_files, state_folder};
 use crate::render::{FloorNotice, QrModules};
 use crate::runtime::{HangPolicy, print_message};
-use crate::site::{self, Site};
+use crate::site::{self, Language, Site};
 
 /// Returns the options of the panel of a site. `listen` comes from the command line and replaces the value of the site.
 pub(super) fn panel_options(

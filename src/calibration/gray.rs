@@ -61,7 +61,7 @@ pub enum GrayAxis {
 
 /// Set of patterns for one projected image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GrayCode {
+struct GrayCode {
     /// Width and height of the projected image, in pixels.
     size_px: (u32, u32),
     /// Width of the finest stripes, in pixels.
@@ -70,57 +70,32 @@ pub struct GrayCode {
 
 /// Point of the projected image, and the position in the camera frame at which it is visible.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Correspondence {
+struct Correspondence {
     /// Position in the projected image; pixel centers are at whole numbers.
-    pub image_px: DVec2,
+    image_px: DVec2,
     /// Position in the camera frame.
-    pub camera_px: DVec2,
+    camera_px: DVec2,
     /// Number of camera pixels from which the correspondence was computed.
-    pub pixels: usize,
+    pixels: usize,
 }
 
-/// Reason why frames cannot be decoded.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum GrayError {
-    /// The number of frames differs from the number of patterns.
-    #[error(
-        "there are {given} frames for {wanted} patterns; give one frame per pattern, in their order"
-    )]
-    Count {
-        /// Number of frames.
-        given: usize,
-        /// Number of patterns.
-        wanted: usize,
-    },
-    /// A frame has a different size than the first one.
-    #[error(
-        "frame {number} has {given} pixels, but the first frame has {wanted}; all frames must come from one camera"
-    )]
-    Size {
-        /// Number of the frame, counted from 1.
-        number: usize,
-        /// Number of pixels of this frame.
-        given: usize,
-        /// Number of pixels of the first frame.
-        wanted: usize,
-    },
-    /// The camera does not see the patterns.
-    #[error(
-        "the camera sees the patterns in only {seen} of {all} pixels; it must see visible light (remove the infrared filter, \
-         or use touch targets), and the room must be dark"
-    )]
-    NotVisible {
-        /// Number of pixels that see the patterns.
-        seen: usize,
-        /// Number of all pixels.
-        all: usize,
-    },
+/// The camera does not see the patterns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the camera sees the patterns in only {seen} of {all} pixels; it must see visible light (remove the infrared filter, \
+     or use touch targets), and the room must be dark"
+)]
+pub struct NotVisible {
+    /// Number of pixels that see the patterns.
+    pub seen: usize,
+    /// Number of all pixels.
+    pub all: usize,
 }
 
 impl GrayCode {
     /// Creates the patterns for a projected image. Returns `None` if a side of the image is 0 or larger than 8192 pixels, or if
     /// the stripes are wider than the image.
-    pub fn new(size_px: (u32, u32), stripe_px: u32) -> Option<Self> {
+    fn new(size_px: (u32, u32), stripe_px: u32) -> Option<Self> {
         let (width, height) = size_px;
         let is_possible = (1..=1 << BITS_MAX).contains(&width)
             && (1..=1 << BITS_MAX).contains(&height)
@@ -129,7 +104,7 @@ impl GrayCode {
     }
 
     /// Returns the patterns in the order in which they are shown.
-    pub fn patterns(&self) -> Vec<GrayPattern> {
+    fn patterns(&self) -> Vec<GrayPattern> {
         let mut patterns = vec![GrayPattern::Bright, GrayPattern::Dark];
         for axis in [GrayAxis::Column, GrayAxis::Row] {
             for bit in (0..self.bits(axis)).rev() {
@@ -144,7 +119,7 @@ impl GrayCode {
     }
 
     /// Returns whether a pixel of the projected image is bright in a pattern.
-    pub fn is_bright(&self, pattern: GrayPattern, x: u32, y: u32) -> bool {
+    fn is_bright(&self, pattern: GrayPattern, x: u32, y: u32) -> bool {
         match pattern {
             GrayPattern::Bright => true,
             GrayPattern::Dark => false,
@@ -165,7 +140,7 @@ impl GrayCode {
 
     /// Returns the bright stripes of a pattern as bits (at most 64, the first stripe in the lowest bit), and the number of
     /// stripes.
-    pub fn bright_stripes(&self, pattern: GrayPattern) -> (u64, u32) {
+    fn bright_stripes(&self, pattern: GrayPattern) -> (u64, u32) {
         let axis = match pattern {
             GrayPattern::Stripes { axis, .. } => axis,
             _ => GrayAxis::Column,
@@ -183,31 +158,16 @@ impl GrayCode {
     /// [`GrayPattern::Dark`].
     ///
     /// # Errors
-    /// [`GrayError::NotVisible`] if less than `share` of the camera's pixels see the patterns.
-    pub fn check_visible(&self, frames: &[Vec<u8>], share: f64) -> Result<(), GrayError> {
+    /// [`NotVisible`] if less than `share` of the camera's pixels see the patterns.
+    fn check_visible(&self, frames: &[Vec<u8>], share: f64) -> Result<(), NotVisible> {
         let all = frames.first().map_or(0, Vec::len);
         let seen =
             (0..all).filter(|pixel| contrast(frames, *pixel).is_some_and(|c| c >= CONTRAST_MIN));
         let seen = seen.count();
         if (seen as f64) < share * all as f64 {
-            return Err(GrayError::NotVisible { seen, all });
+            return Err(NotVisible { seen, all });
         }
         Ok(())
-    }
-
-    /// Returns a pattern as an image: 255 bright, 0 dark, height × width, row-major.
-    pub fn image(&self, pattern: GrayPattern) -> Vec<u8> {
-        let (width, height) = self.size_px;
-        (0..height)
-            .flat_map(|y| (0..width).map(move |x| (x, y)))
-            .map(|(x, y)| {
-                if self.is_bright(pattern, x, y) {
-                    255
-                } else {
-                    0
-                }
-            })
-            .collect()
     }
 
     fn stripes(&self, axis: GrayAxis) -> u32 {
@@ -222,38 +182,25 @@ impl GrayCode {
         self.stripes(axis).next_power_of_two().trailing_zeros()
     }
 
-    /// Decodes one frame per pattern, given as 8-bit levels with `width_px` pixels per row. The projected image is divided into
-    /// square cells with sides of `cell_px` pixels. Each cell with enough usable camera pixels gives one correspondence.
+    /// Decodes one frame per pattern, in the order of the patterns, given as 8-bit levels with `width_px` pixels per row. The
+    /// projected image is divided into square cells with sides of `cell_px` pixels. Each cell with enough usable camera pixels
+    /// gives one correspondence. A missing frame makes all pixels unusable.
     ///
     /// # Errors
-    /// [`GrayError`]: frames are missing or have different sizes, or the camera does not see the patterns.
-    pub fn decode(
+    /// [`NotVisible`] if almost no pixel is usable.
+    fn decode(
         &self,
         frames: &[Vec<u8>],
         width_px: usize,
         cell_px: u32,
-    ) -> Result<Vec<Correspondence>, GrayError> {
-        let patterns = self.patterns();
-        if frames.len() != patterns.len() {
-            return Err(GrayError::Count {
-                given: frames.len(),
-                wanted: patterns.len(),
-            });
-        }
-        let wanted = frames.first().map_or(0, Vec::len);
-        if let Some((i, other)) = frames.iter().enumerate().find(|(_, f)| f.len() != wanted) {
-            return Err(GrayError::Size {
-                number: i + 1,
-                given: other.len(),
-                wanted,
-            });
-        }
+    ) -> Result<Vec<Correspondence>, NotVisible> {
+        let all = frames.first().map_or(0, Vec::len);
         let cell_px = cell_px.max(self.stripe_px);
         let columns = self.size_px.0.div_ceil(cell_px) as usize;
         let rows = self.size_px.1.div_ceil(cell_px) as usize;
         let mut cells: Vec<Vec<(DVec2, DVec2)>> = vec![Vec::new(); columns * rows];
         let mut seen = 0;
-        for pixel in 0..wanted {
+        for pixel in 0..all {
             let Some((column, row)) = self.stripes_at(frames, pixel) else {
                 continue;
             };
@@ -274,7 +221,7 @@ impl GrayCode {
             }
         }
         if seen < 4 * CELL_PIXELS_MIN {
-            return Err(GrayError::NotVisible { seen, all: wanted });
+            return Err(NotVisible { seen, all });
         }
         let found = cells.iter().filter_map(|cell| correspondence(cell));
         Ok(found.collect())
@@ -383,10 +330,7 @@ impl Affine {
 
 /// Converts correspondences to measured points; `floor_from_image` maps image pixels to the floor. If there are too many
 /// correspondences for a fit, only those with the most camera pixels are converted.
-pub fn points_from_gray(
-    found: &[Correspondence],
-    floor_from_image: &Homography,
-) -> Vec<MeasuredPoint> {
+fn points_from_gray(found: &[Correspondence], floor_from_image: &Homography) -> Vec<MeasuredPoint> {
     let mut best = found.to_vec();
     best.sort_by_key(|c| std::cmp::Reverse(c.pixels));
     best.truncate(POINTS_MAX);

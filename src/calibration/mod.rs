@@ -6,6 +6,7 @@
 //! one; the covariance of the selected fit predicts the error over the whole surface; this error is compared with the limits.
 
 mod calibrate;
+mod camera_position;
 mod coverage;
 mod drift;
 mod file;
@@ -20,32 +21,31 @@ mod pole;
 mod pose;
 mod position;
 mod quality;
+mod rejection;
+mod report;
 #[cfg(test)]
 mod sample;
 mod spot;
 mod texture;
 mod touch;
 
-pub use calibrate::{
-    CalibrationReport, CalibrationSetup, POINTS_MIN, Rejection, RejectionCause, calibrate,
-};
+pub use calibrate::calibrate;
 pub use drift::{Drift, DriftDetector};
 pub use file::{
     Calibration, CalibrationError, CalibrationPoint, FitErrors, FrameSize, HomographyRows,
     LensTerms, SurfaceSize,
 };
 pub use fit::{Fit, LensModel, PointPair};
-pub use gray::{
-    Correspondence, GrayAxis, GrayCode, GrayError, GrayPattern, GrayScan, points_from_gray,
-};
+pub use gray::{GrayAxis, GrayPattern, GrayScan, NotVisible};
 pub use lamp::{LampFit, POLES_MIN, PoleMeasurement, lamp_from_poles};
 pub use params::CalibrationParams;
-pub use points::{MeasuredPoint, POINT_COLUMNS, POINTS_MAX, PointOrigin, PointsError, read_points};
+pub use points::{MeasuredPoint, POINTS_MAX, PointOrigin, PointsError, read_points};
 pub use position::position_problem;
-pub use quality::{LENS_PAIRS_MIN, SelectedFit, leave_one_out, outliers, predicted_error};
+pub use quality::SelectedFit;
+pub use rejection::{Rejection, RejectionCause};
+pub use report::{CalibrationReport, CalibrationSetup};
 pub use spot::{DarkMask, DarkSpot, SpotFault, TargetObject, find_dark_spots};
 pub use texture::{FloorFrame, MeanFrame, TextureMark, find_texture_marks};
 pub use touch::{
-    Language, SpotFrame, TOUCH_GRID_SIDES, TouchEvent, TouchOptions, TouchProcedure, TouchTarget,
-    WaitReason,
+    SpotFrame, TOUCH_GRID_SIDES, TouchEvent, TouchOptions, TouchProcedure, TouchTarget, WaitReason,
 };

@@ -8,7 +8,7 @@ use glam::DVec2;
 use crate::config::shown;
 
 /// Columns of the table. Its first line contains these names in any order.
-pub const POINT_COLUMNS: [&str; 4] = ["camera_x_px", "camera_y_px", "floor_x_m", "floor_z_m"];
+const POINT_COLUMNS: [&str; 4] = ["camera_x_px", "camera_y_px", "floor_x_m", "floor_z_m"];
 
 /// Maximum number of points of one fit. More points would only cost time.
 pub const POINTS_MAX: usize = 5000;

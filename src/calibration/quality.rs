@@ -11,7 +11,7 @@ use super::fit::{Fit, LensModel, PointPair};
 const REFIT_PAIRS_MAX: usize = 64;
 
 /// Minimum number of pairs that is needed to fit lens terms.
-pub const LENS_PAIRS_MIN: usize = 8;
+const LENS_PAIRS_MIN: usize = 8;
 
 /// The simplest lens model is selected whose leave-one-out error is at most this multiple of the smallest error. Reason: a lens
 /// term that the points barely need gives bad results outside the points. **Source**: after the one-standard-error rule of
@@ -75,7 +75,7 @@ pub(super) fn rms(errors: &[DVec2]) -> f64 {
 
 /// Returns the leave-one-out residual of each pair: the point that a fit to all other pairs predicts at the pair's pixel, minus
 /// the pair's point. Returns `None` if the other pairs do not determine a map.
-pub fn leave_one_out(fit: &Fit, pairs: &[PointPair]) -> Option<Vec<DVec2>> {
+fn leave_one_out(fit: &Fit, pairs: &[PointPair]) -> Option<Vec<DVec2>> {
     if 2 * pairs.len().saturating_sub(1) < fit.model.terms() {
         return None;
     }
@@ -112,7 +112,7 @@ fn without(pairs: &[PointPair], i: usize) -> Vec<PointPair> {
 /// Pairs are removed one by one. Each time, the pair is removed whose removal reduces the error of the remaining pairs most.
 /// The largest set in which every removed pair is improbable for the remaining ones is returned, so two outliers that mask each
 /// other are found too.
-pub fn outliers(
+pub(super) fn outliers(
     pairs: &[PointPair],
     size_px: (u32, u32),
     distance: f64,
@@ -196,7 +196,7 @@ fn is_improbable(fit: &Fit, pair: &PointPair, distance: f64, scatter_min: f64) -
 
 /// Returns the predicted error over the plane: the root mean square and the maximum of the standard deviation of the fitted
 /// points at `pixels`. Returns `None` if the error is not finite.
-pub fn predicted_error(fit: &Fit, pixels: &[DVec2], scatter: f64) -> Option<(f64, f64)> {
+pub(super) fn predicted_error(fit: &Fit, pixels: &[DVec2], scatter: f64) -> Option<(f64, f64)> {
     let squares: Vec<f64> = pixels
         .iter()
         .map(|p| {

@@ -14,7 +14,6 @@ mod inspect;
 mod overlay_paths;
 mod overrides;
 mod params;
-mod path_id;
 mod path_search;
 mod plan;
 mod population;

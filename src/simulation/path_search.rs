@@ -6,7 +6,6 @@
 use glam::Vec2;
 
 use super::Simulation;
-use super::path_id::path_id;
 use super::state::PoolState;
 use crate::navigation::{Environment, FloorRect, GridQuery, PathRequest};
 
@@ -72,4 +71,9 @@ impl Simulation {
             }
         }
     }
+}
+
+/// Number that identifies a path. One agent may follow several; `number` is the index among them.
+pub(super) fn path_id(agent: u32, number: usize) -> u64 {
+    u64::from(agent) << 8 | number as u64
 }

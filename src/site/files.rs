@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::language::Language;
 use crate::behavior::{ActionParams, Combine, DrivesParams, MindParams, NeedParams};
-use crate::calibration::{CalibrationParams, Language};
+use crate::calibration::CalibrationParams;
 use crate::camera::CameraParams;
 use crate::config::{ExtendRules, KeyedList};
 use crate::geometry::{Surface, SurfaceKind};

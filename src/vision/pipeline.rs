@@ -121,7 +121,7 @@ impl Vision {
         area.into_iter().chain(depth.map(VisionFault::RollingBands))
     }
 
-    /// Writes the cleaned foreground mask of the last frameto `to`, one value per pixel, row-major, and returns the
+    /// Writes the cleaned foreground mask of the last frame to `to`, one value per pixel, row-major, and returns the
     /// width of the mask in pixels. All values are false in the state [`LightState::Changed`]. Before the first frame,
     /// `to` becomes empty.
     pub fn write_foreground(&self, to: &mut Vec<bool>) -> usize {

@@ -28,9 +28,9 @@ use super::floor::FloorTable;
 use super::foot::{FootFinder, TYPICAL_HEIGHT_SHARE};
 use super::group::{GroupFitter, Member};
 use super::height_profile::HeightProfile;
-use super::kalman::Kalman;
+use super::kalman::{Kalman, Measurement};
 use super::outline::Tracer;
-use schedule::Schedule;
+use schedule::{Schedule, Work};
 
 /// Time constant with which the velocity of a track without a detection decays, in seconds.
 const MISSED_SLOWDOWN_SECS: f32 = 0.5;
@@ -73,8 +73,14 @@ impl SegmentedFrame<'_> {
     }
 }
 
+/// Number of a followed body within the tracker, also of a candidate. It stays with the body in an id swap, and is never
+/// used again, so it can be stored where an index into the list of tracks would become wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct TrackKey(u32);
+
 /// Complete state of one track. A candidate has no id; a published track has one.
 struct TrackState {
+    key: TrackKey,
     id: Option<u32>,
     kalman: Kalman,
     /// Number of frames with a detection.
@@ -144,6 +150,47 @@ struct TrackState {
 }
 
 impl TrackState {
+    /// Creates a candidate from its first detection. `output` contains the area of the blob.
+    fn new(key: TrackKey, first: &Measurement, output: Visitor, now_secs: f64) -> Self {
+        let kalman = Kalman::new(first);
+        Self {
+            key,
+            id: None,
+            kalman,
+            hits: 1,
+            is_group_candidate: false,
+            birth_secs: now_secs,
+            birth_m: first.position_m,
+            has_walked: false,
+            had_walked_before_loss: false,
+            id_birth_secs: now_secs,
+            last_detected_secs: now_secs,
+            last_foreground_secs: now_secs,
+            last_detected: kalman,
+            duplicate_secs: 0.0,
+            is_independent: false,
+            strong_evidence_secs: 0.0,
+            exclusive_share: 1.0,
+            redundant_secs: 0.0,
+            was_isolated: false,
+            mergeable_secs: 0.0,
+            splittable_secs: 0.0,
+            split_gain_share: 0.0,
+            still_anchor_m: first.position_m,
+            still_since_secs: now_secs,
+            detection: Detection::Missed,
+            height_profile: HeightProfile::default(),
+            recent_profile: HeightProfile::default(),
+            height_m: None,
+            body_tone: None,
+            area_factor: None,
+            ambiguity_id: None,
+            nearest_track_m: f32::INFINITY,
+            course: exits::Course::new(&kalman, output.area_m2, now_secs),
+            output,
+        }
+    }
+
     /// Returns whether the track can be a member of a group that shares a blob.
     fn can_share_blob(&self) -> bool {
         self.id.is_some() || self.is_group_candidate
@@ -225,6 +272,7 @@ struct GroupCandidate {
 pub(super) struct Tracker {
     params: TrackingParams,
     next_id: u32,
+    next_key: u32,
     time_secs: f64,
     tracks: Vec<TrackState>,
     /// Outline buffers of removed tracks, reused for new ones.
@@ -237,8 +285,9 @@ pub(super) struct Tracker {
     tracer: Tracer,
     /// Foot point of each blob, estimated without the prediction of a track.
     unassigned_feet_m: Vec<Vec2>,
-    /// Index of the track that owns each blob.
-    blob_owners: Vec<Option<usize>>,
+    /// Track to which each blob was assigned in this frame. A blob keeps its owner if that track is removed: the blob is
+    /// explained, so it does not start a candidate.
+    blob_owners: Vec<Option<TrackKey>>,
     samples: Vec<Sample>,
     /// Positions of the other tracks in the blob being measured.
     rivals_m: Vec<Vec2>,
@@ -266,6 +315,7 @@ impl Tracker {
         Self {
             params: params.clone(),
             next_id: 1,
+            next_key: 0,
             time_secs: 0.0,
             tracks: Vec::new(),
             spare_outlines: Vec::new(),
@@ -351,6 +401,11 @@ impl Tracker {
         self.confirm(frame.dt_secs);
         self.publish(frame);
         self.published()
+    }
+
+    /// Returns the index of a track, or `None` if it was removed.
+    fn index_of(&self, key: TrackKey) -> Option<usize> {
+        self.tracks.iter().position(|track| track.key == key)
     }
 
     /// Writes all tracks with an id to `published`, ordered by id.

@@ -10,7 +10,7 @@
 
 use std::collections::VecDeque;
 
-use crate::rooms::{Room, Wired, error};
+use crate::rooms::{Camera, Room, Wired, error};
 use glam::{DVec2, DVec3};
 use shoal::camera::{Frame, Luma};
 use shoal::control::CalibrationStep;
@@ -35,10 +35,11 @@ struct Stage {
 
 impl Stage {
     fn new(sees_visible: bool) -> Self {
-        let room = Room::new((320, 240), DVec3::new(0.6, 4.0, 0.9), 80.0, [-0.26, 0.07]);
+        let room = Room::new(Camera::wide((320, 240), DVec3::new(0.6, 4.0, 0.9), 80.0));
         let pixels = (0..240).flat_map(|y| (0..320).map(move |x| (x, y)));
         let ray = |(x, y): (i32, i32), (dx, dy): (f64, f64)| {
-            room.floor_from_pixel(DVec2::new(f64::from(x) + dx, f64::from(y) + dy))
+            room.camera
+                .floor_from_pixel(DVec2::new(f64::from(x) + dx, f64::from(y) + dy))
         };
         let offsets = [(-0.25, -0.25), (0.25, -0.25), (0.25, 0.25), (-0.25, 0.25)];
         let rays = pixels.map(|p| offsets.map(|o| ray(p, o))).collect();
@@ -128,7 +129,7 @@ fn stripes_calibrate_a_camera_for_visible_light() {
     assert_eq!(completed, 25, "all but the last of 26 patterns");
     assert!(stage.wired.send(CalibrationStep::Accept));
     let calibration = stage.wired.saved();
-    let (rms, worst) = error(&stage.room, &calibration);
+    let (rms, worst) = error(&stage.room.camera, &calibration);
     eprintln!(
         "stripes: {} points after {:.0} s, floor error RMS {:.1} mm, worst {:.1} mm; predicted {:?}",
         calibration.points.len(),

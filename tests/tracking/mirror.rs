@@ -3,7 +3,7 @@
 
 #![allow(clippy::print_stderr, reason = "tests print what they measured")]
 
-use crate::rooms::{Room, Thing, Wired, error};
+use crate::rooms::{Camera, Room, Thing, Wired, error, grid};
 use glam::{DVec2, DVec3};
 use shoal::calibration::Calibration;
 use shoal::control::{CalibrationStep, MarkerPoint};
@@ -12,23 +12,19 @@ use shoal::vision::{FloorView, Vision, VisionParams};
 
 /// Returns a room whose camera sees the whole surface at any angle.
 fn room(degrees: f64, is_mirrored: bool) -> Room {
-    let room = Room::new((320, 300), DVec3::new(0.6, 4.0, 1.4), 92.0, [-0.2, 0.04]);
-    room.turned(degrees, is_mirrored)
+    let camera = Camera::wide((320, 300), DVec3::new(0.6, 4.0, 1.4), 92.0);
+    Room::new(camera.turned(degrees, is_mirrored))
 }
 
 /// Calibrates a room with 4 × 4 exact markers. Returns the calibration and the sentence for the technician.
 fn calibrated(room: &mut Room) -> (Calibration, String) {
     let mut wired = Wired::new(None);
     wired.calibration.observe(&room.frame(), None);
-    let share = |i: i32| (f64::from(i) / 1.5 - 1.0) * 0.45;
-    let marker = |i: i32| {
-        let floor = DVec2::new(share(i % 4) * 4.0, share(i / 4) * 3.0);
-        MarkerPoint {
-            camera_px: room.pixel_from_floor(floor).to_array(),
-            floor_m: floor.to_array(),
-        }
+    let marker = |floor_m: DVec2| MarkerPoint {
+        camera_px: room.camera.pixel_from_floor(floor_m).to_array(),
+        floor_m: floor_m.to_array(),
     };
-    let points = (0..16).map(marker).collect();
+    let points = grid(4, 0.9).into_iter().map(marker).collect();
     wired.send(CalibrationStep::Markers { points });
     let sentence = wired.status().sentence;
     assert!(wired.send(CalibrationStep::Accept), "{sentence}");
@@ -50,9 +46,9 @@ fn a_camera_is_calibrated_at_any_angle_mirrored_or_not() {
     ] {
         let mut room = room(degrees, is_mirrored);
         let (calibration, sentence) = calibrated(&mut room);
-        let (rms, _) = error(&room, &calibration);
+        let (rms, _) = error(&room.camera, &calibration);
         let camera = DVec3::from_array(calibration.camera_m.expect("an oblique view shows it"));
-        let off_m = camera.distance(room.eye_m);
+        let off_m = camera.distance(room.camera.eye_m);
         eprintln!(
             "{degrees}° {is_mirrored}: floor {:.2} mm, camera {off_m:.3} m",
             rms * 1e3
@@ -73,7 +69,7 @@ fn median_foot_error(mut room: Room) -> f64 {
     let (calibration, _) = calibrated(&mut room);
     let view = FloorView {
         map: calibration
-            .floor_from_camera(room.size_px.0, room.size_px.1)
+            .floor_from_camera(room.camera.size_px.0, room.camera.size_px.1)
             .expect("the frame size matches"),
         lamp_m: calibration.lamp_m.map(DVec3::from_array),
         camera_m: calibration.camera_m.map(DVec3::from_array),

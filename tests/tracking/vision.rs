@@ -9,6 +9,7 @@
 )]
 
 use crate::recordings;
+use crate::rooms::{SHADOW_FPS as FPS, ShadowRoom as Room};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -16,87 +17,8 @@ use glam::DVec2;
 use shoal::app::{TrackOptions, TrackerConfig, track};
 use shoal::camera::{Frame, Luma};
 use shoal::control::TrackLine;
-use shoal::geometry::{FloorFromCamera, Surface, Visitor};
-use shoal::vision::{FloorView, LightState, Vision, VisionParams};
-
-const WIDTH: u32 = 160;
-const HEIGHT: u32 = 120;
-const FPS: f64 = 10.0;
-
-/// A synthetic floor of 4 × 3 m with round shadows. The camera sees it from straight above.
-struct Room {
-    vision: Vision,
-    frame: Frame,
-    light: f32,
-}
-
-impl Room {
-    fn new() -> Self {
-        Self::with(&VisionParams::default())
-    }
-
-    fn with(params: &VisionParams) -> Self {
-        let surface = Surface::default();
-        let view = FloorView {
-            map: FloorFromCamera::whole_frame(WIDTH, HEIGHT, &surface),
-            lamp_m: None,
-            camera_m: None,
-            surface,
-        };
-        Self {
-            vision: Vision::new(params, view),
-            frame: Frame {
-                width_px: WIDTH,
-                height_px: HEIGHT,
-                luma: Luma::U8(vec![0; (WIDTH * HEIGHT) as usize]),
-                ..Frame::default()
-            },
-            light: 1.0,
-        }
-    }
-
-    /// Draws the next frame with shadows of these centers and radii (in meters). Returns the tracks that vision finds in it.
-    fn show(&mut self, shadows: &[(DVec2, f64)]) -> Vec<Visitor> {
-        self.draw(shadows);
-        let tracks = self.vision.observe(&self.frame).to_vec();
-        self.frame.sequence += 1;
-        self.frame.time_secs = self.frame.sequence as f64 / FPS;
-        tracks
-    }
-
-    fn draw(&mut self, shadows: &[(DVec2, f64)]) {
-        let (light, sequence) = (self.light, self.frame.sequence);
-        let Luma::U8(levels) = &mut self.frame.luma else {
-            panic!("draw writes 8-bit levels");
-        };
-        for y in 0..HEIGHT {
-            for x in 0..WIDTH {
-                let at = DVec2::new(
-                    (f64::from(x) + 0.5) / f64::from(WIDTH) * 4.0 - 2.0,
-                    (f64::from(y) + 0.5) / f64::from(HEIGHT) * 3.0 - 1.5,
-                );
-                let floor = 150.0 - 15.0 * at.length_squared() as f32;
-                let dark = shadows
-                    .iter()
-                    .any(|(center, radius)| at.distance(*center) < *radius);
-                let lit = if dark { 0.1 * floor } else { floor } * light;
-                levels[(y * WIDTH + x) as usize] =
-                    (lit + noise(sequence, x, y)).clamp(0.0, 255.0) as u8;
-            }
-        }
-    }
-}
-
-/// Returns approximately normal noise with a standard deviation of 2 gray levels.
-fn noise(sequence: u64, x: u32, y: u32) -> f32 {
-    let mut mixed = sequence << 40 ^ u64::from(x) << 20 ^ u64::from(y);
-    let mut sum = 0.0;
-    for _ in 0..3 {
-        mixed = (mixed ^ (mixed >> 31)).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5bd1;
-        sum += (mixed >> 40) as f32 / (1u64 << 24) as f32 - 0.5;
-    }
-    sum * 4.0
-}
+use shoal::geometry::{Surface, Visitor};
+use shoal::vision::{LightState, VisionParams};
 
 /// Returns the shadow (center and radius in meters) of a visitor who entered from the left `secs` seconds ago, walks at 0.8 m/s
 /// and stops at x = 0.
@@ -262,53 +184,6 @@ fn a_visitor_present_in_the_first_frame_is_detected_once_walking() {
         }
     }
     assert!(seen > 25, "{seen}");
-}
-
-#[test]
-fn a_returning_visitor_keeps_the_id_and_ids_are_never_reused() {
-    let mut room = Room::new();
-    let away = [(DVec2::new(-1.5, 1.0), 0.2)];
-    let here = [(DVec2::new(0.5, 0.2), 0.2)];
-    let mut ids = Vec::new();
-    let mut show = |shadows: &[(DVec2, f64)], frames: usize| {
-        let mut last = Vec::new();
-        for _ in 0..frames {
-            last = room.show(shadows).iter().map(|t| t.id).collect::<Vec<_>>();
-        }
-        last
-    };
-    show(&[], 20);
-    ids.extend(show(&here, 10));
-    assert!(show(&[], 20).is_empty());
-    ids.extend(show(&here, 10));
-    assert!(show(&[], 100).is_empty());
-    ids.extend(show(&away, 10));
-    assert_eq!(ids, [1, 1, 2]);
-}
-
-#[test]
-fn two_visitors_who_meet_keep_their_tracks() {
-    let mut room = Room::new();
-    let mut left_id = None;
-    for i in 0..62 {
-        let secs = f64::from(i) / FPS;
-        let left = DVec2::new(-1.9 + 0.7 * (secs - 1.0), 0.1);
-        let right = DVec2::new(1.9 - 0.7 * (secs - 1.0), -0.15);
-        let shadows = [(left, 0.18), (right, 0.18)];
-        let tracks = room.show(if secs < 1.0 { &[] } else { &shadows });
-        if secs < 1.5 {
-            continue;
-        }
-        assert_eq!(tracks.len(), 2, "{secs} s");
-        if left.distance(right) > 0.5 {
-            let distance = |t: &&Visitor| t.centroid_m.as_dvec2().distance(left);
-            let nearest = tracks
-                .iter()
-                .min_by(|a, b| distance(a).total_cmp(&distance(b)));
-            let id = nearest.map(|t| t.id);
-            assert_eq!(*left_id.get_or_insert(id), id, "{secs} s: id switch");
-        }
-    }
 }
 
 /// Cameras use different bits of a sample: all 12 bits, or the upper, lower or middle bits of 16 bits.
@@ -571,16 +446,4 @@ fn an_animal_present_in_the_first_frame() {
         ),
     ];
     assert_eq!(misses, [None, None]);
-}
-
-#[test]
-fn a_rendered_visitor_is_tracked() {
-    let Some(score) = recordings::track_scene("--seed 7 --seconds 12 --size 320x240 --visitors 1")
-    else {
-        return;
-    };
-    println!("{score}");
-    assert!(score.hota > 0.85 && score.idf1 > 0.95, "{score}");
-    assert!(score.median_mm < 100.0, "{score}");
-    assert_eq!(score.moved_secs, None, "the camera did not move");
 }

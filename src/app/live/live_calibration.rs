@@ -31,6 +31,7 @@ use super::notice::NoticeBoard;
 use crate::runtime::now_iso;
 
 mod accept;
+mod floor_text;
 mod gray_scan;
 mod status;
 

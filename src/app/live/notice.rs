@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-use crate::calibration::Language;
 use crate::render::FloorNotice;
+use crate::site::Language;
 
 /// Time within which the program ends if the second key is pressed.
 pub(crate) const END_TIME: Duration = Duration::from_secs(3);

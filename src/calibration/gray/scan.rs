@@ -6,7 +6,7 @@
 
 use glam::DVec2;
 
-use super::{Correspondence, GrayCode, GrayError, GrayPattern, points_from_gray};
+use super::{GrayCode, GrayPattern, NotVisible, points_from_gray};
 use crate::calibration::points::MeasuredPoint;
 use crate::calibration::texture::{FloorFrame, MeanFrame};
 use crate::geometry::Homography;
@@ -73,12 +73,12 @@ impl GrayScan {
     /// Processes a frame (8-bit levels). Returns the measured points after the last pattern, otherwise `None`.
     ///
     /// # Errors
-    /// [`GrayError`] if the camera does not see the patterns, as soon as this is known.
+    /// [`NotVisible`] if the camera does not see the patterns, as soon as this is known.
     pub fn observe(
         &mut self,
         time_secs: f64,
         levels: &[u8],
-    ) -> Result<Option<Vec<MeasuredPoint>>, GrayError> {
+    ) -> Result<Option<Vec<MeasuredPoint>>, NotVisible> {
         let since = *self.since_secs.get_or_insert(time_secs);
         // If the clock went back, the current pattern starts again.
         if !(0.0..).contains(&(time_secs - since)) {
@@ -102,15 +102,9 @@ impl GrayScan {
         if self.pattern().is_some() {
             return Ok(None);
         }
-        Ok(Some(points_from_gray(
-            &self.correspondences()?,
-            &self.floor_from_image,
-        )))
-    }
-
-    fn correspondences(&self) -> Result<Vec<Correspondence>, GrayError> {
         let cell_px = CELL_STRIPES * STRIPE_PX;
-        (self.code).decode(&self.frames, self.frame_px.0 as usize, cell_px)
+        let found = self.code.decode(&self.frames, width_px, cell_px)?;
+        Ok(Some(points_from_gray(&found, &self.floor_from_image)))
     }
 
     /// Returns the pattern to show, or `None` after the last pattern.

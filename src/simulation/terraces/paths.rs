@@ -13,7 +13,7 @@ use crate::navigation::{
     PathRequest, TerraceRoute, Traveler,
 };
 use crate::simulation::Simulation;
-use crate::simulation::path_id::path_id;
+use crate::simulation::path_search::path_id;
 use crate::world::IN_THE_AIR;
 
 /// Number of ticks between two updates of the path costs. Enemies and friends do not move far in this time.

@@ -106,9 +106,8 @@ pub(super) mod tests {
     use super::*;
     use crate::geometry::Visitor;
     use crate::vision::TrackingParams;
-    use crate::vision::kalman::{Kalman, Measurement};
-    use crate::vision::tracker::Detection;
-    use crate::vision::tracker::exits::Course;
+    use crate::vision::kalman::Measurement;
+    use crate::vision::tracker::{Detection, TrackKey};
     use glam::{Mat2, Vec2};
 
     fn height_profile(height_m: f32, measurements: u32) -> HeightProfile {
@@ -126,46 +125,20 @@ pub(super) mod tests {
         measured_m: f32,
         times: u32,
     ) -> TrackState {
-        let position_m = Vec2::new(id as f32, 0.0);
         let first = Measurement {
-            position_m,
+            position_m: Vec2::new(id as f32, 0.0),
             covariance_m2: Mat2::IDENTITY,
         };
-        let kalman = Kalman::new(&first);
         TrackState {
             id: Some(id),
-            kalman,
-            hits: 9,
-            is_group_candidate: false,
-            birth_secs: 0.0,
-            birth_m: position_m,
             has_walked: true,
-            had_walked_before_loss: false,
-            id_birth_secs: f64::from(id),
-            last_detected_secs: 0.0,
-            last_foreground_secs: 0.0,
-            last_detected: kalman,
-            duplicate_secs: 0.0,
             is_independent: true,
-            strong_evidence_secs: 0.0,
-            exclusive_share: 1.0,
-            redundant_secs: 0.0,
             was_isolated: true,
-            mergeable_secs: 0.0,
-            splittable_secs: 0.0,
-            split_gain_share: 0.0,
-            still_anchor_m: position_m,
-            still_since_secs: 0.0,
             detection: Detection::Own(0),
             height_profile: height_profile(known_m, 20),
             recent_profile: height_profile(measured_m, times),
-            height_m: None,
-            body_tone: None,
-            area_factor: None,
             ambiguity_id: Some(1),
-            nearest_track_m: 1.0,
-            course: Course::new(&kalman, 0.0, 0.0),
-            output: Visitor::default(),
+            ..TrackState::new(TrackKey(id), &first, Visitor::default(), 0.0)
         }
     }
 

@@ -7,7 +7,7 @@ use crate::vision::assignment::FORBIDDEN;
 use crate::vision::blobs::Sample;
 use crate::vision::group::Member;
 
-use super::{Detection, SegmentedFrame, TYPICAL_HEIGHT_SHARE, TrackState, Tracker};
+use super::{Detection, SegmentedFrame, TYPICAL_HEIGHT_SHARE, TrackKey, TrackState, Tracker};
 
 /// Largest distance in meters between a track and a blob at which the track counts as inside the blob.
 const NEAR_BLOB_M: f32 = 0.25;
@@ -74,7 +74,7 @@ impl Tracker {
         let assigned = self.assignment.solve(tracks.len(), blobs.len(), cost);
         for (index, blob) in assigned.iter().enumerate() {
             if let &Some(blob) = blob {
-                self.blob_owners[blob] = Some(index);
+                self.blob_owners[blob] = Some(self.tracks[index].key);
                 self.tracks[index].detection = Detection::Own(blob);
             }
         }
@@ -126,7 +126,8 @@ impl Tracker {
             self.blob_owners[index] = self
                 .tracks
                 .iter()
-                .position(|v| known(&v) && (explains(v) || near(v)));
+                .find(|v| known(v) && (explains(v) || near(v)))
+                .map(|v| v.key);
         }
     }
 
@@ -147,7 +148,10 @@ impl Tracker {
                 continue;
             }
             let member = track.member(&self.params);
-            let is_anothers = |owner: usize| owner != index && self.tracks[owner].id.is_some();
+            let is_anothers = |owner: TrackKey| {
+                let owner = self.index_of(owner);
+                owner.is_some_and(|owner| owner != index && self.tracks[owner].id.is_some())
+            };
             let most = (0..blobs.len())
                 .filter(|&other| self.blob_owners[other].is_some_and(is_anothers))
                 .map(|other| (member.overlap_m2(&blobs[other], frame), other))
@@ -168,7 +172,7 @@ impl Tracker {
         }
         let blobs = frame.blobs.blobs();
         for (index, blob) in blobs.iter().enumerate() {
-            let owner = self.blob_owners[index];
+            let owner = self.blob_owners[index].and_then(|key| self.index_of(key));
             if owner.is_some_and(|owner| self.tracks[owner].id.is_some()) {
                 continue;
             }
@@ -218,7 +222,7 @@ impl Tracker {
                 self.group_fitter
                     .second_visitor_gain_m2(&mut self.members, known, pair, frame);
             if gain_m2 < SECOND_VISITOR_M2.max(SECOND_VISITOR_SHARE * blob.area_m2) {
-                self.blob_owners[index] = Some(number);
+                self.blob_owners[index] = Some(self.tracks[number].key);
                 if let Some(owner) = owner {
                     self.tracks[owner].detection = Detection::Missed;
                 }

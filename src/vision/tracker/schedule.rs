@@ -1,13 +1,15 @@
-//! Schedule of expensive measurements and of evidence.
+//! Schedule of expensive work and of evidence.
 //!
 //! Consecutive frames of a fast camera show nearly the same image and the same errors, so they are not independent
 //! evidence. The schedule therefore depends on time stamps, not on the number of frames.
 
-/// Interval between two expensive measurements of the same track, in seconds. At 30 frames per second it is 4 frames.
-/// If the frame rate is lower than one frame per interval, every frame is measured.
+use super::TrackKey;
+
+/// Interval between two pieces of expensive work of the same kind for the same track, in seconds. At 30 frames per second
+/// it is 4 frames. If the frame rate is lower than one frame per interval, the work is done in every frame.
 const MEASUREMENT_SECS: f64 = 4.0 / 30.0;
-/// Number of phases within an interval. Tracks with different phases are measured in different frames, which limits
-/// the work per frame.
+/// Number of phases within an interval. Work with different phases is done in different frames, which limits the work per
+/// frame.
 const PHASES: usize = 4;
 /// Shortest interval between two frames that count as separate evidence for a new track, in seconds.
 const EVIDENCE_SECS: f64 = 1.0 / 30.0;
@@ -15,7 +17,20 @@ const EVIDENCE_SECS: f64 = 1.0 / 30.0;
 /// rounding errors would vary its length.
 const SHIFT: f64 = 9.0 / 32.0;
 
-/// Decides which measurements are due in the current frame.
+/// Kinds of expensive work. For one track, each kind has another phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Work {
+    /// Height and tone of a visitor.
+    Appearance = 0,
+    /// Search for a visitor without a track, in the blob of a track.
+    Search = 1,
+    /// Test whether a track is a fragment of another one.
+    Merge = 2,
+    /// Test whether two tracks have exchanged their ids.
+    Swap = 3,
+}
+
+/// Decides which work is due in the current frame.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Schedule {
     /// Time stamps of the previous and the current frame, in seconds.
@@ -30,12 +45,14 @@ impl Schedule {
         self.dt_secs = dt_secs;
     }
 
-    /// Returns whether the expensive measurements of the track with index `number` are due in this frame.
-    pub(super) fn is_due(&self, number: usize) -> bool {
-        self.begins_interval(MEASUREMENT_SECS, (number % PHASES) as f64 / PHASES as f64)
+    /// Returns whether a kind of work for a track is due in this frame. The phase depends on nothing but the track and the
+    /// kind of work, so the frames in which a visitor is measured do not depend on other visitors who come or leave.
+    pub(super) fn is_due(&self, work: Work, track: TrackKey) -> bool {
+        let phase = (track.0 as usize + work as usize) % PHASES;
+        self.begins_interval(MEASUREMENT_SECS, phase as f64 / PHASES as f64)
     }
 
-    /// Returns the time that one expensive measurement represents, in seconds.
+    /// Returns the time that one piece of expensive work represents, in seconds.
     pub(super) fn measured_secs(&self) -> f32 {
         self.dt_secs.max(MEASUREMENT_SECS as f32)
     }
@@ -74,8 +91,9 @@ mod tests {
     #[test]
     fn measurements_per_second_do_not_depend_on_the_frame_rate() {
         for fps in RATES_FPS {
-            for number in 0..5 {
-                let measured = frames_of_a_minute(fps, &|schedule| schedule.is_due(number));
+            for key in 0..5 {
+                let is_due = |schedule: &Schedule| schedule.is_due(Work::Appearance, TrackKey(key));
+                let measured = frames_of_a_minute(fps, &is_due);
                 let wanted = (60.0 * fps).min(450.0);
                 assert!((measured - wanted).abs() <= 1.0, "{fps} fps: {measured}");
             }
@@ -102,10 +120,18 @@ mod tests {
     }
 
     #[test]
-    fn tracks_with_different_phases_are_measured_in_different_frames_of_a_fast_camera() {
+    fn work_is_spread_over_the_frames_of_a_fast_camera() {
         for fps in [30.0, 60.0, 120.0] {
-            let both = |schedule: &Schedule| schedule.is_due(1) && schedule.is_due(2);
-            assert_eq!(frames_of_a_minute(fps, &both), 0.0, "{fps} fps");
+            let [one, next] = [TrackKey(5), TrackKey(6)];
+            for (work, other, track) in [
+                (Work::Appearance, Work::Appearance, next),
+                (Work::Appearance, Work::Search, one),
+                (Work::Search, Work::Merge, one),
+                (Work::Merge, Work::Swap, one),
+            ] {
+                let both = |due: &Schedule| due.is_due(work, one) && due.is_due(other, track);
+                assert_eq!(frames_of_a_minute(fps, &both), 0.0, "{fps} fps: {work:?}");
+            }
         }
     }
 

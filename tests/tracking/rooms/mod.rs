@@ -2,23 +2,25 @@
 //! and a technician are on the floor. The geometry is computed without code of the library, so that the tests also find errors
 //! in that code.
 
+mod camera;
+mod shadows;
+mod watched;
 mod wired;
 
 use glam::{DVec2, DVec3};
 use shoal::camera::{Frame, Luma};
 
+pub(crate) use camera::{Camera, grid};
+pub(crate) use shadows::{SHADOW_FPS, ShadowRoom};
+pub(crate) use watched::{Walker, WatchedRoom};
 pub(crate) use wired::{Wired, error};
 
 /// A room with its camera.
 pub(crate) struct Room {
     /// Frames per second.
     pub(crate) fps: f64,
-    pub(crate) size_px: (u32, u32),
-    pub(crate) eye_m: DVec3,
+    pub(crate) camera: Camera,
     pub(crate) lamp_m: DVec3,
-    axes: [DVec3; 3],
-    focal_px: f64,
-    k: [f64; 2],
     /// Floor point of every pixel, in meters, and gray level of the empty floor at this point.
     pub(crate) floor: Vec<(DVec2, f64)>,
     /// Objects and people on the floor.
@@ -43,6 +45,7 @@ pub(crate) enum Thing {
         radius_m: f64,
         height_m: f64,
     },
+    Walker(Walker),
 }
 
 impl Thing {
@@ -73,19 +76,12 @@ impl Thing {
 }
 
 impl Room {
-    /// Creates a room whose camera has this frame size and position. The camera looks approximately at the center of the
-    /// surface. `k` are the coefficients of the radial distortion, for distances in units of the focal length.
-    pub(crate) fn new(size_px: (u32, u32), eye_m: DVec3, fov_deg: f64, k: [f64; 2]) -> Self {
-        let ahead = (DVec3::new(0.1, 0.0, 0.1) - eye_m).normalize();
-        let right = ahead.cross(DVec3::new(0.0, 0.0, -1.0)).normalize();
+    /// Creates a room with this camera.
+    pub(crate) fn new(camera: Camera) -> Self {
         let mut room = Self {
             fps: 15.0,
-            size_px,
-            eye_m,
+            camera,
             lamp_m: DVec3::new(-1.3, 3.9, -0.6),
-            axes: [right, ahead.cross(right), ahead],
-            focal_px: f64::from(size_px.0) / 2.0 / (fov_deg.to_radians() / 2.0).tan(),
-            k,
             floor: Vec::new(),
             things: Vec::new(),
             gain: 1.0,
@@ -97,61 +93,17 @@ impl Room {
         room
     }
 
-    /// Returns the same room with the camera turned around its axis by `degrees`, and its picture mirrored if `is_mirrored`.
-    pub(crate) fn turned(mut self, degrees: f64, is_mirrored: bool) -> Self {
-        let [right, down, ahead] = self.axes;
-        let (sin, cos) = degrees.to_radians().sin_cos();
-        let side = if is_mirrored { -1.0 } else { 1.0 };
-        self.axes = [
-            (right * cos + down * sin) * side,
-            down * cos - right * sin,
-            ahead,
-        ];
-        self.draw_floor();
-        self
-    }
-
     fn draw_floor(&mut self) {
-        let (width, height) = self.size_px;
+        let (width, height) = self.camera.size_px;
         let pixels = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
         self.floor = pixels
             .map(|(x, y)| {
-                let at = self.floor_from_pixel(DVec2::new(f64::from(x), f64::from(y)));
+                let at = self
+                    .camera
+                    .floor_from_pixel(DVec2::new(f64::from(x), f64::from(y)));
                 (at, self.level(at))
             })
             .collect();
-    }
-
-    /// Returns the pixel at which the camera sees a floor point.
-    pub(crate) fn pixel_from_floor(&self, floor_m: DVec2) -> DVec2 {
-        let to = DVec3::new(floor_m.x, 0.0, floor_m.y) - self.eye_m;
-        let [right, down, ahead] = self.axes;
-        let seen = DVec2::new(to.dot(right), to.dot(down)) / to.dot(ahead);
-        self.middle() + seen * self.distortion(seen.length_squared()) * self.focal_px
-    }
-
-    /// Returns the floor point that the camera sees at a pixel.
-    pub(crate) fn floor_from_pixel(&self, pixel: DVec2) -> DVec2 {
-        let distorted = (pixel - self.middle()) / self.focal_px;
-        let mut undistorted = distorted;
-        for _ in 0..40 {
-            undistorted = distorted / self.distortion(undistorted.length_squared());
-        }
-        let [right, down, ahead] = self.axes;
-        let ray = ahead + right * undistorted.x + down * undistorted.y;
-        let at = self.eye_m + ray * (-self.eye_m.y / ray.y);
-        DVec2::new(at.x, at.z)
-    }
-
-    fn distortion(&self, r2: f64) -> f64 {
-        1.0 + self.k[0] * r2 + self.k[1] * r2 * r2
-    }
-
-    fn middle(&self) -> DVec2 {
-        DVec2::new(
-            f64::from(self.size_px.0) - 1.0,
-            f64::from(self.size_px.1) - 1.0,
-        ) / 2.0
     }
 
     /// Returns the gray level of the empty floor at a point. It depends on the distance to the lamp, on the brightness of the
@@ -172,19 +124,19 @@ impl Room {
             |distance: f64, radius: f64| ((radius - distance) / pixel_m + 0.5).clamp(0.0, 1.0);
         let mut dark: f64 = 0.0;
         for thing in &self.things {
-            match *thing {
-                Thing::Disc {
+            match thing {
+                &Thing::Disc {
                     at_m: disc,
                     radius_m,
                 } => {
                     dark = dark.max(0.9 * cover(at_m.distance(disc), radius_m));
                 }
-                Thing::Pole {
+                &Thing::Pole {
                     at_m: foot,
                     radius_m,
                     height_m,
                 } => {
-                    for source in [self.lamp_m, self.eye_m] {
+                    for source in [self.lamp_m, self.camera.eye_m] {
                         let below = DVec2::new(source.x, source.z);
                         let tip = below + (foot - below) * (source.y / (source.y - height_m));
                         let along = tip - foot;
@@ -194,6 +146,10 @@ impl Room {
                         dark = dark.max(0.9 * cover(distance, radius_m * wider));
                     }
                 }
+                Thing::Walker(walker) => {
+                    let inside_m = walker.inside_m(at_m, [self.lamp_m, self.camera.eye_m]);
+                    dark = dark.max(0.9 * cover(-inside_m, 0.0));
+                }
             }
         }
         dark
@@ -201,7 +157,8 @@ impl Room {
 
     /// Renders the next camera frame.
     pub(crate) fn frame(&mut self) -> Frame {
-        let (width, height) = (self.size_px.0 as i32, self.size_px.1 as i32);
+        let (width_px, height_px) = self.camera.size_px;
+        let (width, height) = (width_px as i32, height_px as i32);
         let mut levels = Vec::with_capacity(self.floor.len());
         for y in 0..height {
             for x in 0..width {
@@ -219,8 +176,8 @@ impl Room {
         let frame = Frame {
             sequence: self.frames,
             time_secs: self.frames as f64 / self.fps,
-            width_px: self.size_px.0,
-            height_px: self.size_px.1,
+            width_px,
+            height_px,
             luma: Luma::U8(levels),
         };
         self.frames += 1;

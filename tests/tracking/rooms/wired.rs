@@ -12,7 +12,7 @@ use shoal::geometry::Surface;
 use shoal::render::{CalibrationPattern, FloorStripes, FloorTarget};
 use shoal::vision::VisionParams;
 
-use super::Room;
+use super::Camera;
 
 /// The live calibration and the other ends of its channels.
 pub(crate) struct Wired {
@@ -84,14 +84,17 @@ impl Wired {
 }
 
 /// Returns the root mean square and the largest error of a calibration over the surface, in meters.
-pub(crate) fn error(room: &Room, calibration: &Calibration) -> (f64, f64) {
+pub(crate) fn error(camera: &Camera, calibration: &Calibration) -> (f64, f64) {
     let map = calibration
-        .floor_from_camera(room.size_px.0, room.size_px.1)
+        .floor_from_camera(camera.size_px.0, camera.size_px.1)
         .expect("the calibration has this picture size");
     let errors: Vec<f64> = (0..=20)
         .flat_map(|i| (0..=15).map(move |j| (f64::from(i) / 20.0, f64::from(j) / 15.0)))
         .map(|(u, v)| DVec2::new(4.0 * u - 2.0, 3.0 * v - 1.5))
-        .map(|p| map.floor_from_camera(room.pixel_from_floor(p)).distance(p))
+        .map(|p| {
+            map.floor_from_camera(camera.pixel_from_floor(p))
+                .distance(p)
+        })
         .collect();
     let squares = errors.iter().map(|e| e * e).sum::<f64>();
     let rms = (squares / errors.len() as f64).sqrt();

@@ -2,14 +2,16 @@
 
 use std::time::Duration;
 
+use super::floor_text::floor_text;
 use super::{LiveCalibration, Procedure};
-use crate::calibration::{CalibrationReport, Language, SpotFault, TouchProcedure, WaitReason};
+use crate::calibration::{CalibrationReport, SpotFault, TouchProcedure, WaitReason};
 use crate::control::{
     CalibrationEnd, CalibrationKnown, CalibrationPhase, CalibrationRejection, CalibrationResult,
     CalibrationStatus, CalibrationWait, TargetResult,
 };
 use crate::render::FloorNotice;
 use crate::runtime::print_message;
+use crate::site::Language;
 
 /// Time for which the result of a procedure stays on the floor.
 const RESULT_TIME: Duration = Duration::from_secs(20);
@@ -23,7 +25,7 @@ impl LiveCalibration {
             _ => None,
         };
         let text = match &self.procedure {
-            Some(Procedure::Touching { touch, .. }) => touch.floor_text(language),
+            Some(Procedure::Touching { touch, .. }) => floor_text(touch, language),
             Some(Procedure::Proven(proven)) => {
                 let mean_mm = proven.1.errors.predicted_rms_m * 1e3;
                 match language {
