@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::fit::Fit;
 use super::language::Language;
 use crate::behavior::{ActionParams, Combine, DrivesParams, MindParams, NeedParams};
 use crate::calibration::CalibrationParams;
@@ -78,6 +77,21 @@ impl Default for SiteFile {
             panel: PanelParams::default(),
         }
     }
+}
+
+/// Adaptation of a scene to a surface of another size than that for which it was designed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Fit {
+    /// The scene stays as it is, in the middle of the surface.
+    #[default]
+    Fixed,
+    /// Positions and horizontal sizes are scaled. A round obstacle is scaled by the smaller of both ratios, so that it
+    /// stays round, and its top stays below the water surface.
+    Scale,
+    /// Positions are scaled, so that the scene extends over the whole surface. Obstacles keep their sizes. Terraces are
+    /// scaled.
+    Extend,
 }
 
 /// A scene file: a pool with its obstacles and its fish.

@@ -4,27 +4,10 @@
 //! fit. Must not: change depths, or the size of the fish.
 
 use glam::{Vec2, Vec3};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use super::files::SceneFile;
+use super::files::{Fit, SceneFile};
 use crate::geometry::{Surface, SurfaceKind};
 use crate::world::{BarrierShape, Effect, ObstacleParams, Water};
-
-/// Adaptation of a scene to a surface of another size than that for which it was designed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Fit {
-    /// The scene stays as it is, in the middle of the surface.
-    #[default]
-    Fixed,
-    /// Positions and horizontal sizes are scaled. A round obstacle is scaled by the smaller of both ratios, so that it
-    /// stays round, and its top stays below the water surface.
-    Scale,
-    /// Positions are scaled, so that the scene extends over the whole surface. Obstacles keep their sizes. Terraces are
-    /// scaled.
-    Extend,
-}
 
 impl SceneFile {
     /// Returns the scene for a surface.
