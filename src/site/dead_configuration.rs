@@ -5,9 +5,10 @@
 
 use std::collections::BTreeSet;
 
-use super::check::Findings;
 use super::files::{IndividualParams, SceneFile, SpeciesFile};
-use super::library::{Entry, Library};
+use super::findings::Findings;
+use super::library::Library;
+use super::source::Entry;
 use crate::behavior::ActionParams;
 use crate::config::nearest_name;
 use crate::world::{Condition, Effect};

@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::library::{Entry, Library};
+use super::files::{SceneFile, SiteFile, SpeciesFile};
+use super::library::Library;
+use super::source::Entry;
 use crate::config::Problem;
 use crate::control::{DocumentName, Reason};
 
@@ -53,9 +55,9 @@ struct View<'a> {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Effective<'a> {
-    Site(&'a super::SiteFile),
-    Scene(&'a super::SceneFile),
-    Species(&'a super::SpeciesFile),
+    Site(&'a SiteFile),
+    Scene(&'a SceneFile),
+    Species(&'a SpeciesFile),
 }
 
 impl DocumentsView {

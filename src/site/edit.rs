@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 use glam::Vec3;
 use serde_json::{Value, json};
 
-use super::editor::{Editor, SpeciesLookup};
 use super::files::SpeciesFile;
 use super::inheritance::changes_of_own_text;
-use super::library::schema_of_kind;
+use super::library::{Library, schema_of_kind};
+use super::load::Site;
 use crate::behavior::MindParams;
 use crate::config::{
     self, PathSegment, Problem, Problems, RejectedChange, TextChange, ValuePath, apply_changes,
@@ -20,7 +20,6 @@ use crate::config::{
 use crate::control::{
     DirectorEvent, DocumentName, Edit, EditChange, IndividualCommand, MindChoice, PoolEdit,
 };
-use crate::files::document_name_problem;
 use crate::simulation::Change;
 use crate::world::{
     CalmEffect, CommandedDirection, Effect, Gathering, HuntingEffect, SetNeedEffect,
@@ -37,6 +36,17 @@ const PACE_RANGE: std::ops::RangeInclusive<f32> = 0.1..=20.0;
 
 /// Longest duration of an override of a mind, in seconds.
 const OVERRIDE_SECS_MAX: f32 = 3600.0;
+
+/// Returns the species name of an individual in the pool by its id; `None` for an unknown id.
+pub type SpeciesLookup<'a> = &'a dyn Fn(u32) -> Option<String>;
+
+/// What a command changes.
+#[derive(Clone, Copy)]
+pub(super) struct Current<'e> {
+    pub(super) library: &'e Library,
+    pub(super) site: &'e Site,
+    pub(super) director: &'e CommandedDirection,
+}
 
 /// The effects of a command on the documents, the director and the pool.
 #[derive(Clone, Debug, Default)]
@@ -59,10 +69,10 @@ pub(super) struct Draft {
 ///
 /// # Errors
 /// Every reason why the edit is impossible.
-pub(super) fn draft(editor: &Editor, edit: &PoolEdit) -> Result<Draft, Problems> {
+pub(super) fn draft(current: Current<'_>, edit: &PoolEdit) -> Result<Draft, Problems> {
     let mut draft = Draft::default();
     match edit {
-        PoolEdit::Edit { edits, .. } => draft.edit(editor, edits)?,
+        PoolEdit::Edit { edits, .. } => draft.edit(current, edits)?,
         PoolEdit::ReplaceText { document, text } => {
             if is_blank(text) {
                 let message =
@@ -85,11 +95,11 @@ pub(super) fn draft(editor: &Editor, edit: &PoolEdit) -> Result<Draft, Problems>
                     ));
                 }
                 (Some(text), None) => text.clone(),
-                (None, Some(like)) => species_text(editor, like)?.to_owned(),
+                (None, Some(like)) => species_text(current, like)?.to_owned(),
                 (None, None) => ALL_DEFAULTS.to_owned(),
             };
             let document = species(name);
-            if editor.text(&document).is_some() {
+            if current.library.text(&document).is_some() {
                 return Err(rejected(
                     name,
                     "this species already exists; choose another name",
@@ -97,14 +107,14 @@ pub(super) fn draft(editor: &Editor, edit: &PoolEdit) -> Result<Draft, Problems>
             }
             draft.texts.insert(document, Some(text));
             draft.edit(
-                editor,
-                &[set(&scene(editor), population(name), json!(count))],
+                current,
+                &[set(&scene(current), population(name), json!(count))],
             )?;
         }
-        PoolEdit::RemoveSpecies { name } => draft.remove_species(editor, name)?,
+        PoolEdit::RemoveSpecies { name } => draft.remove_species(current, name)?,
         PoolEdit::SwitchScene { name } => {
             draft.edit(
-                editor,
+                current,
                 &[set(&DocumentName::Site, "scene".into(), json!(name))],
             )?;
         }
@@ -115,10 +125,10 @@ pub(super) fn draft(editor: &Editor, edit: &PoolEdit) -> Result<Draft, Problems>
             if let Some(position) = position_m {
                 draft.added.push((species.clone(), point(*position)?));
             }
-            species_text(editor, species)?;
-            draft.count(editor, species, 1)?;
+            species_text(current, species)?;
+            draft.count(current, species, 1)?;
         }
-        PoolEdit::Director { event } => draft.direct(editor, event)?,
+        PoolEdit::Director { event } => draft.direct(current, event)?,
     }
     Ok(draft)
 }
@@ -128,7 +138,7 @@ pub(super) fn draft(editor: &Editor, edit: &PoolEdit) -> Result<Draft, Problems>
 /// # Errors
 /// Every reason why the command is impossible.
 pub(super) fn draft_of_individual(
-    editor: &Editor,
+    current: Current<'_>,
     command: &IndividualCommand,
     species_of: SpeciesLookup<'_>,
 ) -> Result<Draft, Problems> {
@@ -139,7 +149,7 @@ pub(super) fn draft_of_individual(
     match command {
         IndividualCommand::RemoveIndividual { .. } => {
             draft.removed_ids.push(id);
-            draft.count(editor, &species, -1)?;
+            draft.count(current, &species, -1)?;
         }
         IndividualCommand::OverrideMind { mind, secs, .. } => {
             if !(*secs > 0.0 && *secs <= OVERRIDE_SECS_MAX) {
@@ -148,7 +158,7 @@ pub(super) fn draft_of_individual(
                 );
                 return Err(rejected("", message));
             }
-            let mind = Box::new(chosen_mind(editor, &species, mind)?);
+            let mind = Box::new(chosen_mind(current, &species, mind)?);
             let secs = *secs;
             draft.changes.push(Change::OverrideMind { id, mind, secs });
             draft.inverse.push(Change::EndOverride { id });
@@ -159,14 +169,14 @@ pub(super) fn draft_of_individual(
 
 impl Draft {
     /// Returns the text of a document with the changes of this draft so far. `None` if the document does not exist.
-    fn text<'d>(&'d self, editor: &'d Editor, name: &DocumentName) -> Option<&'d str> {
+    fn text<'d>(&'d self, current: Current<'d>, name: &DocumentName) -> Option<&'d str> {
         match self.texts.get(name) {
             Some(text) => text.as_deref(),
-            None => editor.text(name),
+            None => current.library.text(name),
         }
     }
 
-    fn edit(&mut self, editor: &Editor, edits: &[Edit]) -> Result<(), Problems> {
+    fn edit(&mut self, current: Current<'_>, edits: &[Edit]) -> Result<(), Problems> {
         if edits.len() > EDITS_MAX {
             let message = format!(
                 "{} edits in one command are too many; send at most {EDITS_MAX} at once",
@@ -187,7 +197,7 @@ impl Draft {
             }
         }
         for (name, changes) in by_document {
-            let Some(text) = self.text(editor, name) else {
+            let Some(text) = self.text(current, name) else {
                 problems.push(Problem::of_file(
                     name.to_string(),
                     "this document does not exist",
@@ -196,7 +206,7 @@ impl Draft {
             };
             let changes = match name {
                 DocumentName::Species { name } => {
-                    changes_of_own_text(&editor.library.species_texts, name, text, changes)
+                    changes_of_own_text(&current.library.species_texts, name, text, changes)
                 }
                 _ => changes,
             };
@@ -210,7 +220,7 @@ impl Draft {
                 Err(rejected) => problems.extend(
                     rejected
                         .into_iter()
-                        .map(|r| editor.library.problem(name, &r.path, r.message)),
+                        .map(|r| current.library.problem(name, &r.path, r.message)),
                 ),
             }
         }
@@ -221,9 +231,9 @@ impl Draft {
         }
     }
 
-    fn remove_species(&mut self, editor: &Editor, name: &str) -> Result<(), Problems> {
-        species_text(editor, name)?;
-        let scenes = editor.library.scenes.iter().filter(|(_, scene)| {
+    fn remove_species(&mut self, current: Current<'_>, name: &str) -> Result<(), Problems> {
+        species_text(current, name)?;
+        let scenes = current.library.scenes.iter().filter(|(_, scene)| {
             scene
                 .as_ref()
                 .is_some_and(|s| s.value.population.contains_key(name))
@@ -238,7 +248,7 @@ impl Draft {
             })
             .collect();
         let document = species(name);
-        if editor.library.built_in(&document).is_none() {
+        if current.library.built_in(&document).is_none() {
             self.texts.insert(document, None);
         } else if edits.is_empty() {
             return Err(rejected(
@@ -246,26 +256,26 @@ impl Draft {
                 "this species is built in and in no scene; there is nothing left to remove",
             ));
         }
-        self.edit(editor, &edits)
+        self.edit(current, &edits)
     }
 
     /// Changes the number of individuals of a species in the current scene by `by`.
-    fn count(&mut self, editor: &Editor, species: &str, by: i64) -> Result<(), Problems> {
-        let population_now = &editor.site.scene.population;
+    fn count(&mut self, current: Current<'_>, species: &str, by: i64) -> Result<(), Problems> {
+        let population_now = &current.site.scene.population;
         let count = i64::from(population_now.get(species).copied().unwrap_or(0)) + by;
-        let edit = set(&scene(editor), population(species), json!(count.max(0)));
-        self.edit(editor, &[edit])
+        let edit = set(&scene(current), population(species), json!(count.max(0)));
+        self.edit(current, &[edit])
     }
 
-    fn direct(&mut self, editor: &Editor, event: &DirectorEvent) -> Result<(), Problems> {
-        let mut director = editor.director.clone();
+    fn direct(&mut self, current: Current<'_>, event: &DirectorEvent) -> Result<(), Problems> {
+        let mut director = current.director.clone();
         match event {
             DirectorEvent::SetNeed {
                 species,
                 need,
                 value,
             } => {
-                check_need(editor, species, need)?;
+                check_need(current, species, need)?;
                 if !value.is_finite() || value.abs() > 1e6 {
                     return Err(rejected(
                         "",
@@ -282,7 +292,7 @@ impl Draft {
             }
             DirectorEvent::Hunting { species, on } => {
                 if let Some(name) = species {
-                    species_in_scene(editor, name)?;
+                    species_in_scene(current, name)?;
                 }
                 let was = director
                     .hunting
@@ -310,7 +320,7 @@ impl Draft {
                 self.gather(&mut director, Some(gathering));
             }
             DirectorEvent::Start { rule } => {
-                let rules = &editor.site.scene.director;
+                let rules = &current.site.scene.director;
                 if !rules.iter().any(|r| r.name == *rule) {
                     let known: Vec<&str> = rules.iter().map(|r| r.name.as_str()).collect();
                     let shown: String = rule.chars().filter(|c| !c.is_control()).take(40).collect();
@@ -375,9 +385,9 @@ fn set(document: &DocumentName, path: String, value: Value) -> Edit {
     }
 }
 
-fn scene(editor: &Editor) -> DocumentName {
+fn scene(current: Current<'_>) -> DocumentName {
     DocumentName::Scene {
-        name: editor.site.scene_name.clone(),
+        name: current.site.scene_name.clone(),
     }
 }
 
@@ -393,9 +403,9 @@ fn population(species: &str) -> String {
     .to_string()
 }
 
-fn species_text<'e>(editor: &'e Editor, name: &str) -> Result<&'e str, Problems> {
-    editor.text(&species(name)).ok_or_else(|| {
-        let known: Vec<&str> = editor.library.species.keys().map(String::as_str).collect();
+fn species_text<'e>(current: Current<'e>, name: &str) -> Result<&'e str, Problems> {
+    current.library.text(&species(name)).ok_or_else(|| {
+        let known: Vec<&str> = current.library.species.keys().map(String::as_str).collect();
         let shown: String = name.chars().filter(|c| !c.is_control()).take(40).collect();
         rejected(
             "",
@@ -408,16 +418,16 @@ fn species_text<'e>(editor: &'e Editor, name: &str) -> Result<&'e str, Problems>
 }
 
 /// Returns the file of a species of the current scene.
-fn species_in_scene<'e>(editor: &'e Editor, name: &str) -> Result<&'e SpeciesFile, Problems> {
-    species_text(editor, name)?;
-    let found = editor.site.species.iter().find(|s| s.name == name);
+fn species_in_scene<'e>(current: Current<'e>, name: &str) -> Result<&'e SpeciesFile, Problems> {
+    species_text(current, name)?;
+    let found = current.site.species.iter().find(|s| s.name == name);
     found
         .map(|s| &s.file)
         .ok_or_else(|| rejected(name, "this species is not in the current scene"))
 }
 
-fn check_need(editor: &Editor, species: &str, need: &str) -> Result<(), Problems> {
-    let file = species_in_scene(editor, species)?;
+fn check_need(current: Current<'_>, species: &str, need: &str) -> Result<(), Problems> {
+    let file = species_in_scene(current, species)?;
     let limited: Vec<&str> = file
         .needs
         .iter()
@@ -435,24 +445,28 @@ fn check_need(editor: &Editor, species: &str, need: &str) -> Result<(), Problems
 }
 
 /// Returns the text of a species with everything that it inherits.
-fn whole_text(editor: &Editor, name: &str) -> Result<String, Problems> {
-    let text = species_text(editor, name)?;
+fn whole_text(current: Current<'_>, name: &str) -> Result<String, Problems> {
+    let text = species_text(current, name)?;
     if config::top_level_text(text, "extends").is_none() {
         return Ok(text.to_owned());
     }
-    let whole = editor.library.species_texts.whole(name, text);
+    let whole = current.library.species_texts.whole(name, text);
     toml::to_string(&whole.unwrap_or_default()).map_err(|error| rejected(name, error.to_string()))
 }
 
 /// Returns the temporary mind of an individual of the species `own`.
-fn chosen_mind(editor: &Editor, own: &str, choice: &MindChoice) -> Result<MindParams, Problems> {
+fn chosen_mind(
+    current: Current<'_>,
+    own: &str,
+    choice: &MindChoice,
+) -> Result<MindParams, Problems> {
     let text = match choice {
-        MindChoice::Species { name } => whole_text(editor, name)?,
+        MindChoice::Species { name } => whole_text(current, name)?,
         MindChoice::Needs { needs } => {
             let path = ValuePath(vec![PathSegment::Key("needs".into())]);
             let change = TextChange::Set(Value::Array(needs.clone()));
             apply_changes(
-                &whole_text(editor, own)?,
+                &whole_text(current, own)?,
                 schema_of_kind(&species(own)),
                 &[(path, change)],
             )
@@ -496,12 +510,4 @@ fn point(at: [f32; 3]) -> Result<Vec3, Problems> {
 fn rejected(file: &str, message: impl Into<String>) -> Problems {
     let file: String = file.chars().filter(|c| !c.is_control()).take(80).collect();
     Problems(vec![Problem::of_file(file, message)])
-}
-
-/// Returns the problem of a document's name, which is also used as file name; `None` for a valid name.
-pub(super) fn name_problem(name: &DocumentName) -> Option<&'static str> {
-    let (DocumentName::Scene { name } | DocumentName::Species { name }) = name else {
-        return None;
-    };
-    document_name_problem(name)
 }

@@ -13,9 +13,9 @@ use serde::{Deserialize, Serialize};
 
 use super::disk_texts::DiskTexts;
 use super::documents::DocumentsView;
-use super::edit::{self, Draft};
+use super::edit::{self, Current, Draft, SpeciesLookup};
 use super::history::{Direction, EditState, History, HistoryStep};
-use super::library::{Library, schema_of_kind};
+use super::library::{Library, name_problem, schema_of_kind};
 use super::load::{Site, compile_problem, validate};
 use super::models::Models;
 use super::restart::restart_needed;
@@ -26,9 +26,6 @@ use crate::world::CommandedDirection;
 
 /// Maximum number of commands in a batch. Each is checked against all documents, which takes some milliseconds.
 const BATCH_MAX: usize = 100;
-
-/// Returns the species name of an individual in the pool by its id; `None` for an unknown id.
-pub type SpeciesLookup<'a> = &'a dyn Fn(u32) -> Option<String>;
 
 /// All documents of a site, the site compiled from them, and the undo history.
 #[derive(Clone, Debug)]
@@ -144,7 +141,7 @@ impl Editor {
             }
         }
         for DocumentText { document, text } in &state.documents {
-            if let Some(message) = edit::name_problem(document) {
+            if let Some(message) = name_problem(document) {
                 problems.push(Problem::of_file(document.to_string(), message));
             } else {
                 library.replace(document, text.as_deref(), &mut problems);
@@ -222,15 +219,23 @@ impl Editor {
         match command {
             PoolCommand::Edit(edit) => self.apply_edit(edit),
             PoolCommand::Individual(individual) => {
-                let draft = edit::draft_of_individual(self, individual, species_of)?;
+                let draft = edit::draft_of_individual(self.current(), individual, species_of)?;
                 self.commit(draft, command.clone())
             }
             PoolCommand::Editor(step) => self.apply_step(step),
         }
     }
 
+    fn current(&self) -> Current<'_> {
+        Current {
+            library: &self.library,
+            site: &self.site,
+            director: &self.director,
+        }
+    }
+
     fn apply_edit(&mut self, edit: &PoolEdit) -> Result<Applied, Problems> {
-        let draft = edit::draft(self, edit)?;
+        let draft = edit::draft(self.current(), edit)?;
         let applied = self.commit(draft, PoolCommand::Edit(edit.clone()))?;
         match edit {
             PoolEdit::Edit {
@@ -370,7 +375,7 @@ impl Editor {
         let mut problems = Vec::new();
         let mut library = self.library.clone();
         for (name, text) in texts {
-            if let Some(message) = edit::name_problem(name) {
+            if let Some(message) = name_problem(name) {
                 problems.push(Problem::of_file(name.to_string(), message));
             } else {
                 library.replace(name, text.as_deref(), &mut problems);

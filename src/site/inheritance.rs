@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::builtin::SPECIES;
 use super::files::{SPECIES_RULES, SpeciesFile};
-use super::library::Entry;
+use super::source::{Entry, SourceText};
 use crate::config::{
     self, PathSegment, Problem, TextChange, ValuePath, is_toml, nearest_name, parse_extending,
     top_level_text, whole_table,
@@ -18,40 +18,6 @@ use crate::config::{
 
 /// Most species that extend each other in a chain. A longer chain is probably a mistake.
 const CHAIN_MAX: usize = 8;
-
-/// The text of a document, with the name of its file.
-#[derive(Clone, Debug)]
-pub(super) struct SourceText {
-    pub(super) text: String,
-    pub(super) file: String,
-    /// Whether the text is built into the program.
-    pub(super) is_built_in: bool,
-}
-
-impl SourceText {
-    /// Returns a text that is built into the program.
-    pub(super) fn built_in(text: &str, file: String) -> Self {
-        Self {
-            text: text.to_owned(),
-            file,
-            is_built_in: true,
-        }
-    }
-
-    /// Returns the text of a file that cannot be read or is empty.
-    pub(super) fn unusable(file: String) -> Self {
-        Self {
-            text: String::new(),
-            file,
-            is_built_in: false,
-        }
-    }
-
-    /// Whether the file cannot be read or is empty. The problem has been reported.
-    pub(super) fn is_unusable(&self) -> bool {
-        self.text.is_empty()
-    }
-}
 
 /// The texts of all species by name.
 #[derive(Clone, Debug, Default)]

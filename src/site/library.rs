@@ -14,27 +14,15 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::builtin;
-use super::edit::name_problem;
 use super::files::{SceneFile, SiteFile, SpeciesFile};
-use super::inheritance::{SourceText, SpeciesTexts};
+use super::inheritance::SpeciesTexts;
+use super::source::{Entries, Entry, SourceText};
 use crate::config::{self, Problem, Spans, is_blank, schema_of};
 use crate::control::DocumentName;
-use crate::files::{FileKind, file_kind, is_conflict_copy};
+use crate::files::{FileKind, document_name_problem, file_kind, is_conflict_copy};
 
 /// Maximum number of files that are read from one folder. A larger number is probably a mistake.
 const FILES_MAX: usize = 256;
-
-/// A parsed file. If the file has problems, its value is used only to check other files against it.
-#[derive(Clone, Debug)]
-pub(super) struct Entry<T> {
-    pub(super) value: T,
-    pub(super) spans: Spans,
-    /// Whether the file is built into the program.
-    pub(super) is_built_in: bool,
-}
-
-/// Files by name. `None`: the file exists, but could not be parsed. Its problems are in the list of problems.
-pub(super) type Entries<T> = BTreeMap<String, Option<Arc<Entry<T>>>>;
 
 /// All files of a site.
 #[derive(Clone, Debug, Default)]
@@ -311,6 +299,14 @@ fn file_of(site: &Path, name: &DocumentName) -> PathBuf {
         DocumentName::Scene { name } => file_in(folder_of(site), SCENES, name),
         DocumentName::Species { name } => file_in(folder_of(site), SPECIES, name),
     }
+}
+
+/// Returns the problem of a document's name, which is also used as file name; `None` for a valid name.
+pub(super) fn name_problem(name: &DocumentName) -> Option<&'static str> {
+    let (DocumentName::Scene { name } | DocumentName::Species { name }) = name else {
+        return None;
+    };
+    document_name_problem(name)
 }
 
 /// Returns the file of a document beside a site file, whether it exists or not; `None` if the name cannot be that of a file.

@@ -6,10 +6,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::check::{Findings, check_scene, check_site, check_species};
+use super::check::{check_scene, check_site, check_species};
 use super::files::{SceneFile, SiteFile, SpeciesFile};
-use super::library::{Entry, Library};
+use super::findings::Findings;
+use super::library::Library;
 use super::models::Models;
+use super::source::Entry;
 use crate::calibration::Calibration;
 use crate::config::{self, Problem, Problems};
 use crate::control::DocumentName;
