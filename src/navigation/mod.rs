@@ -24,4 +24,4 @@ pub use mesh::{
     NeighborPull, NeighborScratch, PathLeg, Polygon, TerraceInput, TerraceRoute, Traveler,
     build_mesh, find_links,
 };
-pub use request::{PathAnswer, PathGoal, PathMemory, PathRequest, SearchParams};
+pub use request::{PathAnswer, PathGoal, PathMemory, PathRequest, SearchParams, path_id};

@@ -91,3 +91,8 @@ pub struct PathMemory {
     /// Last answer; `None` before the first one.
     pub answer: Option<PathAnswer>,
 }
+
+/// Number that identifies a path. One agent may follow several; `number` is the index among them.
+pub fn path_id(agent: u32, number: usize) -> u64 {
+    u64::from(agent) << 8 | number as u64
+}

@@ -7,7 +7,7 @@ use glam::Vec2;
 
 use super::Simulation;
 use super::state::PoolState;
-use crate::navigation::{Environment, FloorRect, GridQuery, PathRequest};
+use crate::navigation::{Environment, FloorRect, GridQuery, PathRequest, path_id};
 
 impl Simulation {
     /// Collects all requests, advances the searches by the budget of one tick, and writes the answers into the minds. The
@@ -71,9 +71,4 @@ impl Simulation {
             }
         }
     }
-}
-
-/// Number that identifies a path. One agent may follow several; `number` is the index among them.
-pub(super) fn path_id(agent: u32, number: usize) -> u64 {
-    u64::from(agent) << 8 | number as u64
 }

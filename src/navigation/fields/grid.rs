@@ -8,6 +8,22 @@ use glam::{UVec2, Vec2, Vec3};
 /// Largest number of vectors in a grid; they take 12 MB.
 pub(super) const VECTORS_MAX: usize = 1 << 20;
 
+/// Distance between the vectors of a uniform current. Outside its edge the current fades to zero within this distance.
+pub(super) const UNIFORM_CELL_M: f32 = 0.25;
+/// Distance between the vectors of a vortex: fine enough for a core of 0.2 m.
+pub(super) const VORTEX_CELL_M: f32 = 0.125;
+
+/// Returns the number of nodes along x and z of a grid with this size and with cells of at most `cell_m`. Returns `None`
+/// if a number is out of range.
+pub(super) fn dims(size_m: [f32; 2], cell_m: f32) -> Option<UVec2> {
+    let nodes = |size: f32| {
+        let cells = (size / cell_m).ceil();
+        (0.0..1e6).contains(&cells).then(|| cells as u32 + 1)
+    };
+    let [x, z] = size_m;
+    Some(UVec2::new(nodes(x)?.max(2), nodes(z)?.max(2)))
+}
+
 /// A grid of vectors in the local space of a field, centered on the origin. The vectors are not yet multiplied by the
 /// strength of the field.
 #[derive(Clone, Debug, PartialEq)]
@@ -153,5 +169,12 @@ mod tests {
         );
         assert!(new(UVec2::splat(u32::MAX), Vec3::X).is_none());
         assert!(new(UVec2::splat(2), Vec3::NAN).is_none());
+    }
+
+    #[test]
+    fn a_size_out_of_range_gives_no_grid() {
+        assert_eq!(dims([f32::MAX, 1.0], 0.01), None);
+        assert_eq!(dims([f32::NAN, 1.0], 0.01), None);
+        assert_eq!(dims([1.0, 0.2], 0.5), Some(UVec2::new(3, 2)));
     }
 }

@@ -10,7 +10,7 @@
 
 use glam::Vec3;
 
-use super::generate::dims;
+use super::grid::dims;
 use super::params::HarmonicParams;
 
 /// The solver stops when no node changes by more than this relative amount in a sweep.

@@ -4,8 +4,7 @@ use glam::{Vec2, Vec3};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::generate::{UNIFORM_CELL_M, VORTEX_CELL_M, dims};
-use super::grid::VECTORS_MAX;
+use super::grid::{UNIFORM_CELL_M, VECTORS_MAX, VORTEX_CELL_M, dims};
 use super::radial::Falloff;
 
 /// A flow field: a force that depends on position. It acts on species with the action `follow_flow_field`.

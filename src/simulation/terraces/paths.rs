@@ -10,10 +10,9 @@ use super::{TerraceState, TerraceTick, flat};
 use crate::behavior::MindState;
 use crate::navigation::{
     CostLayer, CostSource, MeshPoint, NEIGHBOR_RANGE_M, NeighborPull, NeighborScratch, PathAnswer,
-    PathRequest, TerraceRoute, Traveler,
+    PathRequest, TerraceRoute, Traveler, path_id,
 };
 use crate::simulation::Simulation;
-use crate::simulation::path_search::path_id;
 use crate::world::IN_THE_AIR;
 
 /// Number of ticks between two updates of the path costs. Enemies and friends do not move far in this time.
