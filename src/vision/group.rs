@@ -22,7 +22,7 @@ use glam::Vec2;
 use super::TrackingParams;
 use super::blobs::{Blob, Bounds};
 use super::foot::Origin;
-use super::tracker::SegmentedFrame;
+use super::segmented_frame::SegmentedFrame;
 
 pub(super) use merge::MergedFit;
 use silhouette::{Pixels, Silhouette};

@@ -17,9 +17,11 @@ mod foot;
 mod group;
 mod height_profile;
 mod kalman;
+mod moments;
 mod outline;
 mod params;
 mod pipeline;
+mod segmented_frame;
 mod tracker;
 mod unreliable;
 

@@ -14,7 +14,8 @@ use super::debug::{self, DebugViews};
 use super::fault::VisionFault;
 use super::floor::{FloorTable, FloorView};
 use super::foot::FootFinder;
-use super::tracker::{SegmentedFrame, Tracker};
+use super::segmented_frame::SegmentedFrame;
+use super::tracker::Tracker;
 
 /// Largest gain that an exposure change of the camera can cause; the smallest such gain is its inverse. A gain outside
 /// this range means that a light was switched on or off.

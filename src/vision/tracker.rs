@@ -17,19 +17,17 @@ mod schedule;
 
 use glam::{DVec2, Vec2};
 
-use crate::geometry::{Surface, Visitor};
+use crate::geometry::Visitor;
 
 use super::TrackingParams;
 use super::assignment::Assignment;
-use super::background::Background;
-use super::bit_mask::BitMask;
-use super::blobs::{Blob, BlobFinder, Sample};
-use super::floor::FloorTable;
-use super::foot::{FootFinder, TYPICAL_HEIGHT_SHARE};
+use super::blobs::{Blob, Sample};
+use super::foot::TYPICAL_HEIGHT_SHARE;
 use super::group::{GroupFitter, Member};
 use super::height_profile::HeightProfile;
 use super::kalman::{Kalman, Measurement};
 use super::outline::Tracer;
+use super::segmented_frame::SegmentedFrame;
 use schedule::{Schedule, Work};
 
 /// Time constant with which the velocity of a track without a detection decays, in seconds.
@@ -46,32 +44,6 @@ const WALKED_M: f32 = 0.4;
 const RETURN_SPEED_MPS: f64 = 1.0;
 /// Upper limit of the search radius around a lost track, in meters.
 const RETURN_DISTANCE_M: f64 = 2.5;
-
-/// Segmentation of one frame. This is the input of the tracker.
-pub(super) struct SegmentedFrame<'a> {
-    pub(super) time_secs: f64,
-    pub(super) dt_secs: f32,
-    /// Age from which a blob that has not moved is treated as an object, in seconds.
-    pub(super) scenery_secs: f32,
-    /// Smallest area of a blob that can start a candidate, in m². Smaller blobs can still belong to an existing track.
-    pub(super) min_candidate_area_m2: f32,
-    /// 8-bit level of every pixel.
-    pub(super) levels: &'a [u8],
-    pub(super) blobs: &'a BlobFinder,
-    pub(super) mask: &'a BitMask,
-    pub(super) background: &'a Background,
-    pub(super) floor: &'a FloorTable,
-    pub(super) feet: &'a FootFinder,
-    pub(super) surface: &'a Surface,
-}
-
-impl SegmentedFrame<'_> {
-    /// Returns whether a shadow at a floor point can be detected.
-    pub(super) fn is_observable(&self, floor_m: Vec2) -> bool {
-        let index = self.floor.pixel_index_at(floor_m);
-        index.is_some_and(|index| self.background.is_observable(index))
-    }
-}
 
 /// Number of a followed body within the tracker, also of a candidate. It stays with the body in an id swap, and is never
 /// used again, so it can be stored where an index into the list of tracks would become wrong.

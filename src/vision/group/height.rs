@@ -2,7 +2,7 @@
 
 use crate::vision::blobs::Blob;
 use crate::vision::foot::Origin;
-use crate::vision::tracker::SegmentedFrame;
+use crate::vision::segmented_frame::SegmentedFrame;
 
 use super::silhouette::Silhouette;
 use super::{GroupFitter, Member, PIXELS_ALONE};
