@@ -9,10 +9,11 @@
 
 use std::time::{Duration, Instant};
 
-use shoal::app::{LiveConfig, LivePool, ScreenOpener, first_output_setup};
+use shoal::app::{LiveConfig, LivePool, first_output_setup};
 use shoal::camera::{AtEnd, SourceSpec};
 use shoal::render::{GpuPresenter, Presenter};
 use shoal::runtime::{DurationMeter, StopFlag};
+use shoal::screen::ScreenOpener;
 use shoal::world::OverlayLayers;
 
 /// Duration of the measurement, in seconds. Vision learns the background model during the first second.
@@ -59,9 +60,9 @@ fn main() -> anyhow::Result<()> {
     println!(
         "{source}, {SECS} s in real time, demo pool, 60 ticks per second, at most 60 pictures per second"
     );
-    print("frame → observation", &live.observation_latency);
-    print("frame → handed to the GPU", &live.picture_latency);
-    print("time to draw a picture", &live.draw_time);
+    print("frame → observation", &live.meters.frame_to_observation);
+    print("frame → handed to the GPU", &live.meters.frame_to_picture);
+    print("time to draw a picture", &live.meters.draw);
     println!("frames skipped by vision: {}", live.frames_skipped());
     live.supervisor.shut_down()
 }
@@ -70,8 +71,6 @@ fn print(what: &str, meter: &DurationMeter) {
     let summary = meter.summary();
     println!(
         "{what}: p50 {:.1} ms, p99 {:.1} ms ({} measured)",
-        summary.p50_secs * 1e3,
-        summary.p99_secs * 1e3,
-        summary.count
+        summary.p50_ms, summary.p99_ms, summary.count
     );
 }

@@ -10,6 +10,7 @@
 
 pub mod app;
 pub mod records;
+pub mod screen;
 pub mod site;
 
 pub use shoal_base::{config, files, geometry, runtime};

@@ -6,10 +6,10 @@
 use std::time::Duration;
 
 use crate::control::{
-    Command, DeskClient, DocumentText, EditorStep, FaultReporter, Journal, Outcome, Request,
-    Source, SourceKind, Undelivered,
+    Command, DeskClient, DocumentText, EditorStep, Journal, Outcome, Request, Source, SourceKind,
+    Undelivered,
 };
-use crate::runtime::Heartbeat;
+use crate::runtime::{Fault, Heartbeat};
 use crate::site::{FileWatcher, POLL_INTERVAL};
 
 /// Longest wait for the reply of the desk.
@@ -74,14 +74,14 @@ fn take_over(
 
 /// The fault that the files on the disk are not applied. It names the first problem.
 struct SiteFault {
-    reporter: FaultReporter,
+    reporter: Fault,
     detail: String,
 }
 
 impl SiteFault {
     fn new(journal: &Journal) -> Self {
         Self {
-            reporter: FaultReporter::new("site_files", journal),
+            reporter: journal.fault("site_files"),
             detail: String::new(),
         }
     }
@@ -141,7 +141,6 @@ mod tests {
             supervisor
                 .start("disk-watch", HangPolicy::Abandon, move |heartbeat| {
                     watch_files(&mut watch, &client, &journal, heartbeat);
-                    Ok(())
                 })
                 .unwrap();
             Self {

@@ -34,8 +34,8 @@ pub use disk_watch::watch_files;
 pub use frame_tracker::TrackerConfig;
 pub use life::{LifeOptions, survey_life};
 pub use live::{
-    CALIBRATION_COMMANDS_MAX, CalibrationCommand, LiveCalibration, LiveConfig, LivePool,
-    NoticeBoard, ScreenBoard, ScreenOpener, SetupBuilder, SetupHandoff,
+    CALIBRATION_COMMANDS_MAX, CalibrationCommand, LiveCalibration, LiveConfig, LivePool, Meters,
+    SetupBuilder,
 };
 pub use simulate::{CommandScript, SimulateOptions, simulate};
 pub use site_setup::first_output_setup;
@@ -64,7 +64,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     terminal::init_logging(arguments.log);
     let is_child = matches!(&arguments.command, Command::Run(run) if run.child_restarts.is_some());
     let words = words.get(1..).unwrap_or_default();
-    match commands::dispatch(arguments.command, words) {
+    match cli::dispatch(arguments.command, words) {
         Ok(code) => code,
         Err(error) if terminal::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {

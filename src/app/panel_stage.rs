@@ -7,7 +7,7 @@ use qrcode::{Color, EcLevel, QrCode};
 use serde_json::{Value, json};
 
 use super::announcement::Announcement;
-use super::live::{LivePool, ask_for_monitors};
+use super::live::LivePool;
 use super::terminal::LOG;
 use crate::camera::{WorkerCommand, list_cameras};
 use crate::panel::{
@@ -16,6 +16,7 @@ use crate::panel::{
 use crate::records::{counts_file, notebook, recordings, site_files, state_folder};
 use crate::render::{FloorNotice, QrModules};
 use crate::runtime::{HangPolicy, print_message};
+use crate::screen::ask_for_monitors;
 use crate::site::{self, Language, Site};
 
 /// Returns the options of the panel of a site. `listen` comes from the command line and replaces the value of the site.

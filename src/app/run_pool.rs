@@ -10,28 +10,26 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-use crate::control::{Command, PictureStatus, Source, SourceKind, VisionCommand};
-use crate::panel::PanelOptions;
-use crate::render::{GpuPresenter, Presenter, RenderSetup};
-use crate::site::{Editor, FileWatcher, Site};
-
 #[cfg(unix)]
 use super::ctl::{CtlServer, new_socket_path};
 use super::disk_watch::watch_files;
-use super::live::{
-    LiveConfig, LivePool, ScreenOpener, SetupBuilder, SetupHandoff, SharedWindows, WindowSettings,
-    calibration_step_for_key, check_reachable, is_x11, run_windows, watch_monitors,
-};
+use super::live::{LiveConfig, LivePool, Meters, SetupBuilder};
 use super::panel_stage::{start_panel, visitor_counts};
+use crate::control::{Command, PictureStatus, Source, SourceKind, VisionCommand};
+use crate::panel::PanelOptions;
 use crate::records::{SessionConfig, SessionStart};
+use crate::render::RenderSetup;
 use crate::runtime::{Backoff, DurationMeter, HangPolicy, StopFlag, Supervisor, print_message};
+use crate::screen::{
+    SetupHandoff, SharedWindows, WindowSettings, calibration_step_for_key, is_x11, run_windows,
+    screen_opener, wait_for_display, watch_monitors,
+};
+use crate::site::{Editor, FileWatcher, Site};
 
 /// Time between two checks of the other threads while there is no window.
 const CHECK_INTERVAL: Duration = Duration::from_millis(50);
-/// First pause between two attempts to reach a display.
+/// First pause before a process without a window ends, so that the next one tries again; each further process waits twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
-/// Longest pause between two attempts to reach a display.
-const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// Time between two log entries with the measured latencies.
 const STATISTICS_INTERVAL: Duration = Duration::from_secs(600);
 /// Longest time without a window. After that the process is restarted to try again.
@@ -121,7 +119,10 @@ pub(super) fn run_pool(options: RunOptions, stop: StopFlag) -> anyhow::Result<Ru
         ),
     });
     let mut live = LivePool::start_logged(options.config, session.as_ref(), stop)?;
-    let statistics = Statistics::new(&live);
+    let statistics = Statistics {
+        meters: live.meters.clone(),
+        picture: Arc::clone(&live.picture_status),
+    };
     let logged = statistics.clone();
     live.supervisor
         .start("statistics", HangPolicy::EndProgram, move |heartbeat| {
@@ -141,7 +142,7 @@ pub(super) fn run_pool(options: RunOptions, stop: StopFlag) -> anyhow::Result<Ru
     }
     let (handoff, windows, lose_device_after) = match options.display {
         Some(display) => {
-            let handoff = SetupHandoff::new(display.setup, Arc::clone(&live.shown_version));
+            let handoff = SetupHandoff::new(display.setup);
             let handoff = Arc::new(handoff);
             (Some(handoff), display.windows, display.lose_device_after)
         }
@@ -196,7 +197,6 @@ fn start_control_socket(live: &mut LivePool, path: Option<PathBuf>) -> anyhow::R
     live.supervisor
         .start("control", HangPolicy::WaitAtEnd, move |heartbeat| {
             server.run(heartbeat);
-            Ok(())
         })
 }
 
@@ -204,8 +204,9 @@ fn start_control_socket(live: &mut LivePool, path: Option<PathBuf>) -> anyhow::R
 /// windowing library can be started only once per process. Without a parent process the pool runs until it is stopped.
 fn run_without_window(supervisor: &Supervisor, restarts: Option<u64>) {
     let pause = restarts.map(|restarts| {
-        let doublings = u32::try_from(restarts).unwrap_or(u32::MAX).min(7);
-        (FIRST_PAUSE * 2_u32.pow(doublings)).min(LONGEST_WITHOUT_WINDOW)
+        let restarts = u32::try_from(restarts).unwrap_or(u32::MAX);
+        let backoff = Backoff::new(FIRST_PAUSE, LONGEST_WITHOUT_WINDOW);
+        backoff.after_failures(restarts).next_pause()
     });
     let begun = Instant::now();
     while supervisor.check() && pause.is_none_or(|pause| begun.elapsed() < pause) {
@@ -241,7 +242,6 @@ fn start_editing(
         live.supervisor
             .start("disk-watch", HangPolicy::WaitAtEnd, move |heartbeat| {
                 watch_files(&mut watcher, &client, &journal, heartbeat);
-                Ok(())
             })?;
     }
     Ok(())
@@ -254,17 +254,7 @@ fn start_render(
     shared: &Arc<SharedWindows>,
     lose_device_after: Option<u64>,
 ) -> anyhow::Result<()> {
-    let (drawn, described) = (Arc::clone(shared), Arc::clone(&live.screen));
-    let open_screen: ScreenOpener = Box::new(move || {
-        let Some(targets) = drawn.targets() else {
-            return Ok(None);
-        };
-        let screen = GpuPresenter::open(targets, handoff.take())?;
-        let description = screen.describe();
-        print_message(&format!("picture: {description}"));
-        *described.description.lock() = description;
-        Ok(Some(Box::new(screen)))
-    });
+    let open_screen = screen_opener(shared, handoff);
     let paced = Arc::clone(shared);
     live.start_render(open_screen, move || paced.min_interval(), lose_device_after)
 }
@@ -310,60 +300,22 @@ fn show_windows(
     Ok(RunEnd::NoWindow)
 }
 
-/// Waits until a display answers or the program ends.
-fn wait_for_display(supervisor: &Supervisor) {
-    let mut backoff = Backoff::new(FIRST_PAUSE, LONGEST_PAUSE);
-    let mut was_missing = false;
-    while supervisor.check() {
-        if backoff.remaining(Instant::now()).is_zero() {
-            match check_reachable() {
-                Ok(()) => {
-                    if was_missing {
-                        print_message("display: found");
-                    }
-                    return;
-                }
-                Err(reason) => {
-                    if !std::mem::replace(&mut was_missing, true) {
-                        print_message(&format!(
-                            "display: {reason}; the pool runs without a picture until a display answers (with --headless it \
-                             never waits for one)"
-                        ));
-                    }
-                    backoff.record_failure(Instant::now());
-                }
-            }
-        }
-        std::thread::sleep(CHECK_INTERVAL);
-    }
-}
-
 /// Measurements that are logged regularly and at the end.
 #[derive(Clone)]
 struct Statistics {
-    observation_latency: Arc<DurationMeter>,
-    picture_latency: Arc<DurationMeter>,
-    draw_time: Arc<DurationMeter>,
+    meters: Meters,
     picture: Arc<Mutex<PictureStatus>>,
 }
 
 impl Statistics {
-    fn new(live: &LivePool) -> Self {
-        Self {
-            observation_latency: Arc::clone(&live.observation_latency),
-            picture_latency: Arc::clone(&live.picture_latency),
-            draw_time: Arc::clone(&live.draw_time),
-            picture: Arc::clone(&live.picture_status),
-        }
-    }
-
     fn log(&self) {
+        let meters = &self.meters;
         log_durations(
             "latency from frame to observation",
-            &self.observation_latency,
+            &meters.frame_to_observation,
         );
-        log_durations("latency from frame to picture", &self.picture_latency);
-        log_durations("time to draw a picture", &self.draw_time);
+        log_durations("latency from frame to picture", &meters.frame_to_picture);
+        log_durations("time to draw a picture", &meters.draw);
         let PictureStatus {
             scale,
             is_plain,
@@ -383,8 +335,8 @@ fn log_durations(name: &str, meter: &DurationMeter) {
     if summary.count > 0 {
         tracing::info!(
             "{name}: median {:.1} ms, 99th percentile {:.1} ms, {} measured",
-            summary.p50_secs * 1e3,
-            summary.p99_secs * 1e3,
+            summary.p50_ms,
+            summary.p99_ms,
             summary.count
         );
     }

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use anyhow::anyhow;
 
 use super::frame_tracker::TrackerConfig;
-use super::live::{LiveConfig, WindowSettings};
+use super::live::LiveConfig;
 use crate::camera::{AtEnd, SourceSpec};
 use crate::config::Problems;
 use crate::records::{LastValidSite, RecordConfig};
 use crate::render::{OutputParams, OverlayOptions, RenderSetup, StaticShape};
 use crate::runtime::print_message;
+use crate::screen::WindowSettings;
 use crate::simulation::{Simulation, SimulationParams};
 use crate::site::{self, Editor, FileWatcher, Site};
 use crate::world::ObstacleParams;

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use super::CameraError;
 use super::stderr_tail::StderrTail;
-use crate::runtime::AwakeClock;
+use crate::runtime::{AwakeClock, wait_for_exit};
 
 /// Longest wait for the exit of a child. A child that fails exits within a few milliseconds, but a worker that hangs in its
 /// driver may never exit.
@@ -27,7 +27,7 @@ const EXIT_POLL_INTERVAL: Duration = Duration::from_millis(5);
 pub(super) enum EndBy {
     /// Its process group is killed.
     Kill,
-    /// Its standard input is closed. A guard then kills its program and exits, see [`super::run_child_guard`].
+    /// Its standard input is closed. A guard then kills its program and exits, see [`crate::runtime::run_child_guard`].
     ClosedInput,
 }
 
@@ -133,13 +133,7 @@ impl ChildGroup {
     /// error. Waits at most `EXIT_TIMEOUT`.
     pub(super) fn describe_exit(&mut self) -> String {
         self.input = None;
-        let mut waited = AwakeClock::start();
-        let mut status = None;
-        while status.is_none() && waited.elapsed() < EXIT_TIMEOUT {
-            status = self.child.try_wait().ok().flatten();
-            std::thread::sleep(EXIT_POLL_INTERVAL);
-        }
-        self.has_exited |= status.is_some();
+        let status = self.wait_for_exit();
         let status = status.map_or("it closed its pipe".to_owned(), |s| s.to_string());
         match self.stderr.text() {
             None => status,
@@ -177,12 +171,9 @@ impl ChildGroup {
     /// Waits at most `EXIT_TIMEOUT` for the exit status and the complete standard error. Returns `None` if the child still runs.
     fn wait_for_exit(&mut self) -> Option<ExitStatus> {
         let mut waited = AwakeClock::start();
-        let mut status = None;
-        while waited.elapsed() < EXIT_TIMEOUT {
-            status = self.child.try_wait().ok().flatten();
-            if status.is_some() && self.stderr.is_complete() {
-                break;
-            }
+        let status = wait_for_exit(&mut self.child, EXIT_TIMEOUT, &|| true);
+        let status = status.ok().flatten();
+        while status.is_some() && !self.stderr.is_complete() && waited.elapsed() < EXIT_TIMEOUT {
             std::thread::sleep(EXIT_POLL_INTERVAL);
         }
         self.has_exited |= status.is_some();

@@ -5,7 +5,6 @@
 //! This module does not depend on the use of the frames, and it never returns an incomplete frame.
 
 mod child_group;
-mod child_guard;
 mod command;
 mod description;
 mod error;
@@ -26,9 +25,6 @@ mod synthetic;
 mod worker;
 mod y4m;
 
-#[cfg(target_os = "linux")]
-pub use self::child_guard::become_guarded_program;
-pub use self::child_guard::run_child_guard;
 pub use self::command::WorkerCommand;
 pub use self::description::{
     CameraDescription, ControlDescription, FormatDescription, SizeDescription,

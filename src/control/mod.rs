@@ -5,7 +5,6 @@
 mod client;
 mod command;
 mod event;
-mod fault_reporter;
 mod journal;
 mod lines;
 mod recording;
@@ -25,7 +24,6 @@ pub use command::{
     PoolEdit, ShowCommand, TouchMark, UpkeepCommand, VisionCommand, command_names, command_schema,
 };
 pub use event::{Event, EventKind, EventLog, EventPage};
-pub use fault_reporter::FaultReporter;
 pub use journal::Journal;
 pub use lines::{AgentLine, AgentsLine, TrackLine, VisitorLine};
 pub use recording::{COMMANDED_SECS_MAX, RecordingStatus, RecordingStep};
@@ -36,7 +34,7 @@ pub use schedule::{
 pub use stage::StageChoice;
 pub use status::{
     CalibrationEnd, CalibrationKnown, CalibrationPhase, CalibrationRejection, CalibrationResult,
-    CalibrationStatus, CalibrationWait, CameraStatus, DriftStatus, FaultStatus, OutputStatus,
-    PictureStatus, Rejection, RuleStatus, SpeciesStatus, Status, TargetResult, TimingStatus,
-    TrackStatus, VersionStatus, VisitorStatus,
+    CalibrationStatus, CalibrationWait, CameraStatus, DriftStatus, OutputStatus, PictureStatus,
+    Rejection, RuleStatus, SpeciesStatus, Status, TargetResult, TimingStatus, TrackStatus,
+    VersionStatus, VisitorStatus,
 };

@@ -11,7 +11,7 @@ use super::recording::RecordingStatus;
 use super::request::Reason;
 use super::schedule::ScheduleStatus;
 use crate::geometry::Visitor;
-use crate::runtime::{DurationStatus, MachineStatus, StageStatus};
+use crate::runtime::{DurationStatus, FaultStatus, MachineStatus, StageStatus};
 
 /// Status of a running pool.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -77,22 +77,6 @@ pub struct Status {
     pub versions: VersionStatus,
     /// The machine.
     pub machine: MachineStatus,
-}
-
-/// An active fault.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct FaultStatus {
-    /// Name of the fault, for example `camera.unplugged`.
-    pub name: String,
-    /// Description: the problem, its place, and the remedy.
-    pub detail: String,
-    /// Date and time at which it began, in UTC, ISO 8601.
-    pub since: String,
-    /// Time since it began.
-    pub for_secs: f64,
-    /// Number of occurrences since it began.
-    pub count: u64,
 }
 
 /// The camera.

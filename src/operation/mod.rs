@@ -21,4 +21,4 @@ pub use hours::{
     ClockTrust, DayName, DayParams, HoursParams, Period, PlanNow, ProjectorParams, ScheduleBoard,
     ScheduleLinks, ScheduleParams, SchedulePlan, ScheduleStage, WeeklyParams, minutes_of_day,
 };
-pub use show::{Fade, ShowControl};
+pub use show::ShowControl;

@@ -1,11 +1,9 @@
 //! A program that a site names: it switches the projectors, or delivers messages. A failure is a fault, and is tried again.
 
-use std::io::Write as _;
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::control::{FaultReporter, Journal};
-use crate::runtime::wait_for_program;
+use crate::control::Journal;
+use crate::runtime::{Fault, run_command};
 
 /// Longest time that the program may take.
 const RUN_TIME: Duration = Duration::from_secs(30);
@@ -16,7 +14,7 @@ const RETRY_PAUSE: Duration = Duration::from_secs(60);
 pub(super) struct SiteProgram {
     /// Path of its command in the site file.
     key: &'static str,
-    fault: FaultReporter,
+    fault: Fault,
     retry: Option<Instant>,
 }
 
@@ -25,7 +23,7 @@ impl SiteProgram {
     pub(super) fn new(key: &'static str, fault: &'static str, journal: &Journal) -> Self {
         Self {
             key,
-            fault: FaultReporter::new(fault, journal),
+            fault: journal.fault(fault),
             retry: None,
         }
     }
@@ -73,22 +71,8 @@ impl SiteProgram {
 }
 
 fn run(command: &str, argument: Option<&str>, line: &str) -> Result<(), String> {
-    let words = shell_words::split(command).map_err(|error| error.to_string())?;
-    let (program, arguments) = words.split_first().ok_or("the command is empty")?;
-    let mut child = Command::new(program)
-        .args(arguments)
-        .args(argument)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .spawn()
-        .map_err(|error| format!("{program} cannot be started: {error}"))?;
-    // A line is shorter than the buffer of a pipe, so this never blocks. A program that does not read it decides by its exit code.
-    if let Some(mut input) = child.stdin.take()
-        && !line.is_empty()
-    {
-        let _unread = writeln!(input, "{line}");
-    }
-    wait_for_program(&mut child, RUN_TIME).map_err(|reason| format!("{program} {reason}"))
+    let input = (!line.is_empty()).then_some(line);
+    run_command(command, argument.as_slice(), input, RUN_TIME)
 }
 
 #[cfg(test)]

@@ -6,7 +6,9 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::MappedMutexGuard;
+
+use crate::runtime::Latest;
 
 /// Time for which a stage goes on filling after the panel last asked for values. The panel asks every 50 ms while a client waits
 /// for the next value, later if the machine is busy.
@@ -22,13 +24,12 @@ pub struct LiveSlot<T> {
     wanted_until_ms: AtomicU64,
     /// Time from which the next value is due, in milliseconds since `start`.
     due_ms: AtomicU64,
-    newest: Mutex<Newest<T>>,
+    newest: Latest<Timed<T>>,
 }
 
+/// A value and the time at which it was filled.
 #[derive(Debug, Default)]
-struct Newest<T> {
-    /// Number of values so far.
-    number: u64,
+struct Timed<T> {
     at: Option<Instant>,
     value: T,
 }
@@ -39,7 +40,7 @@ impl<T: Default> Default for LiveSlot<T> {
             start: Instant::now(),
             wanted_until_ms: AtomicU64::new(0),
             due_ms: AtomicU64::new(0),
-            newest: Mutex::default(),
+            newest: Latest::default(),
         }
     }
 }
@@ -63,14 +64,14 @@ impl<T> LiveSlot<T> {
 
     /// Fills the slot. Leaves it out if the panel is reading at this moment.
     pub fn fill(&self, now: Instant, write: impl FnOnce(&mut T)) {
-        let Some(mut newest) = self.newest.try_lock() else {
-            return;
-        };
-        write(&mut newest.value);
-        newest.number += 1;
-        newest.at = Some(now);
-        let due = self.ms(now + INTERVAL);
-        self.due_ms.store(due, Ordering::Relaxed);
+        let is_filled = self.newest.try_fill(|newest| {
+            write(&mut newest.value);
+            newest.at = Some(now);
+        });
+        if is_filled {
+            let due = self.ms(now + INTERVAL);
+            self.due_ms.store(due, Ordering::Relaxed);
+        }
     }
 
     /// Asks the stage for values.
@@ -81,13 +82,12 @@ impl<T> LiveSlot<T> {
 
     /// Returns the number of the newest value and the time at which it was filled.
     pub(crate) fn newest(&self) -> (u64, Option<Instant>) {
-        let newest = self.newest.lock();
-        (newest.number, newest.at)
+        (self.newest.number(), self.newest.read().at)
     }
 
     /// Returns the newest value. The stage leaves out values while it is read.
     pub(crate) fn read(&self) -> impl std::ops::Deref<Target = T> + '_ {
-        MutexGuard::map(self.newest.lock(), |newest| &mut newest.value)
+        MappedMutexGuard::map(self.newest.read(), |newest| &mut newest.value)
     }
 }
 

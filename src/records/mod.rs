@@ -18,10 +18,7 @@ pub use lines::{
     is_standard_stream,
 };
 pub use notebook::notebook;
-pub use recordings::{
-    RecordConfig, RecordingDeck, RecordingsFolder, TapMaker, recordings, start_deck,
-    start_recorder, with_deck,
-};
+pub use recordings::{RecordConfig, RecordingDeck, RecordingsFolder, recordings, start_deck};
 pub use session::{
     DocumentsCopy, ReplayOptions, ReplaySummary, SessionConfig, SessionEnds, SessionEntry,
     SessionLog, SessionStart, TickLog, pool_hash, replay, start_session,

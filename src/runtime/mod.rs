@@ -3,28 +3,38 @@
 //!
 //! Knows no other room. Must not: know what a thread works on.
 
+mod backoff;
+mod child;
+mod child_guard;
 mod clock;
 mod date;
 mod duration_meter;
+mod fault;
 mod heartbeat;
 mod latest;
 mod machine;
 mod message;
 mod parent_process;
 mod process;
-mod program_wait;
+mod service;
 mod supervisor;
 mod timing;
 
+pub use backoff::{Backoff, FailureLimit};
+pub use child::{kill, run_command, wait_for_exit};
+#[cfg(target_os = "linux")]
+pub use child_guard::become_guarded_program;
+pub use child_guard::run_child_guard;
 pub use clock::{AwakeClock, monotonic_ns};
 pub use date::{iso_from_time, now_iso};
-pub use duration_meter::{DurationMeter, DurationStatus, DurationSummary};
+pub use duration_meter::{DurationMeter, DurationStatus};
+pub use fault::{Fault, FaultChange, FaultLedger, FaultStatus, SETTLE_TIME};
 pub use heartbeat::{HangPolicy, Heartbeat, StageBoard, StageStatus, StopFlag};
 pub use latest::Latest;
 pub use machine::{MachineStatus, free_bytes, kernel_release, machine_status};
 pub use message::print_message;
 pub use parent_process::{EXIT_NO_WINDOW, EXIT_REPORTED, end_with_parent, run_child};
 pub use process::{ensure_runtime_dir, stop_on_signals};
-pub use program_wait::wait_for_program;
-pub use supervisor::Supervisor;
-pub use timing::{Backoff, FailureLimit, FramePacer, TickClock, TickDue};
+pub use service::{Pulse, ServiceManager};
+pub use supervisor::{StageEnd, Supervisor};
+pub use timing::{FramePacer, TickClock, TickDue};

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 
+use super::child::{kill, wait_for_exit};
 use super::clock::AwakeClock;
 use super::heartbeat::StopFlag;
 use super::message::print_message;
@@ -118,18 +119,16 @@ fn start(
 
 /// Asks the child to end. Kills it if it does not end in time.
 fn end_child(child: &mut Child) -> ExitCode {
-    let mut waited = AwakeClock::start();
     ask_to_end(child);
-    while waited.elapsed() < SHUTDOWN_TIMEOUT {
-        match child.try_wait() {
-            Ok(Some(status)) if status.success() => return ExitCode::SUCCESS,
-            Ok(Some(_)) | Err(_) => return ExitCode::from(1),
-            Ok(None) => std::thread::sleep(CHECK_INTERVAL),
+    match wait_for_exit(child, SHUTDOWN_TIMEOUT, &|| true) {
+        Ok(Some(status)) => ExitCode::from(u8::from(!status.success())),
+        Ok(None) => {
+            tracing::error!("the child process does not end and is killed");
+            kill(child);
+            ExitCode::from(1)
         }
+        Err(_) => ExitCode::from(1),
     }
-    tracing::error!("the child process does not end and is killed");
-    let _gone = child.kill().and_then(|()| child.wait());
-    ExitCode::from(1)
 }
 
 #[cfg(unix)]
@@ -148,21 +147,22 @@ fn ask_to_end(child: &mut Child) {
 
 /// Makes this process end when its parent is killed. Called in the child; `parent` is the process id of the parent. Returns
 /// false if the parent has already ended.
+///
+/// # Errors
+/// When the system does not offer this. Then the process would outlive its parent.
 #[cfg(target_os = "linux")]
-pub fn end_with_parent(parent: Option<u32>) -> bool {
+pub fn end_with_parent(parent: u32) -> std::io::Result<bool> {
     use rustix::process::{Signal, getppid, set_parent_process_death_signal};
-    if let Err(error) = set_parent_process_death_signal(Some(Signal::KILL)) {
-        tracing::debug!(%error, "the child process would outlive its parent");
-    }
+    set_parent_process_death_signal(Some(Signal::KILL))?;
     // If the parent ended before the line above, there is no signal. The child then has another parent process.
     let actual = getppid().and_then(|pid| u32::try_from(pid.as_raw_nonzero().get()).ok());
-    parent.is_none_or(|parent| actual == Some(parent))
+    Ok(actual == Some(parent))
 }
 
 /// Does nothing and returns true, because other systems have no signal for the end of a parent.
 #[cfg(not(target_os = "linux"))]
-pub fn end_with_parent(_: Option<u32>) -> bool {
-    true
+pub fn end_with_parent(_: u32) -> std::io::Result<bool> {
+    Ok(true)
 }
 
 #[cfg(all(test, unix))]

@@ -13,9 +13,9 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use parking_lot::Mutex;
 
+use super::backoff::FailureLimit;
 use super::clock::AwakeClock;
 use super::heartbeat::{HangPolicy, Heartbeat, StageBoard, StopFlag};
-use super::timing::FailureLimit;
 
 /// Number of panics within [`PANIC_WINDOW`] that ends the program.
 const MAX_PANICS: usize = 3;
@@ -30,6 +30,27 @@ const HANG_TIMEOUT: Duration = Duration::from_secs(60);
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(1500);
 /// Time without a check by the supervisor from which it is logged.
 const LOGGED_PAUSE: Duration = Duration::from_secs(10);
+
+/// What a stage returns when it ends: nothing, or the error that ends the program.
+pub trait StageEnd {
+    /// Returns it as a result.
+    ///
+    /// # Errors
+    /// The error of the stage.
+    fn into_result(self) -> anyhow::Result<()>;
+}
+
+impl StageEnd for () {
+    fn into_result(self) -> anyhow::Result<()> {
+        Ok(())
+    }
+}
+
+impl StageEnd for anyhow::Result<()> {
+    fn into_result(self) -> anyhow::Result<()> {
+        self
+    }
+}
 
 /// The threads of the running pool.
 pub struct Supervisor {
@@ -93,11 +114,11 @@ impl Supervisor {
     ///
     /// # Errors
     /// When the operating system cannot start the thread.
-    pub fn start(
+    pub fn start<E: StageEnd>(
         &mut self,
         name: &'static str,
         hang_policy: HangPolicy,
-        mut stage: impl FnMut(&Heartbeat) -> anyhow::Result<()> + Send + 'static,
+        mut stage: impl FnMut(&Heartbeat) -> E + Send + 'static,
     ) -> anyhow::Result<()> {
         let heartbeat = Arc::new(Heartbeat::new(
             Arc::clone(&self.stop),
@@ -109,7 +130,7 @@ impl Supervisor {
         let mut run = move || {
             loop {
                 // A stage builds its working state again in every call, so no half-changed state survives a panic.
-                match catch_unwind(AssertUnwindSafe(|| stage(&own))) {
+                match catch_unwind(AssertUnwindSafe(|| stage(&own).into_result())) {
                     Ok(Ok(())) if own.take_restart() => {
                         tracing::info!(thread = name, "the thread is restarted by an operator");
                         own.record_restart(false);
@@ -263,7 +284,6 @@ mod tests {
                 let round = counted.fetch_add(1, Ordering::Relaxed);
                 assert!(round >= 2, "one of the two panics of this test");
                 while heartbeat.sleep(Duration::from_millis(5)) {}
-                Ok(())
             })
             .unwrap();
         wait_until(|| rounds.load(Ordering::Relaxed) == 3);
@@ -284,7 +304,6 @@ mod tests {
                 let round = counted.fetch_add(1, Ordering::Relaxed);
                 assert!(round != 1, "the panic of this test");
                 while heartbeat.sleep(Duration::from_millis(5)) {}
-                Ok(())
             })
             .unwrap();
         let board = supervisor.board();
@@ -308,14 +327,13 @@ mod tests {
     fn three_panics_end_all_threads_with_the_reason() {
         let mut supervisor = Supervisor::new(StopFlag::default());
         supervisor
-            .start("broken", HangPolicy::EndProgram, |_| {
-                panic!("part of the test")
+            .start("broken", HangPolicy::EndProgram, |heartbeat| {
+                assert!(heartbeat.is_stopping(), "the panic of this test");
             })
             .unwrap();
         supervisor
             .start("sound", HangPolicy::EndProgram, |heartbeat| {
                 while heartbeat.sleep(Duration::from_millis(5)) {}
-                Ok(())
             })
             .unwrap();
         wait_until(|| !supervisor.check());

@@ -1,8 +1,7 @@
-//! Decides when an action is due: a tick of the simulation, a frame of the picture, or the next attempt after a failure.
+//! Decides when an action is due: a tick of the simulation, or a frame of the picture.
 //!
 //! The caller reads the monotonic clock and passes the time to these functions; nothing in this file reads a clock.
 
-use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 /// Largest lateness of the simulation. If it is later, the overdue ticks are dropped: the fish pause instead of moving too
@@ -74,84 +73,6 @@ impl FramePacer {
     }
 }
 
-/// Pauses between attempts. The first retry is immediate, and the second comes after `first`. Each further pause is twice as
-/// long as the previous one, up to `longest`.
-#[derive(Clone, Copy, Debug)]
-pub struct Backoff {
-    first: Duration,
-    longest: Duration,
-    pause: Duration,
-    ready: Option<Instant>,
-    settles: Option<Instant>,
-}
-
-/// Time without a failure after which the pauses start again from the beginning.
-const SETTLED_AFTER: Duration = Duration::from_secs(5);
-
-impl Backoff {
-    /// Creates a backoff without failures.
-    pub fn new(first: Duration, longest: Duration) -> Self {
-        Self {
-            first,
-            longest,
-            pause: Duration::ZERO,
-            ready: None,
-            settles: None,
-        }
-    }
-
-    /// Returns the time until the next attempt; zero if the attempt may be made now.
-    pub fn remaining(&self, now: Instant) -> Duration {
-        self.ready
-            .map_or(Duration::ZERO, |ready| ready.saturating_duration_since(now))
-    }
-
-    /// Records that an attempt failed, or that a resource that was open was lost.
-    pub fn record_failure(&mut self, now: Instant) {
-        self.ready = Some(now + self.pause);
-        self.pause = (self.pause * 2).clamp(self.first, self.longest);
-        self.settles = None;
-    }
-
-    /// Records that the resource works. If it works for [`SETTLED_AFTER`], the next pause is the first one again.
-    pub fn record_success(&mut self, now: Instant) {
-        let settles = *self.settles.get_or_insert(now + SETTLED_AFTER);
-        if now >= settles {
-            self.pause = Duration::ZERO;
-        }
-    }
-}
-
-/// Detects failures that repeat too often.
-#[derive(Clone, Debug)]
-pub struct FailureLimit {
-    max: usize,
-    window: Duration,
-    times: VecDeque<Instant>,
-}
-
-impl FailureLimit {
-    /// Creates a limit that is reached by `max` failures within `window`.
-    pub fn new(max: usize, window: Duration) -> Self {
-        Self {
-            max,
-            window,
-            times: VecDeque::with_capacity(max),
-        }
-    }
-
-    /// Records a failure. Returns true when the limit is reached.
-    pub fn record(&mut self, now: Instant) -> bool {
-        while self.times.len() >= self.max
-            || (self.times.front()).is_some_and(|&t| now.saturating_duration_since(t) > self.window)
-        {
-            self.times.pop_front();
-        }
-        self.times.push_back(now);
-        self.times.len() >= self.max
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -196,44 +117,5 @@ mod tests {
         // One frame takes 100 ms. The next frames are fast again.
         assert_eq!(pacer.pause(start + 113 * MS, 10 * MS), Duration::ZERO);
         assert_eq!(pacer.pause(start + 114 * MS, 10 * MS), 9 * MS);
-    }
-
-    #[test]
-    fn pauses_grow_and_are_short_again_after_a_while_without_failure() {
-        let start = Instant::now();
-        let mut backoff = Backoff::new(100 * MS, 300 * MS);
-        let mut pauses = Vec::new();
-        for _ in 0..5 {
-            backoff.record_failure(start);
-            pauses.push(backoff.remaining(start));
-        }
-        assert_eq!(pauses, [0, 100, 200, 300, 300].map(|n| n * MS));
-        assert_eq!(backoff.remaining(start + 300 * MS), Duration::ZERO);
-        backoff.record_success(start + 300 * MS);
-        backoff.record_failure(start + 400 * MS);
-        assert_eq!(
-            backoff.remaining(start + 400 * MS),
-            300 * MS,
-            "100 ms without failure are too short to shorten the pauses"
-        );
-        backoff.record_success(start + 1_000 * MS);
-        backoff.record_success(start + 6_000 * MS);
-        backoff.record_failure(start + 6_000 * MS);
-        assert_eq!(backoff.remaining(start + 6_000 * MS), Duration::ZERO);
-    }
-
-    #[test]
-    fn only_failures_within_the_window_count() {
-        let start = Instant::now();
-        let mut limit = FailureLimit::new(3, 100 * MS);
-        assert!(!limit.record(start));
-        assert!(!limit.record(start + 60 * MS));
-        assert!(
-            !limit.record(start + 120 * MS),
-            "the first one is outside the window"
-        );
-        assert!(limit.record(start + 150 * MS));
-        assert!(limit.record(start + 151 * MS));
-        assert!(!limit.record(start + 1_000 * MS));
     }
 }

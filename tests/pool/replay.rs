@@ -278,7 +278,6 @@ fn the_watching_thread_sends_changed_files() {
     supervisor
         .start("disk-watch", HangPolicy::WaitAtEnd, move |heartbeat| {
             watch_files(&mut watcher, &client, &journal, heartbeat);
-            Ok(())
         })
         .unwrap();
     let text = std::fs::read_to_string(&site).unwrap();

@@ -29,7 +29,6 @@ impl Served {
         pool.supervisor
             .start("control", HangPolicy::WaitAtEnd, move |heartbeat| {
                 server.run(heartbeat);
-                Ok(())
             })
             .unwrap();
         Self { pool, folder }

@@ -356,7 +356,7 @@ fn standard_input_that_goes_silent_is_reported() {
     };
     wait("the fault", || reads("stalled"));
     std::fs::write(&go, "").unwrap();
-    wait("its end", || reads("camera fault ended"));
+    wait("its end", || reads("the fault is over"));
     writer.kill().unwrap();
     writer.wait().unwrap();
     wait("the end of the input", || {

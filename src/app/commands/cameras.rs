@@ -22,7 +22,7 @@ const CHOICES_MAX: usize = 10;
 
 /// `shoal cameras`.
 #[derive(Debug, Args)]
-pub(crate) struct CamerasArguments {
+pub(in crate::app) struct CamerasArguments {
     /// Print the list as JSON
     #[arg(long)]
     json: bool,
@@ -38,7 +38,7 @@ No camera found. Check:
 ";
 
 /// Prints the cameras. Returns exit code 1 if there are none.
-pub(super) fn cameras(arguments: &CamerasArguments) -> anyhow::Result<ExitCode> {
+pub(in crate::app) fn cameras(arguments: &CamerasArguments) -> anyhow::Result<ExitCode> {
     let listing = list_cameras(&WorkerCommand::own()?, ANSWER_TIMEOUT)?;
     for problem in &listing.problems {
         print_message(&format!("warning: {problem}"));

@@ -5,11 +5,12 @@ use std::process::ExitCode;
 
 use clap::Args;
 
+use super::arguments::{frame_rate, pair};
 use crate::camera::{CaptureRequest, SourceKind, SourceSpec, run_capture_worker, run_list_worker};
 
 /// `shoal capture-worker`.
 #[derive(Debug, Args)]
-pub(crate) struct CaptureWorkerArguments {
+pub(in crate::app) struct CaptureWorkerArguments {
     /// List all cameras instead of opening one
     #[arg(long)]
     list: bool,
@@ -23,7 +24,7 @@ pub(crate) struct CaptureWorkerArguments {
     #[arg(long, value_name = "WxH", value_parser = size_px)]
     size: Option<(u32, u32)>,
     /// Frames per second
-    #[arg(long, value_name = "F", value_parser = crate::app::cli::frame_rate)]
+    #[arg(long, value_name = "F", value_parser = frame_rate)]
     fps: Option<f64>,
     /// Set a control of the camera
     #[arg(long, value_name = "NAME=VALUE", value_parser = control)]
@@ -34,7 +35,9 @@ pub(crate) struct CaptureWorkerArguments {
 }
 
 /// Runs a worker until its camera fails or standard input is closed.
-pub(super) fn capture_worker(arguments: &CaptureWorkerArguments) -> anyhow::Result<ExitCode> {
+pub(in crate::app) fn capture_worker(
+    arguments: &CaptureWorkerArguments,
+) -> anyhow::Result<ExitCode> {
     if arguments.list {
         run_list_worker();
         return Ok(ExitCode::SUCCESS);
@@ -60,7 +63,7 @@ pub(super) fn capture_worker(arguments: &CaptureWorkerArguments) -> anyhow::Resu
 }
 
 fn size_px(text: &str) -> Result<(u32, u32), String> {
-    crate::app::cli::pair(text).ok_or_else(|| "expected WIDTHxHEIGHT in pixels".to_owned())
+    pair(text).ok_or_else(|| "expected WIDTHxHEIGHT in pixels".to_owned())
 }
 
 fn control(text: &str) -> Result<(String, i64), String> {

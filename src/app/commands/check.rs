@@ -3,14 +3,26 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use crate::app::cli::CheckArguments;
+use clap::Args;
+
+use super::arguments::SiteArguments;
 use crate::site;
+
+/// `shoal check`.
+#[derive(Debug, Args)]
+pub(in crate::app) struct CheckArguments {
+    #[command(flatten)]
+    site: SiteArguments,
+    /// Report as JSON
+    #[arg(long)]
+    json: bool,
+}
 
 /// Prints the report. Returns exit code 0 if the site can run, otherwise 1.
 ///
 /// # Errors
 /// When standard output cannot be written.
-pub(super) fn check(arguments: &CheckArguments) -> anyhow::Result<ExitCode> {
+pub(in crate::app) fn check(arguments: &CheckArguments) -> anyhow::Result<ExitCode> {
     let report = site::check_report(arguments.site.site.as_deref());
     let mut out = std::io::stdout().lock();
     if arguments.json {

@@ -8,12 +8,12 @@ use anyhow::Context;
 use clap::Args;
 
 #[cfg(target_os = "linux")]
-use crate::camera::become_guarded_program;
-use crate::camera::run_child_guard;
+use crate::runtime::become_guarded_program;
+use crate::runtime::run_child_guard;
 
 /// `shoal child-guard`.
 #[derive(Debug, Args)]
-pub(crate) struct ChildGuardArguments {
+pub(in crate::app) struct ChildGuardArguments {
     /// The process id of the guard that has started this process, which then becomes the program
     #[arg(long)]
     #[cfg(target_os = "linux")]
@@ -24,7 +24,7 @@ pub(crate) struct ChildGuardArguments {
 }
 
 /// Runs the program. Returns only if the program cannot be started.
-pub(super) fn child_guard(arguments: &ChildGuardArguments) -> anyhow::Result<ExitCode> {
+pub(in crate::app) fn child_guard(arguments: &ChildGuardArguments) -> anyhow::Result<ExitCode> {
     let program = arguments.words.first().cloned().unwrap_or_default();
     #[cfg(target_os = "linux")]
     let error = match arguments.guard {

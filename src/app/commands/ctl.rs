@@ -93,7 +93,7 @@ impl ShowName {
     }
 }
 
-pub(super) fn ctl(arguments: CtlArguments) -> anyhow::Result<ExitCode> {
+pub(in crate::app) fn ctl(arguments: CtlArguments) -> anyhow::Result<ExitCode> {
     let path = match arguments.socket {
         Some(path) => path,
         None => find_instance()?,

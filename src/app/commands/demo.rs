@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::app::cli::DemoArguments;
+use clap::Args;
+
+use super::arguments::{SiteArguments, seconds, size_px};
 use crate::app::demo_video::{self, DemoOptions, render_demo};
-use crate::app::live::check_reachable;
 use crate::app::run_pool::{DisplayOptions, Documents, RunOptions, run_pool};
 use crate::app::site_setup::{
     camera_source, first_output_setup, live_config, load_site, load_watched_documents,
@@ -13,15 +14,39 @@ use crate::app::site_setup::{
 };
 use crate::camera::AtEnd;
 use crate::runtime::{print_message, stop_on_signals};
+use crate::screen::check_reachable;
 use crate::site::Site;
 use crate::world::OverlayLayers;
+
+/// `shoal demo`.
+#[derive(Debug, Args)]
+pub(in crate::app) struct DemoArguments {
+    #[command(flatten)]
+    site: SiteArguments,
+    /// Camera source; default: synthetic visitors (see `shoal track --help`)
+    #[arg(long, value_name = "SRC")]
+    camera: Option<String>,
+    /// Duration; default: until Escape and Q in a window, 10 s in a folder
+    #[arg(long, value_name = "SECS", value_parser = seconds)]
+    seconds: Option<f64>,
+    /// Size of the picture in a window (default: the size in the site) or in a folder (default: 720 pixels high, in the
+    /// proportions of the surface); a fullscreen picture has the size of its monitor
+    #[arg(long, value_name = "WxH", value_parser = size_px)]
+    size: Option<(u32, u32)>,
+    /// Render pictures and a video into this folder even if there is a display; default without a display: demo-output
+    #[arg(long, value_name = "DIR", conflicts_with = "windowed")]
+    out: Option<PathBuf>,
+    /// Show the picture in a window instead of fullscreen
+    #[arg(long)]
+    windowed: bool,
+}
 
 /// Duration of a demo that is rendered into a folder, in seconds, if `--seconds` is not given.
 const VIDEO_SECS: f64 = 10.0;
 /// Output folder of a demo without a display, if `--out` is not given.
 const VIDEO_FOLDER: &str = "demo-output";
 
-pub(super) fn demo(arguments: DemoArguments) -> anyhow::Result<ExitCode> {
+pub(in crate::app) fn demo(arguments: DemoArguments) -> anyhow::Result<ExitCode> {
     let folder = match &arguments.out {
         Some(out) => Some(out.clone()),
         None => check_reachable().err().map(|reason| {

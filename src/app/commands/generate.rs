@@ -4,10 +4,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use clap::{Args, CommandFactory as _};
+use clap::Args;
 use clap_complete::Shell;
-
-use crate::app::cli::Arguments;
 
 /// `shoal generate`.
 #[derive(Debug, Args)]
@@ -20,8 +18,11 @@ pub(in crate::app) struct GenerateArguments {
     completions: Option<PathBuf>,
 }
 
-pub(super) fn generate(arguments: &GenerateArguments) -> anyhow::Result<ExitCode> {
-    let mut command = Arguments::command();
+/// Writes the files for the command line that `command` defines.
+pub(in crate::app) fn generate(
+    arguments: &GenerateArguments,
+    mut command: clap::Command,
+) -> anyhow::Result<ExitCode> {
     if let Some(folder) = &arguments.completions {
         for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
             clap_complete::generate_to(shell, &mut command, "shoal", folder)

@@ -1,6 +1,7 @@
 //! The commands of the command line, one file per command. Each file converts its arguments to the options of the library code
 //! that does the work.
 
+mod arguments;
 mod calibrate;
 mod cameras;
 mod capture_worker;
@@ -20,25 +21,31 @@ mod simulate;
 mod track;
 mod visitors;
 
-pub(super) use cameras::CamerasArguments;
-pub(super) use capture_worker::CaptureWorkerArguments;
-pub(super) use child_guard::ChildGuardArguments;
+pub(super) use calibrate::{CalibrateArguments, calibrate};
+pub(super) use cameras::{CamerasArguments, cameras};
+pub(super) use capture_worker::{CaptureWorkerArguments, capture_worker};
+pub(super) use check::{CheckArguments, check};
+pub(super) use child_guard::{ChildGuardArguments, child_guard};
 #[cfg(unix)]
-pub(super) use ctl::CtlArguments;
-pub(super) use generate::GenerateArguments;
-pub(super) use schedule::ScheduleArguments;
-pub(super) use visitors::VisitorsArguments;
+pub(super) use ctl::{CtlArguments, ctl};
+pub(super) use demo::{DemoArguments, demo};
+pub(super) use generate::{GenerateArguments, generate};
+pub(super) use life::{LifeArguments, life};
+pub(super) use monitors::monitors;
+pub(super) use render::{RenderArguments, render};
+pub(super) use run::{RunArguments, run};
+pub(super) use schedule::{ScheduleArguments, schedule};
+pub(super) use schema::schema;
+pub(super) use simulate::{SimulateArguments, simulate};
+pub(super) use track::{TrackArguments, track};
+pub(super) use visitors::{VisitorsArguments, visitors};
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use anyhow::Context as _;
 
-use super::cli::Command;
 use crate::camera::{SourceKind, SourceSpec};
 use crate::files::check_not_input;
-use crate::runtime::ensure_runtime_dir;
 
 /// Checks that a command replaces none of the files that it reads.
 ///
@@ -60,35 +67,5 @@ fn camera_file(source: &str, folder: &Path) -> Option<PathBuf> {
     match SourceSpec::parse(source).ok()?.kind {
         SourceKind::File(path) => Some(folder.join(path)),
         _ => None,
-    }
-}
-
-/// Runs a command. `words` is the command line without the name of the program.
-pub(super) fn dispatch(command: Command, words: &[OsString]) -> anyhow::Result<ExitCode> {
-    if matches!(
-        command,
-        Command::Run(_) | Command::Demo(_) | Command::Render(_)
-    ) {
-        ensure_runtime_dir();
-    }
-    match command {
-        Command::Run(arguments) => run::run(arguments, words),
-        #[cfg(unix)]
-        Command::Ctl(arguments) => ctl::ctl(arguments),
-        Command::Demo(arguments) => demo::demo(arguments),
-        Command::Track(arguments) => track::track(arguments),
-        Command::Simulate(arguments) => simulate::simulate(arguments),
-        Command::Life(arguments) => life::life(&arguments),
-        Command::Render(arguments) => render::render(&arguments),
-        Command::Calibrate(arguments) => calibrate::calibrate(arguments),
-        Command::Check(arguments) => check::check(&arguments),
-        Command::Schedule(arguments) => schedule::schedule(&arguments),
-        Command::Visitors(arguments) => visitors::visitors(&arguments),
-        Command::Generate(arguments) => generate::generate(&arguments),
-        Command::Schema => schema::schema(),
-        Command::Cameras(arguments) => cameras::cameras(&arguments),
-        Command::Monitors => monitors::monitors(),
-        Command::CaptureWorker(arguments) => capture_worker::capture_worker(&arguments),
-        Command::ChildGuard(arguments) => child_guard::child_guard(&arguments),
     }
 }

@@ -5,9 +5,9 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 
-use crate::app::live::list_monitors;
+use crate::screen::list_monitors;
 
-pub(super) fn monitors() -> anyhow::Result<ExitCode> {
+pub(in crate::app) fn monitors() -> anyhow::Result<ExitCode> {
     let mut text = String::new();
     for monitor in list_monitors()? {
         text += &serde_json::to_string(&monitor)?;

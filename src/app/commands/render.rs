@@ -1,17 +1,44 @@
 //! `shoal render`.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::Args;
+
+use super::arguments::{
+    OverlayArguments, PoolArguments, SiteArguments, frame_rate, seconds, size_px,
+};
 use super::keep_inputs;
-use crate::app::cli::RenderArguments;
 use crate::app::offscreen::{PictureOutput, RenderOptions, render_offscreen};
 use crate::app::site_setup::{first_output_setup, load_site, simulation};
 use crate::app::visitor_source::VisitorSource;
 use crate::runtime::{print_message, stop_on_signals};
-use crate::world::OverlayLayer;
-use crate::world::Snapshot;
+use crate::world::{OverlayLayer, Snapshot};
 
-pub(super) fn render(arguments: &RenderArguments) -> anyhow::Result<ExitCode> {
+/// `shoal render`.
+#[derive(Debug, Args)]
+pub(in crate::app) struct RenderArguments {
+    #[command(flatten)]
+    site: SiteArguments,
+    #[command(flatten)]
+    pool: PoolArguments,
+    /// Simulated time in seconds
+    #[arg(long, value_name = "N", value_parser = seconds)]
+    seconds: f64,
+    /// Frames per second
+    #[arg(long, value_name = "F", default_value_t = 30.0, value_parser = frame_rate)]
+    fps: f64,
+    /// Size of the picture in pixels
+    #[arg(long, value_name = "WxH", default_value = "1280x720", value_parser = size_px)]
+    size: (u32, u32),
+    #[command(flatten)]
+    overlay: OverlayArguments,
+    /// Output: a folder for 00000.png and so on, or a FILE.y4m
+    #[arg(long, value_name = "DIR|FILE.y4m")]
+    out: PathBuf,
+}
+
+pub(in crate::app) fn render(arguments: &RenderArguments) -> anyhow::Result<ExitCode> {
     let pool = &arguments.pool;
     let site = load_site(arguments.site.site.as_deref(), pool.scene.as_deref())?;
     keep_inputs(

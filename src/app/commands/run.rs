@@ -1,23 +1,101 @@
 //! `shoal run`.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::app::cli::RunArguments;
+use clap::Args;
+
+use super::arguments::{CAMERA_HELP, OverlayArguments, SiteArguments, seconds};
 use crate::app::panel_stage::panel_options;
 use crate::app::run_pool::{DisplayOptions, Documents, RunEnd, RunOptions, run_pool};
 use crate::app::site_setup::{live_config, load_watched_documents, render_setup, window_settings};
-use crate::camera::AtEnd;
+use crate::camera::{AtEnd, MAX_RECORDING_SECS};
+use crate::panel::Listen;
 use crate::records::RecordConfig;
 use crate::render::RenderSetup;
 use crate::runtime::{EXIT_NO_WINDOW, end_with_parent, run_child, stop_on_signals};
 use crate::site::Site;
 
-pub(super) fn run(arguments: RunArguments, words: &[OsString]) -> anyhow::Result<ExitCode> {
+/// `shoal run`.
+#[derive(Debug, Args)]
+pub(in crate::app) struct RunArguments {
+    #[command(flatten)]
+    site: SiteArguments,
+    #[arg(long, value_name = "SRC", long_help = CAMERA_HELP, help = "Camera source; default: the source of the site")]
+    camera: Option<String>,
+    /// Scene; default: the scene of the site
+    #[arg(long, value_name = "NAME")]
+    scene: Option<String>,
+    /// Run without a picture
+    #[arg(long, conflicts_with = "windowed")]
+    headless: bool,
+    /// Show the picture in a window instead of fullscreen
+    #[arg(long)]
+    windowed: bool,
+    /// Record the frames of the camera to this file
+    #[arg(long, value_name = "FILE.y4m")]
+    record: Option<PathBuf>,
+    /// Duration of the recording in seconds, at most 3600; the recording ends earlier if the file reaches 8 GiB
+    #[arg(long, value_name = "N", default_value_t = 60.0, value_parser = record_secs, requires = "record")]
+    record_secs: f64,
+    /// Log commands and observations into this new folder, so that `shoal simulate --session` gives the same run again
+    #[arg(long, value_name = "DIR")]
+    log_session: Option<PathBuf>,
+    /// Keep the last five to ten minutes in memory, and write them into a folder in this one when a fault begins or after
+    /// `shoal ctl keep`; `shoal simulate --session` repeats them
+    #[arg(long, value_name = "DIR", conflicts_with = "log_session")]
+    keep_incidents: Option<PathBuf>,
+    #[command(flatten)]
+    overlay: OverlayArguments,
+    /// End after this time
+    #[arg(long, value_name = "SECS", value_parser = seconds)]
+    seconds: Option<f64>,
+    /// Path of the control socket for `shoal ctl`; default: shoal-NUMBER.sock in $RUNTIME_DIRECTORY, $XDG_RUNTIME_DIR/shoal or
+    /// /tmp/shoal-USER
+    #[cfg(unix)]
+    #[arg(long, value_name = "PATH")]
+    control_socket: Option<PathBuf>,
+    /// Where the operator's panel can be opened: local, lan, ADDRESS:PORT or off; default: `panel.listen` of the site
+    #[arg(long, value_name = "WHERE", value_parser = listen)]
+    panel: Option<String>,
+    /// Open the panel for every device in the local network, for the first installation with a phone; the same as --panel lan
+    #[arg(long, conflicts_with = "panel")]
+    setup: bool,
+
+    /// Lose the graphics device once after this number of pictures, to test that it is opened again
+    #[arg(long, value_name = "PICTURES", hide = true)]
+    lose_device_after: Option<u64>,
+    /// Run as the child process that is restarted after a crash; the number of restarts so far
+    #[arg(long, value_name = "RESTARTS", hide = true)]
+    pub(in crate::app) child_restarts: Option<u64>,
+    /// Number of the parent process of a child process
+    #[arg(long, value_name = "NUMBER", hide = true)]
+    parent_process: Option<u32>,
+}
+
+fn listen(text: &str) -> Result<String, String> {
+    Listen::parse(text)?;
+    Ok(text.to_owned())
+}
+
+fn record_secs(text: &str) -> Result<f64, String> {
+    match seconds(text) {
+        Ok(secs) if secs > 0.0 && secs <= MAX_RECORDING_SECS => Ok(secs),
+        _ => Err("expected seconds, more than 0 and at most 3600".to_owned()),
+    }
+}
+
+pub(in crate::app) fn run(arguments: RunArguments, words: &[OsString]) -> anyhow::Result<ExitCode> {
     let stop = stop_on_signals()?;
     match arguments.child_restarts {
         Some(_) => {
-            let has_parent = end_with_parent(arguments.parent_process);
+            let parent = arguments.parent_process;
+            let has_parent = parent.map_or(Ok(true), end_with_parent);
+            let has_parent = has_parent.unwrap_or_else(|error| {
+                tracing::debug!(%error, "the child process would outlive its parent");
+                true
+            });
             anyhow::ensure!(has_parent, "the parent process has ended");
         }
         None if arguments.headless => {}

@@ -30,7 +30,7 @@ pub(in crate::app) struct ScheduleArguments {
     json: bool,
 }
 
-pub(super) fn schedule(arguments: &ScheduleArguments) -> anyhow::Result<ExitCode> {
+pub(in crate::app) fn schedule(arguments: &ScheduleArguments) -> anyhow::Result<ExitCode> {
     let site = site::load(arguments.site.as_deref(), None)?;
     let compiled = SchedulePlan::compile(&site.file.schedule);
     // `load` has checked the table.

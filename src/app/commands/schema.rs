@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use crate::site;
 
-pub(super) fn schema() -> anyhow::Result<ExitCode> {
+pub(in crate::app) fn schema() -> anyhow::Result<ExitCode> {
     let text = serde_json::to_string_pretty(&site::schemas())?;
     writeln!(std::io::stdout().lock(), "{text}")?;
     Ok(ExitCode::SUCCESS)

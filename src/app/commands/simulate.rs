@@ -1,14 +1,15 @@
 //! `shoal simulate`.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::Context;
+use clap::Args;
 
+use super::arguments::{PoolArguments, SiteArguments, seconds};
 use super::keep_inputs;
-use crate::app::cli::SimulateArguments;
 use crate::app::simulate::{self, CommandScript, SimulateOptions};
 use crate::app::site_setup::{load_documents, load_site};
 use crate::files::{OutputKind, check_output, save_file};
@@ -18,7 +19,50 @@ use crate::runtime::{print_message, stop_on_signals};
 use crate::simulation::SimulationParams;
 use crate::site::Site;
 
-pub(super) fn simulate(arguments: SimulateArguments) -> anyhow::Result<ExitCode> {
+/// `shoal simulate`.
+#[derive(Debug, Args)]
+pub(in crate::app) struct SimulateArguments {
+    #[command(flatten)]
+    site: SiteArguments,
+    #[command(flatten)]
+    pool: PoolArguments,
+    /// Simulated time in seconds
+    #[arg(long, value_name = "N", value_parser = seconds, required_unless_present = "session")]
+    seconds: Option<f64>,
+    /// Replay the session in this folder, which `shoal run --log-session` wrote, and compare every second with the run
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["site", "scene", "shadows", "visitors", "seconds", "commands", "save_state", "load_state", "report", "report_json"])]
+    session: Option<PathBuf>,
+    /// Write one line per this number of ticks
+    #[arg(long, value_name = "TICKS", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    every: u64,
+    /// Apply the commands in this file at their ticks, one {"tick":T,"command":{…}} per line, as --log-commands writes them
+    #[arg(long, value_name = "LOG.jsonl")]
+    commands: Option<PathBuf>,
+    /// Log the applied commands; with the same shadows, the log gives the same run again
+    #[arg(long, value_name = "LOG.jsonl", requires = "commands")]
+    log_commands: Option<PathBuf>,
+    /// Save the state at the end, so that a later run with the same site and scene can continue from it
+    #[arg(long, value_name = "STATE.json")]
+    save_state: Option<PathBuf>,
+    /// Continue from a saved state; its seed replaces --seed
+    #[arg(long, value_name = "STATE.json")]
+    load_state: Option<PathBuf>,
+    /// Write the steering forces of every fish too, by the name of the action
+    #[arg(long)]
+    why: bool,
+    /// Print a report of the life in the pool at the end: time per need and action, stillness, touches, visitors, director
+    /// rules, and problems in words
+    #[arg(long)]
+    report: bool,
+    /// Write the report as JSON
+    #[arg(long, value_name = "R.json")]
+    report_json: Option<PathBuf>,
+    /// Output file for the agents, one JSON object per line; - for standard output
+    #[arg(long, value_name = "A.jsonl", required_unless_present_any = ["report", "report_json", "session"])]
+    out: Option<PathBuf>,
+}
+
+pub(in crate::app) fn simulate(arguments: SimulateArguments) -> anyhow::Result<ExitCode> {
     if let Some(session) = arguments.session {
         let options = ReplayOptions {
             session,

@@ -39,7 +39,7 @@ pub(in crate::app) struct VisitorsArguments {
     map: bool,
 }
 
-pub(super) fn visitors(arguments: &VisitorsArguments) -> anyhow::Result<ExitCode> {
+pub(in crate::app) fn visitors(arguments: &VisitorsArguments) -> anyhow::Result<ExitCode> {
     let site = site::load(arguments.site.as_deref(), None)?;
     let path = match &arguments.file {
         Some(file) => file.clone(),

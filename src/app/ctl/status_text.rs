@@ -190,7 +190,8 @@ fn time_text(secs: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::{FaultStatus, SpeciesStatus};
+    use crate::control::SpeciesStatus;
+    use crate::runtime::FaultStatus;
 
     #[test]
     fn the_text_begins_with_the_sentence_and_the_faults() {

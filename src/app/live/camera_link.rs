@@ -11,8 +11,8 @@ use parking_lot::Mutex;
 use crate::camera::{
     AtEnd, CameraHealth, CameraParams, Feed, FeedSetup, SourceSpec, WorkerCommand,
 };
-use crate::records::TapMaker;
-use crate::runtime::print_message;
+use crate::records::RecordingDeck;
+use crate::runtime::{FaultLedger, print_message};
 
 /// Time between two checks whether the old source is closed.
 const CLOSE_PAUSE: Duration = Duration::from_millis(5);
@@ -30,13 +30,14 @@ pub(crate) struct CameraLink {
     folder: Option<PathBuf>,
     at_end: AtEnd,
     worker: WorkerCommand,
-    make_tap: TapMaker,
+    recorder: Arc<RecordingDeck>,
+    faults: FaultLedger,
     /// Whether an operator wants the source to be opened again.
     must_reopen: AtomicBool,
 }
 
 impl CameraLink {
-    /// Opens the source.
+    /// Opens the source, whose frames go to `recorder` and whose faults to `faults`.
     ///
     /// # Errors
     /// When no thread can be started. A missing camera is a fault, not an error.
@@ -44,14 +45,15 @@ impl CameraLink {
         (spec, params): (SourceSpec, &CameraParams),
         folder: Option<PathBuf>,
         at_end: AtEnd,
-        make_tap: TapMaker,
+        recorder: &Arc<RecordingDeck>,
+        faults: &FaultLedger,
     ) -> anyhow::Result<Self> {
         let worker = WorkerCommand::own()?;
         let setup = FeedSetup {
             at_end,
             ..FeedSetup::new(spec, params, worker.clone())
         };
-        let feed = Feed::open(setup.clone(), make_tap())?;
+        let feed = Feed::open_with_ledger(setup.clone(), Some(recorder.tap()), faults)?;
         Ok(Self {
             feed: Mutex::new(Some(Arc::new(feed))),
             opened: Mutex::new(setup.clone()),
@@ -60,7 +62,8 @@ impl CameraLink {
             folder,
             at_end,
             worker,
-            make_tap,
+            recorder: Arc::clone(recorder),
+            faults: faults.clone(),
             must_reopen: AtomicBool::new(false),
         })
     }
@@ -147,7 +150,7 @@ impl CameraLink {
                 std::thread::sleep(CLOSE_PAUSE);
             }
         }
-        let feed = Feed::open(setup.clone(), (self.make_tap)())?;
+        let feed = Feed::open_with_ledger(setup.clone(), Some(self.recorder.tap()), &self.faults)?;
         print_message(&format!("camera: {} is opened again", feed.name()));
         *self.feed.lock() = Some(Arc::new(feed));
         *self.opened.lock() = setup;
@@ -162,7 +165,9 @@ mod tests {
     fn link(params: &CameraParams) -> CameraLink {
         let spec = SourceSpec::parse(&params.source).unwrap();
         let folder = Some(PathBuf::new());
-        CameraLink::open((spec, params), folder, AtEnd::Repeat, Box::new(|| None)).unwrap()
+        let faults = FaultLedger::default();
+        let recorder = Arc::default();
+        CameraLink::open((spec, params), folder, AtEnd::Repeat, &recorder, &faults).unwrap()
     }
 
     #[test]

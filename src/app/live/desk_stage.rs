@@ -14,20 +14,20 @@ use parking_lot::Mutex;
 
 use crate::app::desk::Desk;
 use crate::control::{
-    Board, CalibrationStatus, Command, DeskEvent, DocumentsPage, EditorStep, EventKind,
-    FaultReporter, Incoming, Journal, Outcome, PoolCommand, ShowCommand, Source, SourceKind,
-    StageReport, Status, UpkeepCommand, VisionCommand,
+    Board, CalibrationStatus, Command, DeskEvent, DocumentsPage, EditorStep, EventKind, Incoming,
+    Journal, Outcome, PoolCommand, ShowCommand, Source, SourceKind, StageReport, Status,
+    UpkeepCommand, VisionCommand,
 };
 use crate::operation::{AlertBoard, ScheduleBoard};
 use crate::records::{DocumentsCopy, LastValidSite, SessionLog};
-use crate::runtime::{Heartbeat, Latest};
+use crate::runtime::{Fault, Heartbeat, Latest};
+use crate::screen::{NoticeBoard, SetupHandoff};
 
+use super::SetupBuilder;
 use super::command_log::CommandLog;
 use super::live_calibration::CalibrationCommand;
-use super::notice::NoticeBoard;
 use super::pool_queue::PoolQueue;
 use super::pool_report::Living;
-use super::setup_handoff::{SetupBuilder, SetupHandoff};
 use super::stage_control::StageControl;
 use super::status_builder::StatusBuilder;
 use super::vision_stage::VisionSettings;
@@ -96,7 +96,7 @@ pub(crate) struct DeskStage {
     calibration: Arc<Mutex<CalibrationStatus>>,
     /// Text of an accepted calibration that could not be saved, and the time of the next attempt.
     unsaved_calibration: Option<(String, Instant)>,
-    calibration_fault: FaultReporter,
+    calibration_fault: Fault,
     command_log: CommandLog,
 }
 
@@ -109,7 +109,7 @@ impl DeskStage {
         site: Option<&Path>,
         calibration: Arc<Mutex<CalibrationStatus>>,
     ) -> Self {
-        let calibration_fault = FaultReporter::new("calibration_unsaved", &links.journal);
+        let calibration_fault = links.journal.fault("calibration_unsaved");
         Self {
             desk,
             links,

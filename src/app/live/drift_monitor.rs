@@ -12,7 +12,8 @@ use crate::calibration::{
     Calibration, Drift, DriftDetector, FloorFrame, MeanFrame, find_texture_marks,
 };
 use crate::camera::{Frame, UsedBits};
-use crate::control::{DriftStatus, FaultReporter, Journal};
+use crate::control::{DriftStatus, Journal};
+use crate::runtime::Fault;
 use crate::vision::Vision;
 
 /// Time from the start of one round to the start of the next, in seconds.
@@ -50,7 +51,7 @@ pub(crate) struct DriftMonitor {
     /// Number of consecutive rounds without enough marks.
     lost: u32,
     used_bits: UsedBits,
-    fault: FaultReporter,
+    fault: Fault,
 }
 
 impl DriftMonitor {
@@ -72,7 +73,7 @@ impl DriftMonitor {
             above: 0,
             lost: 0,
             used_bits: UsedBits::default(),
-            fault: FaultReporter::new("camera_moved", journal),
+            fault: journal.fault("camera_moved"),
         }
     }
 

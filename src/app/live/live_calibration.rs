@@ -12,6 +12,7 @@ use std::sync::mpsc::Receiver;
 use glam::{DVec2, DVec3};
 use parking_lot::Mutex;
 
+use super::drift_monitor::DriftMonitor;
 use crate::calibration::{
     Calibration, CalibrationParams, CalibrationReport, CalibrationSetup, DarkMask, FloorFrame,
     GrayScan, MeanFrame, MeasuredPoint, PointOrigin, PoleMeasurement, SpotFrame, TargetObject,
@@ -24,11 +25,9 @@ use crate::control::{
 };
 use crate::geometry::{FloorFromCamera, Surface};
 use crate::render::{CalibrationPattern, FloorTarget};
-use crate::vision::{FloorView, LightState, Vision, VisionParams};
-
-use super::drift_monitor::DriftMonitor;
-use super::notice::NoticeBoard;
 use crate::runtime::now_iso;
+use crate::screen::NoticeBoard;
+use crate::vision::{FloorView, LightState, Vision, VisionParams};
 
 mod accept;
 mod floor_text;

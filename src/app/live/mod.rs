@@ -13,44 +13,28 @@
 mod camera_link;
 mod command_log;
 mod desk_stage;
-mod display;
 mod drift_monitor;
-mod keys;
 mod live_calibration;
-mod monitors;
-mod notice;
 mod panel_views;
 mod picture_faults;
 mod pool_queue;
 mod pool_report;
-mod render_stage;
-mod screen_supervisor;
 mod service_stage;
-mod setup_handoff;
 mod simulation_stage;
 mod stage_control;
 mod status_builder;
 mod vision_stage;
-mod windows;
 
 pub use live_calibration::{CALIBRATION_COMMANDS_MAX, CalibrationCommand, LiveCalibration};
-pub use notice::NoticeBoard;
-pub use screen_supervisor::ScreenOpener;
-pub use setup_handoff::{SetupBuilder, SetupHandoff};
-pub use status_builder::ScreenBoard;
+pub use status_builder::Meters;
 
-pub(super) use display::{check_reachable, is_x11};
 pub(super) use drift_monitor::DriftMonitor;
-pub(super) use keys::calibration_step_for_key;
-pub(super) use monitors::{ask_for_monitors, list_monitors, watch_monitors};
 pub(super) use picture_faults::PictureFaults;
-pub(super) use windows::{SharedWindows, WindowSettings, run_windows};
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
@@ -69,11 +53,12 @@ use crate::operation::{
 use crate::panel::LiveViews;
 use crate::records::{
     DocumentsCopy, RecordConfig, RecordingDeck, RecordingsFolder, SessionConfig, SessionEnds,
-    SessionLog, counts_file, start_deck, start_recorder, start_session, state_folder, with_deck,
+    SessionLog, counts_file, start_deck, start_session, state_folder,
 };
-use crate::render::CalibrationPattern;
-use crate::runtime::{
-    DurationMeter, HangPolicy, Heartbeat, Latest, StopFlag, Supervisor, print_message,
+use crate::render::{CalibrationPattern, RenderSetup};
+use crate::runtime::{HangPolicy, Latest, Pulse, StopFlag, Supervisor, print_message};
+use crate::screen::{
+    NoticeBoard, RenderStage, ScreenBoard, ScreenOpener, SetupHandoff, SnapshotPair,
 };
 use crate::simulation::{SceneDescription, SimulationParams};
 use crate::site::{Editor, Site};
@@ -82,14 +67,13 @@ use crate::world::OverlayLayers;
 
 use camera_link::CameraLink;
 use desk_stage::{DeskLinks, DeskStage};
-use panel_views::live_views;
+use panel_views::{live_views, show_outputs};
 use pool_queue::PoolQueue;
 use pool_report::{Living, PoolSummary};
-use render_stage::RenderStage;
-use service_stage::{Pulse, ServiceStage};
-use simulation_stage::{SimulationStage, SnapshotPair};
+use service_stage::ServiceStage;
+use simulation_stage::SimulationStage;
 use stage_control::StageControl;
-use status_builder::{Meters, StatusBuilder, StatusSources};
+use status_builder::{StatusBuilder, StatusSources};
 use vision_stage::{TimedObservation, VisionSettings, VisionStage};
 
 /// Configuration of camera source, vision and simulation.
@@ -120,38 +104,17 @@ pub struct LiveConfig {
     pub simulation: SimulationParams,
 }
 
-/// Starts the thread that runs the ticks.
-fn start_simulation(
-    supervisor: &mut Supervisor,
-    mut simulation: SimulationStage,
-) -> anyhow::Result<()> {
-    let run = move |heartbeat: &Heartbeat| simulation.run(heartbeat);
-    supervisor.start("simulation", HangPolicy::EndProgram, run)
-}
-
-/// Starts the thread that finds the visitors.
-fn start_vision(supervisor: &mut Supervisor, mut vision: VisionStage) -> anyhow::Result<()> {
-    let run = move |heartbeat: &Heartbeat| {
-        vision.run(heartbeat);
-        Ok(())
-    };
-    supervisor.start("vision", HangPolicy::EndProgram, run)
-}
+/// Builds the render setup of a site.
+pub type SetupBuilder = Box<dyn Fn(Site) -> RenderSetup + Send>;
 
 /// A running pool.
 pub struct LivePool {
     /// The supervisor of the threads.
     pub supervisor: Supervisor,
-    /// Time from the arrival of a frame until its observation is passed to the simulation.
-    pub observation_latency: Arc<DurationMeter>,
-    /// Time from the arrival of a frame until the first picture that shows its effect is passed to the GPU.
-    pub picture_latency: Arc<DurationMeter>,
-    /// Time to prepare one picture and pass it to the GPU.
-    pub draw_time: Arc<DurationMeter>,
+    /// Measured durations.
+    pub meters: Meters,
     /// Picture quality.
     pub picture_status: Arc<Mutex<PictureStatus>>,
-    /// Version of the render setup on the screen, set by [`SetupHandoff::take`].
-    pub shown_version: Arc<AtomicU64>,
     /// Status of the camera calibration.
     pub calibration_status: Arc<Mutex<CalibrationStatus>>,
     /// The client of the desk. Commands wait until [`Self::start_desk`] is called.
@@ -168,7 +131,6 @@ pub struct LivePool {
     deck: Arc<RecordingDeck>,
     /// The visitors on the surface, from the vision stage to the counting stage.
     visitors: Arc<Latest<Vec<Visitor>>>,
-    meters: Meters,
     desk: Option<DeskEnds>,
     handoff: Option<Arc<SetupHandoff>>,
     camera: Arc<CameraLink>,
@@ -223,13 +185,12 @@ impl LivePool {
         let show = ShowControl::default();
         let visitors: Arc<Latest<Vec<Visitor>>> = Arc::default();
 
-        let deck = start_deck(&mut supervisor, &journal)?;
         let fps = config.camera.fps.or(config.camera_params.fps);
-        let make_tap = start_recorder(&mut supervisor, config.record.as_ref(), fps, &journal)?;
+        let deck = start_deck(&mut supervisor, config.record.as_ref(), fps, &journal)?;
         let queue = Arc::new(PoolQueue::new(config.scene));
         let living: Arc<Latest<Living>> = Arc::default();
         let summaries: Arc<Latest<PoolSummary>> = Arc::default();
-        let simulation = SimulationStage {
+        let mut simulation = SimulationStage {
             queue: Arc::clone(&queue),
             params: config.simulation,
             layers: config.layers,
@@ -244,18 +205,21 @@ impl LivePool {
             journal: journal.clone(),
             views: views.clone(),
         };
-        start_simulation(&mut supervisor, simulation)?;
+        supervisor.start("simulation", HangPolicy::EndProgram, move |heartbeat| {
+            simulation.run(heartbeat)
+        })?;
         let camera = Arc::new(CameraLink::open(
             (config.camera, &config.camera_params),
             config.camera_folder,
             config.at_end,
-            with_deck(make_tap, &deck),
+            &deck,
+            journal.ledger(),
         )?);
         let settings: Arc<Mutex<Option<VisionSettings>>> = Arc::default();
         let (calibration_commands, received_commands) =
             sync_channel(live_calibration::CALIBRATION_COMMANDS_MAX);
         let calibration_status: Arc<Mutex<CalibrationStatus>> = Arc::default();
-        let vision = VisionStage {
+        let mut vision = VisionStage {
             calibration: LiveCalibration::new(
                 received_commands,
                 client.clone(),
@@ -276,14 +240,13 @@ impl LivePool {
             journal: journal.clone(),
             views: views.clone(),
         };
-        start_vision(&mut supervisor, vision)?;
+        supervisor.start("vision", HangPolicy::EndProgram, move |heartbeat| {
+            vision.run(heartbeat);
+        })?;
         Ok(Self {
             supervisor,
-            observation_latency: Arc::clone(&meters.frame_to_observation),
-            picture_latency: Arc::clone(&meters.frame_to_picture),
-            draw_time: Arc::clone(&meters.draw),
+            meters,
             picture_status: Arc::default(),
-            shown_version: Arc::default(),
             calibration_status,
             client,
             journal,
@@ -293,7 +256,6 @@ impl LivePool {
             show,
             deck,
             visitors,
-            meters,
             desk: Some(DeskEnds {
                 events,
                 board,
@@ -378,7 +340,6 @@ impl LivePool {
         self.supervisor
             .start("desk", HangPolicy::WaitAtEnd, move |heartbeat| {
                 desk.run(heartbeat);
-                Ok(())
             })
     }
 
@@ -394,7 +355,6 @@ impl LivePool {
         self.supervisor
             .start("alerts", HangPolicy::WaitAtEnd, move |heartbeat| {
                 stage.run(heartbeat);
-                Ok(())
             })
     }
 
@@ -403,11 +363,13 @@ impl LivePool {
     /// # Errors
     /// When the thread cannot be started.
     pub fn start_service(&mut self) -> anyhow::Result<()> {
-        let mut stage = ServiceStage::new(Pulse::of(&self.supervisor), self.client.clone());
+        let mut stage = ServiceStage::new(
+            Pulse::of(&self.supervisor, "simulation"),
+            self.client.clone(),
+        );
         self.supervisor
             .start("service", HangPolicy::WaitAtEnd, move |heartbeat| {
                 stage.run(heartbeat);
-                Ok(())
             })
     }
 
@@ -436,7 +398,6 @@ impl LivePool {
         self.supervisor
             .start("counting", HangPolicy::WaitAtEnd, move |heartbeat| {
                 stage.run(heartbeat);
-                Ok(())
             })?;
         Ok(board)
     }
@@ -458,7 +419,6 @@ impl LivePool {
         self.supervisor
             .start("schedule", HangPolicy::WaitAtEnd, move |heartbeat| {
                 stage.run(heartbeat);
-                Ok(())
             })
     }
 
@@ -474,6 +434,7 @@ impl LivePool {
         min_interval: impl Fn() -> Duration + Send + 'static,
         lose_device_after: Option<u64>,
     ) -> anyhow::Result<()> {
+        let (lit, resting, views) = (self.show.clone(), self.show.clone(), self.views.clone());
         let mut render = RenderStage {
             open_screen,
             handoff: self.handoff.clone(),
@@ -481,15 +442,15 @@ impl LivePool {
             pattern: Arc::clone(&self.pattern),
             notices: self.notices.clone(),
             min_interval: Box::new(min_interval),
-            picture_latency: Arc::clone(&self.picture_latency),
-            draw_time: Arc::clone(&self.draw_time),
+            picture_latency: Arc::clone(&self.meters.frame_to_picture),
+            draw_time: Arc::clone(&self.meters.draw),
             lose_device_after,
             status: Arc::clone(&self.picture_status),
-            shown_version: Arc::clone(&self.shown_version),
             picture_interval: Arc::clone(&self.meters.picture_interval),
-            show: self.show.clone(),
+            is_lit: Box::new(move || lit.is_lit()),
+            rest: Box::new(move |heartbeat| resting.rest(heartbeat, || false)),
             journal: self.journal.clone(),
-            views: self.views.clone(),
+            copy_outputs: Box::new(move |screen| show_outputs(&views, screen, Instant::now())),
         };
         self.supervisor
             .start("render", HangPolicy::EndProgram, move |heartbeat| {

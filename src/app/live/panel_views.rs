@@ -15,9 +15,9 @@ use crate::simulation::Simulation;
 use crate::vision::Vision;
 use crate::world::Snapshot;
 
-use super::screen_supervisor::ScreenSupervisor;
 use crate::control::TrackLine;
 use crate::records::{add_forces, agents_line};
+use crate::screen::ScreenSupervisor;
 
 /// Number of outputs that can be watched.
 const OUTPUTS: usize = 8;

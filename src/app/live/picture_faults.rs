@@ -2,11 +2,12 @@
 
 use crate::vision::{Vision, VisionFault};
 
-use crate::control::{FaultReporter, Journal};
+use crate::control::Journal;
+use crate::runtime::{Fault, SETTLE_TIME};
 
 /// The faults of the picture, one reporter per name.
 pub(crate) struct PictureFaults {
-    reporters: [(&'static str, FaultReporter); VisionFault::NAMES.len()],
+    reporters: [(&'static str, Fault); VisionFault::NAMES.len()],
     is_calibrated: bool,
 }
 
@@ -14,7 +15,8 @@ impl PictureFaults {
     /// Creates inactive faults. Places are also reported in floor meters if the camera is calibrated.
     pub(crate) fn new(is_calibrated: bool, journal: &Journal) -> Self {
         Self {
-            reporters: VisionFault::NAMES.map(|name| (name, FaultReporter::new(name, journal))),
+            reporters: VisionFault::NAMES
+                .map(|name| (name, journal.fault(name).settling(SETTLE_TIME))),
             is_calibrated,
         }
     }
@@ -23,7 +25,7 @@ impl PictureFaults {
     pub(crate) fn observe(&mut self, vision: &Vision) {
         for (name, reporter) in &mut self.reporters {
             match vision.faults().find(|fault| fault.name() == *name) {
-                Some(fault) if !reporter.is_active() => {
+                Some(fault) if !reporter.is_present() => {
                     reporter.raise(&fault.sentence(self.is_calibrated));
                 }
                 Some(_) => {}

@@ -15,7 +15,7 @@ const WAITING_MAX: usize = 64;
 pub(crate) struct PoolChange {
     /// Number of the command, counted by the desk.
     pub(crate) revision: u64,
-    /// Version of the render setup that can draw the changed pool (see [`super::setup_handoff::SetupHandoff`]).
+    /// Version of the render setup that can draw the changed pool (see [`crate::screen::SetupHandoff`]).
     pub(crate) setup_version: u64,
     /// Time at which the client sent the command.
     pub(crate) sent: Instant,

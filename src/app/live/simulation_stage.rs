@@ -6,68 +6,27 @@ use std::time::{Duration, Instant};
 
 use crate::panel::LiveViews;
 use crate::simulation::{Change, Simulation, SimulationParams};
-use crate::world::{OverlayLayer, OverlayLayers, Snapshot};
+use crate::world::{OverlayLayer, OverlayLayers};
 
 use super::panel_views::show_agents;
 use super::pool_queue::{PoolChange, PoolQueue, PoolStart};
 use super::pool_report::{Living, PoolSummary};
 use super::status_builder::Meters;
 use super::vision_stage::TimedObservation;
-use crate::control::{DeskClient, FaultReporter, Journal, StageReport};
+use crate::control::{DeskClient, Journal, StageReport};
 use crate::operation::ShowControl;
 use crate::records::{SessionEntry, TickLog, pool_hash};
 use crate::runtime::{Heartbeat, Latest, TickClock, TickDue};
+use crate::screen::SnapshotPair;
 
+/// Time without another lateness after which the fault ends.
+const LATE_FAULT_TIME: Duration = Duration::from_secs(60);
 /// Number of ticks between two summaries for the status: a quarter of a second at 60 ticks per second.
 const SUMMARY_TICKS: u64 = 15;
 /// Longest delay of a change, and of the end of a pause, while the pool stands still.
 const HOLD_STEP: Duration = Duration::from_millis(20);
 /// Time between two summaries while the pool stands still.
 const HOLD_REPORT_INTERVAL: Duration = Duration::from_millis(250);
-
-/// The snapshots before and after the newest tick, with the timing of the tick. This is the input of the render stage.
-#[derive(Clone, Debug)]
-pub(crate) struct SnapshotPair {
-    /// Snapshot before the tick.
-    pub(crate) before: Snapshot,
-    /// Snapshot after the tick.
-    pub(crate) after: Snapshot,
-    /// Scheduled time of the tick; `after` is the state at this time.
-    pub(crate) due: Instant,
-    /// Duration of one tick.
-    pub(crate) tick: Duration,
-    /// Time of arrival of the camera frame whose observation this tick used; `None` if there was none.
-    pub(crate) frame_at: Option<Instant>,
-    /// Version of the render setup that can draw these snapshots (see [`super::setup_handoff::SetupHandoff`]).
-    pub(crate) setup_version: u64,
-}
-
-impl Default for SnapshotPair {
-    fn default() -> Self {
-        Self {
-            before: Snapshot::default(),
-            after: Snapshot::default(),
-            due: Instant::now(),
-            tick: Duration::ZERO,
-            frame_at: None,
-            setup_version: 0,
-        }
-    }
-}
-
-impl SnapshotPair {
-    /// Returns the position of the picture at `now` between the two snapshots, from 0 (before) to 1 (after). The picture is one
-    /// tick late, so that both snapshots are known.
-    pub(crate) fn alpha(&self, now: Instant) -> f32 {
-        let since_secs = now.saturating_duration_since(self.due).as_secs_f32();
-        let tick_secs = self.tick.as_secs_f32();
-        if tick_secs > 0.0 {
-            (since_secs / tick_secs).min(1.0)
-        } else {
-            1.0
-        }
-    }
-}
 
 /// Inputs and outputs of the simulation stage. After a panic the pool starts again from `start`.
 pub(crate) struct SimulationStage {
@@ -137,7 +96,10 @@ impl SimulationStage {
     pub(crate) fn run(&mut self, heartbeat: &Heartbeat) -> anyhow::Result<()> {
         let mut pool = self.start()?;
         let mut clock = TickClock::new(Instant::now(), pool.tick);
-        let mut late = FaultReporter::new("simulation_late", &self.journal);
+        let mut late = self
+            .journal
+            .fault("simulation_late")
+            .lasting(LATE_FAULT_TIME);
         while heartbeat.keep_running() {
             if self.show.is_resting(Instant::now()) {
                 self.show.rest(heartbeat, || self.queue.has_changes());
@@ -159,7 +121,7 @@ impl SimulationStage {
                 let secs = (clock.dropped - dropped).as_secs_f64();
                 late.raise(&format!("the simulation was late and dropped {secs:.2} s"));
             } else {
-                late.clear_if_quiet();
+                late.clear();
             }
             let begun = Instant::now();
             let oldest_sent = self.apply_changes(&mut pool);

@@ -103,7 +103,7 @@ mod tests {
 
     use super::*;
     use crate::camera::{AtEnd, CameraParams, SourceSpec};
-    use crate::runtime::{HangPolicy, StopFlag, Supervisor};
+    use crate::runtime::{FaultLedger, HangPolicy, Heartbeat, StopFlag, Supervisor};
 
     #[test]
     fn each_stage_is_restarted_alone_and_all_together() {
@@ -113,16 +113,16 @@ mod tests {
             (spec, &params),
             Some(PathBuf::new()),
             AtEnd::Repeat,
-            Box::new(|| None),
+            &Arc::default(),
+            &FaultLedger::default(),
         );
         let mut supervisor = Supervisor::new(StopFlag::default());
         let starts: [Arc<AtomicU64>; 2] = Default::default();
         for (name, count) in ["vision", "simulation"].into_iter().zip(&starts) {
             let count = Arc::clone(count);
-            let run = move |heartbeat: &super::super::Heartbeat| {
+            let run = move |heartbeat: &Heartbeat| {
                 count.fetch_add(1, Ordering::Relaxed);
                 while heartbeat.sleep(Duration::from_millis(5)) {}
-                Ok(())
             };
             supervisor.start(name, HangPolicy::EndProgram, run).unwrap();
         }

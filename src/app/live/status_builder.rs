@@ -1,5 +1,5 @@
-//! Builds the status of the running pool, and finds the events that no stage reports itself: faults of the camera, steps of the
-//! calibration, restarts of stages.
+//! Builds the status of the running pool, and finds the events that no stage reports itself: steps of the calibration, restarts of
+//! stages.
 //!
 //! In: what the stages publish. Out: a [`Status`], and events in the journal. Must not: wait for a stage.
 
@@ -14,46 +14,39 @@ use super::camera_link::CameraLink;
 use super::pool_report::{Living, PoolSummary};
 use crate::camera::CameraHealth;
 use crate::control::{
-    CalibrationStatus, CameraStatus, EventKind, FaultStatus, Journal, OutputStatus, PictureStatus,
-    RuleStatus, SpeciesStatus, Status, TimingStatus, VersionStatus,
+    CalibrationStatus, CameraStatus, EventKind, Journal, OutputStatus, PictureStatus, RuleStatus,
+    SpeciesStatus, Status, TimingStatus, VersionStatus,
 };
 use crate::operation::{ScheduleBoard, ShowControl, VisitorBoard};
 use crate::records::RecordingDeck;
 use crate::runtime::{
-    DurationMeter, Latest, MachineStatus, StageBoard, kernel_release, machine_status, now_iso,
+    DurationMeter, Fault, Latest, MachineStatus, StageBoard, kernel_release, machine_status,
+    now_iso,
 };
+use crate::screen::ScreenBoard;
 
 /// Time between two readings of memory and disk.
 const MACHINE_INTERVAL: Duration = Duration::from_secs(5);
-/// Time for which agents whose state was reset count as a fault.
+/// Time without another reset of an agent's state after which the fault of such agents ends.
 const QUARANTINE_FAULT_TIME: Duration = Duration::from_secs(60);
 
 /// The durations that the status shows.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Meters {
+pub struct Meters {
     /// Computation of a tick.
-    pub(crate) tick: Arc<DurationMeter>,
+    pub tick: Arc<DurationMeter>,
     /// Drawing of a picture.
-    pub(crate) draw: Arc<DurationMeter>,
+    pub draw: Arc<DurationMeter>,
     /// From one picture to the next.
-    pub(crate) picture_interval: Arc<DurationMeter>,
+    pub picture_interval: Arc<DurationMeter>,
     /// From the arrival of a frame until the simulation has its observation.
-    pub(crate) frame_to_observation: Arc<DurationMeter>,
+    pub frame_to_observation: Arc<DurationMeter>,
     /// From the arrival of a frame until its effect is passed to the graphics device.
-    pub(crate) frame_to_picture: Arc<DurationMeter>,
+    pub frame_to_picture: Arc<DurationMeter>,
     /// From the sending of a command until its reply.
-    pub(crate) command_to_reply: Arc<DurationMeter>,
+    pub command_to_reply: Arc<DurationMeter>,
     /// From the sending of a command until the snapshot that contains its effect.
-    pub(crate) command_to_snapshot: Arc<DurationMeter>,
-}
-
-/// The screen, as the stages with access to it describe it.
-#[derive(Debug, Default)]
-pub struct ScreenBoard {
-    /// Monitor and size of each output.
-    pub outputs: Mutex<Vec<OutputStatus>>,
-    /// Outputs, graphics adapter and driver in one line; empty before the first picture.
-    pub description: Mutex<String>,
+    pub command_to_snapshot: Arc<DurationMeter>,
 }
 
 /// What the stages publish.
@@ -93,28 +86,27 @@ pub(crate) struct StatusBuilder {
     machine: MachineStatus,
     machine_read: Option<Instant>,
     kernel: String,
-    /// Numbers of the active faults of the camera in the journal, by name, with the counted occurrences.
-    camera_faults: BTreeMap<&'static str, (u64, u64)>,
     /// Restarts of each stage that are already reported.
     restarts: BTreeMap<String, u64>,
     calibration: CalibrationStatus,
+    /// Number of agents whose state was reset, as far as it is reported.
     quarantined: u64,
-    quarantined_at: Option<Instant>,
+    not_finite: Fault,
 }
 
 impl StatusBuilder {
     pub(crate) fn new(sources: StatusSources) -> Self {
+        let not_finite = sources.journal.fault("simulation.not_finite");
         Self {
+            not_finite: not_finite.lasting(QUARANTINE_FAULT_TIME),
             sources,
             summary: PoolSummary::default(),
             machine: MachineStatus::default(),
             machine_read: None,
             kernel: kernel_release(),
-            camera_faults: BTreeMap::new(),
             restarts: BTreeMap::new(),
             calibration: CalibrationStatus::default(),
             quarantined: 0,
-            quarantined_at: None,
         }
     }
 
@@ -130,7 +122,6 @@ impl StatusBuilder {
             .summaries
             .take(&mut self.summary, Duration::ZERO);
         let (camera, health) = self.sources.camera.health();
-        self.update_camera_faults(&health);
         let schedule = self.sources.schedule.status();
         self.update_calibration();
         self.update_machine();
@@ -145,8 +136,8 @@ impl StatusBuilder {
                     .add(EventKind::StageRestarted { stage });
             }
         }
-        let mut faults = self.sources.journal.faults();
-        faults.extend(self.quarantine());
+        self.update_quarantine();
+        let faults = self.sources.journal.faults();
         let sources = &self.sources;
         let (tracks, visitors) = sources.visitors.read();
         let screen = sources.screen.description.lock().clone();
@@ -186,33 +177,6 @@ impl StatusBuilder {
         status
     }
 
-    fn update_camera_faults(&mut self, health: &CameraHealth) {
-        let journal = &self.sources.journal;
-        self.camera_faults.retain(|name, (number, _)| {
-            let is_active = health.faults.iter().any(|fault| fault.kind.name() == *name);
-            if !is_active {
-                journal.end_fault(*number);
-            }
-            is_active
-        });
-        for fault in &health.faults {
-            match self.camera_faults.get_mut(fault.kind.name()) {
-                Some((number, count)) => {
-                    for _ in *count..fault.count.min(*count + 100) {
-                        journal.repeat_fault(*number);
-                    }
-                    *count = fault.count;
-                }
-                None => {
-                    let name = format!("camera.{}", fault.kind.name());
-                    let number = journal.begin_fault(&name, &fault.detail);
-                    self.camera_faults
-                        .insert(fault.kind.name(), (number, fault.count));
-                }
-            }
-        }
-    }
-
     fn update_calibration(&mut self) {
         let now = self.sources.calibration.lock().clone();
         let before = &self.calibration;
@@ -239,18 +203,16 @@ impl StatusBuilder {
         }
     }
 
-    fn quarantine(&mut self) -> Option<FaultStatus> {
+    fn update_quarantine(&mut self) {
         let count = self.summary.quarantined;
         if count > self.quarantined {
-            self.quarantined_at = Some(Instant::now());
+            self.not_finite.raise(&format!(
+                "{count} times the state of an agent was not finite and was reset"
+            ));
+        } else {
+            self.not_finite.clear();
         }
         self.quarantined = count;
-        let since = self.quarantined_at?.elapsed();
-        let fault = quarantine_fault(count).filter(|_| since < QUARANTINE_FAULT_TIME)?;
-        Some(FaultStatus {
-            for_secs: since.as_secs_f64(),
-            ..fault
-        })
     }
 
     fn species(&self) -> BTreeMap<String, SpeciesStatus> {
@@ -346,20 +308,10 @@ fn sentence(status: &Status) -> String {
     }
 }
 
-/// Returns the fault of agents whose state was reset; `None` if there was none.
-fn quarantine_fault(count: u64) -> Option<FaultStatus> {
-    (count > 0).then(|| FaultStatus {
-        name: "simulation.not_finite".to_owned(),
-        detail: format!("{count} times the state of an agent was not finite and was reset"),
-        count,
-        ..FaultStatus::default()
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runtime::StageStatus;
+    use crate::runtime::{FaultStatus, StageStatus};
 
     #[test]
     fn the_sentence_names_the_first_problem_and_counts_the_others() {

@@ -17,8 +17,8 @@ use super::camera_link::CameraLink;
 use super::live_calibration::LiveCalibration;
 use super::panel_views::{show_frame, show_mask, show_outlines, show_tracks};
 use super::picture_faults::PictureFaults;
-use crate::control::{FaultReporter, Journal};
-use crate::runtime::{DurationMeter, Heartbeat, Latest};
+use crate::control::Journal;
+use crate::runtime::{DurationMeter, Heartbeat, Latest, SETTLE_TIME};
 
 /// Longest wait for a frame before the next heartbeat.
 const FRAME_WAIT: Duration = Duration::from_millis(100);
@@ -120,7 +120,7 @@ impl VisionStage {
     /// Runs until the program ends.
     pub(crate) fn run(&mut self, heartbeat: &Heartbeat) {
         let mut vision: Option<(u32, u32, Vision)> = None;
-        let mut wrong_size = FaultReporter::new("camera_size", &self.journal);
+        let mut wrong_size = self.journal.fault("camera_size").settling(SETTLE_TIME);
         let mut picture_faults = self.picture_faults();
         let mut frame = Frame::default();
         let mut mask = Vec::new();

@@ -1,12 +1,11 @@
-//! The active and past faults of a source. Each fault is logged when it begins and when it ends; further occurrences in between
-//! are counted. A fault that comes back soon after its end is reported as one fault, with more occurrences, until it stays away. A
-//! single damaged frame is counted but is not a fault, because most cameras send one occasionally. Many damaged
-//! frames are a fault.
+//! The faults of a source, one for each kind. A single damaged frame is counted but is not a fault, because most cameras send one
+//! occasionally. Many damaged frames are a fault.
 
 use std::time::{Duration, Instant};
 
 use super::health::{ActiveFault, CameraHealth};
 use crate::camera::FaultKind;
+use crate::runtime::{FailureLimit, Fault, FaultLedger};
 
 /// Longest description of a fault, in characters. Limits text from drivers and workers, which is not trusted.
 const MAX_DETAIL_CHARS: usize = 600;
@@ -16,133 +15,74 @@ const MAX_DETAIL_CHARS: usize = 600;
 const MIN_UNUSABLE_FRAMES: usize = 5;
 /// Time in which unusable frames are counted. Five frames in this time are about 2 % at 25 frames per second.
 const FRAME_FAULT_WINDOW: Duration = Duration::from_secs(10);
-/// Longest time between the end of a fault and its return, in settle times, after which both are reported as one fault. With the
-/// settle time of 5 s this is two minutes: a fault that returns less often writes less than 1 MB a day into the log.
-const MAX_GAP: u32 = 24;
 
-/// The active and past faults of one source.
-#[derive(Debug, Default)]
+/// The faults of one source.
+#[derive(Debug)]
 pub(super) struct FaultLog {
-    camera: String,
     settle_time: Duration,
     records: [FaultRecord; FaultKind::ALL.len()],
 }
 
-/// The history of one kind of fault.
-#[derive(Debug, Default)]
+/// One kind of fault.
+#[derive(Debug)]
 struct FaultRecord {
-    /// The current occurrence; `None` if the fault is not active.
-    active: Option<Occurrence>,
+    fault: Fault,
     /// Number of occurrences since the start.
     total: u64,
-    /// Times of the occurrences before the newest one, oldest first; `None` where there were fewer.
-    earlier: [Option<Instant>; MIN_UNUSABLE_FRAMES - 1],
-    /// Time for which the active fault must stay away before it ends: twice the longest pause between its occurrences.
-    quiet: Duration,
-    /// Time of the last end.
-    ended: Option<Instant>,
-}
-
-/// An active fault: its description, the times of its first and last occurrence, and its count.
-#[derive(Debug)]
-struct Occurrence {
-    detail: String,
-    since: Instant,
-    last: Instant,
-    count: u64,
-    /// Time since which the fault has stayed away; `None` while it is present.
-    away_since: Option<Instant>,
+    /// Time of the last occurrence.
+    last: Option<Instant>,
+    /// Limit of unusable frames from which they are a fault.
+    unusable: FailureLimit,
 }
 
 impl FaultLog {
-    /// Creates a log without faults. See [`FeedTiming::settle_time`](super::FeedTiming::settle_time).
-    pub(super) fn new(camera: String, settle_time: Duration) -> Self {
+    /// Creates inactive faults of `ledger`. See [`FeedTiming::settle_time`](super::FeedTiming::settle_time).
+    pub(super) fn new(ledger: &FaultLedger, settle_time: Duration) -> Self {
+        let record = |kind: FaultKind| {
+            let fault = Fault::new(format!("camera.{}", kind.name()), ledger).settling(settle_time);
+            FaultRecord {
+                fault: match kind {
+                    // The first frame of a frozen camera that was started again differs from the frame before, so it proves nothing.
+                    FaultKind::Frozen => fault.lasting(settle_time),
+                    _ => fault,
+                },
+                total: 0,
+                last: None,
+                unusable: FailureLimit::new(MIN_UNUSABLE_FRAMES, FRAME_FAULT_WINDOW),
+            }
+        };
         Self {
-            camera,
             settle_time,
-            ..Self::default()
+            records: FaultKind::ALL.map(record),
         }
     }
 
-    /// Records an occurrence of a fault. Logs a warning if the fault was not active before. Unusable frames become a fault
-    /// when there are many, see [`MIN_UNUSABLE_FRAMES`].
+    /// Records an occurrence of a fault. Unusable frames become a fault when there are many, see [`MIN_UNUSABLE_FRAMES`].
     pub(super) fn raise(&mut self, kind: FaultKind, detail: &str, now: Instant) {
         let detail: String = detail.chars().take(MAX_DETAIL_CHARS).collect();
-        let settle_time = self.settle_time;
-        // The first frame of a frozen camera that was started again differs from the frame before, so it proves nothing.
-        let shortest = match kind {
-            FaultKind::Frozen => settle_time,
-            _ => Duration::ZERO,
-        };
-        let quiet_after = |gap: Duration| match gap <= settle_time * MAX_GAP {
-            true => (gap * 2).max(settle_time),
-            false => shortest,
-        };
         let record = &mut self.records[kind as usize];
         record.total += 1;
-        let is_many =
-            record.earlier[0].is_some_and(|t| now.duration_since(t) <= FRAME_FAULT_WINDOW);
-        record.earlier.rotate_left(1);
-        record.earlier[MIN_UNUSABLE_FRAMES - 2] = Some(now);
-        if record.active.is_none() && discards_frame(kind) && !is_many {
-            tracing::debug!(camera = %self.camera, fault = kind.name(), detail = %detail, "unusable frame");
+        record.last = Some(now);
+        let is_many = record.unusable.record(now);
+        if discards_frame(kind) && !is_many && record.fault.count() == 0 {
+            tracing::debug!(fault = kind.name(), "unusable frame: {detail}");
             return;
         }
-        match &mut record.active {
-            Some(active) => {
-                if let Some(away) = active.away_since.take() {
-                    let gap = now.duration_since(away);
-                    record.quiet = record.quiet.max(quiet_after(gap));
-                }
-                active.count += 1;
-                active.last = now;
-                active.detail = detail;
-                tracing::debug!(camera = %self.camera, fault = kind.name(), count = active.count, detail = %active.detail, "camera fault occurred again");
-            }
-            None => {
-                tracing::warn!(camera = %self.camera, fault = kind.name(), detail = %detail, "camera fault");
-                let gap = record.ended.map(|ended| now.duration_since(ended));
-                record.quiet = gap.map_or(shortest, quiet_after);
-                record.active = Some(Occurrence {
-                    detail,
-                    since: now,
-                    last: now,
-                    count: 1,
-                    away_since: None,
-                });
-            }
-        }
+        record.fault.raise_at(&detail, now);
     }
 
     /// Records that a fault is not present. It ends when it has stayed away long enough.
     pub(super) fn clear(&mut self, kind: FaultKind, now: Instant) {
-        let record = &mut self.records[kind as usize];
-        let Some(active) = &mut record.active else {
-            return;
-        };
-        let away = *active.away_since.get_or_insert(now);
-        if now.duration_since(away) < record.quiet {
-            return;
-        }
-        record.ended = Some(now);
-        if let Some(ended) = record.active.take() {
-            let secs = now.duration_since(ended.since).as_secs_f64();
-            tracing::info!(camera = %self.camera, fault = kind.name(), count = ended.count, secs, "camera fault ended");
-        }
+        self.records[kind as usize].fault.clear_at(now);
     }
 
     /// Records a good frame. With it the faults of the connection are not present. A fault of single frames is not present if its
     /// last occurrence is more than the settle time ago.
     pub(super) fn good_frame(&mut self, now: Instant) {
-        let settle_time = self.settle_time;
         for kind in FaultKind::ALL {
-            let has_ended = kind.ends_connection()
-                || (kind.concerns_single_frames()
-                    && self.records[kind as usize]
-                        .active
-                        .as_ref()
-                        .is_some_and(|p| now.duration_since(p.last) > settle_time));
-            if has_ended {
+            let last = self.records[kind as usize].last;
+            let is_long_ago = last.is_some_and(|last| now.duration_since(last) > self.settle_time);
+            if kind.ends_connection() || (kind.concerns_single_frames() && is_long_ago) {
                 self.clear(kind, now);
             }
         }
@@ -150,18 +90,17 @@ impl FaultLog {
 
     /// Whether a fault is present.
     pub(super) fn has(&self, kind: FaultKind) -> bool {
-        self.records[kind as usize].is_present()
+        self.records[kind as usize].fault.is_present()
     }
 
     /// Whether no fault is present.
     pub(super) fn is_empty(&self) -> bool {
-        !self.records.iter().any(FaultRecord::is_present)
+        !self.records.iter().any(|record| record.fault.is_present())
     }
 
     /// Whether an active fault has occurred more than once.
     pub(super) fn is_repeating(&self) -> bool {
-        let active = self.records.iter().filter_map(|r| r.active.as_ref());
-        active.into_iter().any(|active| active.count > 1)
+        self.records.iter().any(|record| record.fault.count() > 1)
     }
 
     /// Adds the faults to a health report.
@@ -171,30 +110,15 @@ impl FaultLog {
             if record.total > 0 {
                 health.fault_counts.push((kind, record.total));
             }
-            if let Some(active) = &record.active {
-                let detail = match active.away_since {
-                    None => active.detail.clone(),
-                    Some(_) => format!(
-                        "{} (it comes and goes; it is over when it has stayed away for {:.0} s)",
-                        active.detail,
-                        record.quiet.as_secs_f64()
-                    ),
-                };
+            if let Some(status) = record.fault.status(now) {
                 health.faults.push(ActiveFault {
                     kind,
-                    detail,
-                    active_secs: now.duration_since(active.since).as_secs_f64(),
-                    count: active.count,
+                    detail: status.detail,
+                    active_secs: status.for_secs,
+                    count: status.count,
                 });
             }
         }
-    }
-}
-
-impl FaultRecord {
-    fn is_present(&self) -> bool {
-        let active = self.active.as_ref();
-        active.is_some_and(|active| active.away_since.is_none())
     }
 }
 
@@ -219,7 +143,7 @@ mod tests {
     #[test]
     fn single_damaged_frames_are_counted_and_many_are_a_fault() {
         let start = Instant::now();
-        let mut log = FaultLog::new("v4l2:0".into(), Duration::from_secs(5));
+        let mut log = FaultLog::new(&FaultLedger::default(), Duration::from_secs(5));
         let raise = |log: &mut FaultLog, secs: u64| {
             let now = start + Duration::from_secs(secs);
             log.raise(FaultKind::DamagedFrames, "damaged", now);
@@ -237,7 +161,7 @@ mod tests {
     #[test]
     fn faults_are_counted_and_end() {
         let (start, settle_time) = (Instant::now(), Duration::from_secs(5));
-        let mut log = FaultLog::new("v4l2:0".into(), settle_time);
+        let mut log = FaultLog::new(&FaultLedger::default(), settle_time);
         log.raise(FaultKind::Stalled, "first", start);
         log.raise(FaultKind::Stalled, "second", start + settle_time);
         for _ in 0..MIN_UNUSABLE_FRAMES {
@@ -276,7 +200,7 @@ mod tests {
     fn a_fault_that_comes_back_after_each_restart_is_one_fault() {
         let start = Instant::now();
         let at = |secs: u64| start + Duration::from_secs(secs);
-        let mut log = FaultLog::new("v4l2:0".into(), Duration::from_secs(5));
+        let mut log = FaultLog::new(&FaultLedger::default(), Duration::from_secs(5));
         let mut begins = 0;
         // Frozen after 3 s of every 30 s, for an hour; for the other 27 s no frame arrives.
         for restart in 0..120 {
@@ -284,7 +208,7 @@ mod tests {
                 log.clear(FaultKind::Frozen, at(restart * 30 + secs));
                 log.good_frame(at(restart * 30 + secs));
             }
-            begins += u64::from(log.records[FaultKind::Frozen as usize].active.is_none());
+            begins += u64::from(log.records[FaultKind::Frozen as usize].fault.count() == 0);
             log.raise(FaultKind::Frozen, "frozen", at(restart * 30 + 3));
             assert!(log.has(FaultKind::Frozen) && !log.is_empty());
         }
@@ -300,7 +224,7 @@ mod tests {
         log.raise(FaultKind::Frozen, "frozen", at(5000));
         log.clear(FaultKind::Frozen, at(5001));
         log.clear(FaultKind::Frozen, at(5007));
-        let active = &log.records[FaultKind::Frozen as usize].active;
-        assert!(active.is_none(), "it did not come back soon");
+        let count = log.records[FaultKind::Frozen as usize].fault.count();
+        assert_eq!(count, 0, "it did not come back soon");
     }
 }

@@ -10,7 +10,7 @@ use super::setup::FeedSetup;
 use super::slot::{FrameSlot, FrameTap, ReadOutcome};
 use super::supervisor::Supervisor;
 use crate::camera::{CameraError, Frame};
-use crate::runtime::monotonic_ns;
+use crate::runtime::{FaultLedger, monotonic_ns};
 
 /// An open and supervised source of any kind. Dropping it ends its worker or program.
 pub struct Feed {
@@ -28,8 +28,20 @@ impl Feed {
     /// # Errors
     /// When no thread can be started.
     pub fn open(setup: FeedSetup, tap: Option<FrameTap>) -> Result<Self, CameraError> {
+        Self::open_with_ledger(setup, tap, &FaultLedger::default())
+    }
+
+    /// Does the same as [`Self::open`]. The faults of the source are also listed in `ledger`, as `camera.` and their name.
+    ///
+    /// # Errors
+    /// When no thread can be started.
+    pub fn open_with_ledger(
+        setup: FeedSetup,
+        tap: Option<FrameTap>,
+        ledger: &FaultLedger,
+    ) -> Result<Self, CameraError> {
         let name = setup.name();
-        let slot = Arc::new(FrameSlot::new(&setup, tap));
+        let slot = Arc::new(FrameSlot::new(&setup, tap, ledger));
         let stop = Arc::new(AtomicBool::new(false));
         let opened_ns = monotonic_ns();
         let supervisor = Supervisor::new(setup, Arc::clone(&slot), Arc::clone(&stop), opened_ns);

@@ -1,6 +1,6 @@
 //! Sources of every kind, supervised in one way: their frames, and their health.
 //!
-//! A live camera runs in a worker process ([`super::worker`]), a camera program under a guard ([`super::child_guard`]), and
+//! A live camera runs in a worker process ([`super::worker`]), a camera program under a guard ([`crate::runtime::run_child_guard`]), and
 //! other sources are read in this process. In each case one thread reads the source, and another one supervises it. Input: a
 //! source and the requested settings. Output: [`Frame`](super::Frame)s and a [`CameraHealth`]. No function here blocks the
 //! caller for longer than the wait that the caller passes. If a source is absent, hangs or fails, the feed reports a named

@@ -161,6 +161,7 @@ mod tests {
     use super::super::slot::ReadOutcome;
     use super::*;
     use crate::camera::{CameraParams, SourceSpec, WorkerCommand};
+    use crate::runtime::FaultLedger;
 
     /// Returns the data of a pipe with `frames` frames.
     fn pipe_with(frames: u64) -> Vec<u8> {
@@ -192,7 +193,7 @@ mod tests {
             let spec = SourceSpec::parse("v4l2:0").unwrap();
             let worker = WorkerCommand::new("shoal");
             let setup = FeedSetup::new(spec, &CameraParams::default(), worker);
-            let slot = Arc::new(FrameSlot::new(&setup, None));
+            let slot = Arc::new(FrameSlot::new(&setup, None, &FaultLedger::default()));
             let (events, _receiver) = sync_channel(4);
             let reader = PipeReader {
                 generation: 0,

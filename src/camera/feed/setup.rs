@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::camera::source::source_name;
 use crate::camera::{CameraParams, SourceKind, SourceSpec, WorkerCommand};
+use crate::runtime::SETTLE_TIME;
 
 /// The requested settings of a feed.
 #[derive(Clone, Debug, PartialEq)]
@@ -131,7 +132,7 @@ impl Default for FeedTiming {
             open_timeout: Duration::from_secs(10),
             first_pause: Duration::from_secs(1),
             longest_pause: Duration::from_secs(30),
-            settle_time: Duration::from_secs(5),
+            settle_time: SETTLE_TIME,
         }
     }
 }

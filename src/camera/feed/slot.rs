@@ -1,16 +1,15 @@
 //! The state that the threads of one feed share: its newest frame, its faults and its counters.
 //!
-//! In [`FeedMode::Live`] the latest frame wins: a newer frame replaces a frame that the caller did not take, and frames are
-//! never queued. In [`FeedMode::EveryFrame`] the reader waits until the caller has taken the frame. Frames are swapped, not
-//! copied, so no memory is allocated after the first frames.
+//! The latest frame wins ([`Latest`]). In [`FeedMode::EveryFrame`] the reader waits until the caller has taken the frame before.
 //!
 //! The frames of a live source that has probably stopped (it repeats one frame) are counted and recorded, but not handed out: they
 //! show visitors who may have left.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use parking_lot::{Condvar, Mutex, MutexGuard};
+use parking_lot::{Mutex, MutexGuard};
 
 use super::fault_log::FaultLog;
 use super::feed_clock::{FeedClock, Placed, Stamp};
@@ -19,7 +18,7 @@ use super::quality::{FrameQuality, QualityMonitor};
 use super::setup::{FeedMode, FeedSetup};
 use crate::camera::pipe::GrantedSettings;
 use crate::camera::{CameraError, Frame, Luma};
-use crate::runtime::monotonic_ns;
+use crate::runtime::{FaultLedger, Latest, monotonic_ns};
 
 /// Number of arrivals over which the frame rate is measured.
 const RATE_WINDOW_FRAMES: usize = 32;
@@ -27,6 +26,9 @@ const RATE_WINDOW_FRAMES: usize = 32;
 /// If no frame arrives for this many frame intervals, the measured rate is no longer valid, and the reported rate decreases
 /// with time.
 const LATE_INTERVALS: f64 = 4.0;
+
+/// Longest time until a reader that waits for the caller notices that it is no longer the current one.
+const TAKEN_POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Receives every frame, in order, before the frame is published. It must not wait.
 pub type FrameTap = Box<dyn FnMut(&Frame) + Send>;
@@ -49,10 +51,18 @@ pub(super) struct FrameSlot {
     keeps_back_repeated: bool,
     state: Mutex<State>,
     reading: Mutex<ReadingState>,
-    /// Notified when a frame was published or the feed has ended.
-    new_frame: Condvar,
-    /// Notified when a frame was taken, or the reader has to end.
-    taken: Condvar,
+    /// The newest frame. Closed when the feed has ended.
+    frames: Latest<CapturedFrame>,
+    /// Time of capture of the frame that was taken last, in nanoseconds on the monotonic clock.
+    taken_ns: AtomicU64,
+}
+
+/// A frame with its time of capture.
+#[derive(Debug, Default)]
+struct CapturedFrame {
+    frame: Frame,
+    /// Time of capture, in nanoseconds on the monotonic clock.
+    captured_ns: u64,
 }
 
 /// State that the reader of the feed needs for each frame. The next reader of the same feed continues with this state.
@@ -71,12 +81,9 @@ pub(super) struct State {
     pub(super) restarts: u64,
     /// Time since when the reader has waited for the next frame of the source; `None` while it does something else.
     pub(super) waiting_since: Option<Instant>,
-    /// Set when no further frame will come. The inner value is the error; it is returned to the caller once.
-    end: Option<Option<CameraError>>,
+    /// The error that ended the feed. It is returned to the caller once.
+    end_error: Option<CameraError>,
     warnings: Vec<String>,
-    newest: Frame,
-    /// Whether the newest frame has not been taken.
-    is_fresh: bool,
     /// Number of frames that arrived.
     frames: u64,
     dropped: u64,
@@ -88,8 +95,6 @@ pub(super) struct State {
     last_sequence: Option<u64>,
     /// Time of capture of the newest frame, in nanoseconds on the monotonic clock; `None` before the first frame.
     captured_ns: Option<u64>,
-    /// Time of capture of the frame that was taken last, in nanoseconds on the monotonic clock.
-    taken_ns: u64,
     /// Timestamp of the newest frame, in seconds since the feed was opened.
     last_secs: f64,
 }
@@ -111,22 +116,19 @@ pub(super) struct Arrival {
 }
 
 impl FrameSlot {
-    pub(super) fn new(setup: &FeedSetup, tap: Option<FrameTap>) -> Self {
-        let camera = setup.name();
+    pub(super) fn new(setup: &FeedSetup, tap: Option<FrameTap>, ledger: &FaultLedger) -> Self {
         let monitor = QualityMonitor::new(setup.timing.stall_timeout.as_secs_f64());
         Self {
             mode: setup.mode,
             keeps_back_repeated: setup.mode == FeedMode::Live && setup.is_live_source(),
             state: Mutex::new(State {
                 generation: 0,
-                faults: FaultLog::new(camera, setup.timing.settle_time),
+                faults: FaultLog::new(ledger, setup.timing.settle_time),
                 granted: None,
                 restarts: 0,
                 waiting_since: None,
-                end: None,
+                end_error: None,
                 warnings: Vec::new(),
-                newest: Frame::default(),
-                is_fresh: false,
                 frames: 0,
                 dropped: 0,
                 skipped: 0,
@@ -134,7 +136,6 @@ impl FrameSlot {
                 arrivals: VecDeque::with_capacity(RATE_WINDOW_FRAMES),
                 last_sequence: None,
                 captured_ns: None,
-                taken_ns: 0,
                 last_secs: 0.0,
             }),
             reading: Mutex::new(ReadingState {
@@ -142,8 +143,8 @@ impl FrameSlot {
                 clock: FeedClock::new(setup.is_live_source(), setup.mode),
                 tap,
             }),
-            new_frame: Condvar::new(),
-            taken: Condvar::new(),
+            frames: Latest::default(),
+            taken_ns: AtomicU64::new(0),
         }
     }
 
@@ -169,7 +170,6 @@ impl FrameSlot {
         state.begin_generation();
         let generation = state.generation;
         drop(state);
-        self.taken.notify_all();
         self.lock_reading().clock.restart();
         generation
     }
@@ -208,8 +208,8 @@ impl FrameSlot {
 
     /// Ends the feed. The caller then receives the last frame, the error if there is one, and finally the end.
     pub(super) fn end(&self, error: Option<CameraError>) {
-        self.lock().end = Some(error);
-        self.new_frame.notify_all();
+        self.lock().end_error = error;
+        self.frames.close();
     }
 
     fn lock_reading(&self) -> MutexGuard<'_, ReadingState> {
@@ -232,13 +232,13 @@ impl FrameSlot {
     /// Stores a frame as the newest one, and puts the memory of an older frame into `frame` for reuse. Returns false if the
     /// frame comes from an earlier reader.
     pub(super) fn publish(&self, frame: &mut Frame, arrival: Arrival) -> bool {
+        while self.mode != FeedMode::Live && !self.frames.wait_until_taken(TAKEN_POLL_INTERVAL) {
+            if !self.is_current(arrival.generation) {
+                return false;
+            }
+        }
         let mut reading = self.lock_reading();
         let mut state = self.lock();
-        if self.mode != FeedMode::Live {
-            let is_full =
-                |state: &mut State| state.is_fresh && state.generation == arrival.generation;
-            self.taken.wait_while(&mut state, is_full);
-        }
         if state.generation != arrival.generation {
             return false;
         }
@@ -251,7 +251,6 @@ impl FrameSlot {
         state.last_secs = frame.time_secs;
         state.frames += 1;
         let is_kept_back = arrival.quality.is_repeated && self.keeps_back_repeated;
-        state.skipped += u64::from(state.is_fresh && !is_kept_back);
         if let Some(last) = state.last_sequence {
             state.dropped += arrival.sequence.saturating_sub(last.saturating_add(1));
         }
@@ -276,9 +275,11 @@ impl FrameSlot {
         if is_kept_back {
             return true;
         }
-        std::mem::swap(&mut state.newest, frame);
-        state.is_fresh = true;
-        self.new_frame.notify_all();
+        let is_replaced = self.frames.fill(|newest| {
+            std::mem::swap(&mut newest.frame, frame);
+            newest.captured_ns = arrival.captured_ns;
+        });
+        state.skipped += u64::from(is_replaced);
         true
     }
 
@@ -288,43 +289,39 @@ impl FrameSlot {
         frame: &mut Frame,
         wait: Duration,
     ) -> Result<ReadOutcome, CameraError> {
-        let mut state = self.wait_for_frame(wait);
-        if state.is_fresh {
-            state.is_fresh = false;
-            state.taken_ns = state.captured_ns.unwrap_or_default();
-            std::mem::swap(&mut state.newest, frame);
-            self.taken.notify_all();
-            return Ok(ReadOutcome::Frame);
-        }
-        match &mut state.end {
-            None => Ok(ReadOutcome::Timeout),
-            Some(error) => error.take().map_or(Ok(ReadOutcome::End), Err),
-        }
+        let taken = self.frames.take_with(wait, |newest| {
+            std::mem::swap(&mut newest.frame, frame);
+            self.taken_ns.store(newest.captured_ns, Ordering::Relaxed);
+        });
+        Ok(if taken.is_some() {
+            ReadOutcome::Frame
+        } else if self.has_ended()? {
+            ReadOutcome::End
+        } else {
+            ReadOutcome::Timeout
+        })
     }
 
     /// Waits at most `wait` until there is a frame that was not taken, or the feed has ended. Returns false if neither
     /// happened.
     pub(super) fn wait_until_ready(&self, wait: Duration) -> Result<bool, CameraError> {
-        let mut state = self.wait_for_frame(wait);
-        if state.is_fresh {
-            return Ok(true);
-        }
-        match &mut state.end {
-            None => Ok(false),
-            Some(error) => error.take().map_or(Ok(true), Err),
-        }
+        Ok(self.frames.wait(wait) || self.has_ended()?)
     }
 
-    fn wait_for_frame(&self, wait: Duration) -> MutexGuard<'_, State> {
-        let is_waiting = |state: &mut State| !state.is_fresh && state.end.is_none();
-        let mut state = self.lock();
-        self.new_frame.wait_while_for(&mut state, is_waiting, wait);
-        state
+    /// Whether the feed has ended and its last frame was taken.
+    ///
+    /// # Errors
+    /// The error that ended it, once.
+    fn has_ended(&self) -> Result<bool, CameraError> {
+        if !self.frames.is_finished() {
+            return Ok(false);
+        }
+        self.lock().end_error.take().map_or(Ok(true), Err)
     }
 
     /// Returns the time since the frame that was taken last was captured.
     pub(super) fn taken_age(&self) -> Duration {
-        Duration::from_nanos(monotonic_ns().saturating_sub(self.lock().taken_ns))
+        Duration::from_nanos(monotonic_ns().saturating_sub(self.taken_ns.load(Ordering::Relaxed)))
     }
 }
 
@@ -399,7 +396,7 @@ mod tests {
         let spec = SourceSpec::parse("synthetic:1").unwrap();
         let worker = WorkerCommand::new("shoal");
         let setup = FeedSetup::new(spec, &CameraParams::default(), worker);
-        FrameSlot::new(&setup.with_mode(mode), None)
+        FrameSlot::new(&setup.with_mode(mode), None, &FaultLedger::default())
     }
 
     fn arrival(sequence: u64) -> Arrival {
@@ -419,7 +416,7 @@ mod tests {
             let spec = SourceSpec::parse(source).unwrap();
             let worker = WorkerCommand::new("shoal");
             let setup = FeedSetup::new(spec, &CameraParams::default(), worker);
-            let slot = FrameSlot::new(&setup, None);
+            let slot = FrameSlot::new(&setup, None, &FaultLedger::default());
             let repeated = FrameQuality {
                 is_repeated: true,
                 ..FrameQuality::default()
@@ -467,9 +464,7 @@ mod tests {
             let mut frame = Frame::default();
             (0..100).all(|n| written.publish(&mut frame, arrival(n)))
         });
-        while !slot.lock().is_fresh {
-            std::thread::yield_now();
-        }
+        assert!(slot.frames.wait(Duration::from_secs(60)));
         slot.begin_generation();
         assert!(!writer.join().unwrap(), "a frame was accepted too late");
     }

@@ -17,7 +17,7 @@ use crate::camera::child_group::ChildGroup;
 use crate::camera::fault::{Fault, FaultKind};
 use crate::camera::pipe::GrantedSettings;
 use crate::camera::{CameraError, Source, SourceKind};
-use crate::runtime::AwakeClock;
+use crate::runtime::{AwakeClock, Backoff};
 
 /// Time between two checks of timeouts and of the stop flag.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
@@ -46,8 +46,8 @@ pub(super) struct Supervisor {
     size_px: Option<(u32, u32)>,
     /// Settings that were logged last.
     granted: Option<GrantedSettings>,
-    /// Pause before the next restart.
-    pause: Duration,
+    /// Pauses before the restarts.
+    backoff: Backoff,
     /// Longest time from the next start to its first frame.
     open_timeout: Duration,
 }
@@ -120,7 +120,8 @@ impl Supervisor {
         Self {
             // Sources other than live cameras check the requested size themselves.
             size_px: setup.spec.size_px.filter(|_| setup.is_live_camera()),
-            pause: setup.timing.first_pause,
+            backoff: Backoff::new(setup.timing.first_pause, setup.timing.longest_pause)
+                .settling_after(setup.timing.settle_time),
             open_timeout: setup.timing.open_timeout,
             setup,
             slot,
@@ -150,8 +151,7 @@ impl Supervisor {
                 }
                 Outcome::Failed | Outcome::Replaced => {}
             }
-            let pause = self.pause;
-            self.pause = (pause * 2).min(self.setup.timing.longest_pause);
+            let pause = self.backoff.record_failure(Instant::now());
             if outcome == Outcome::Failed && !self.wait_unless_stopped(pause) {
                 return;
             }
@@ -301,11 +301,10 @@ impl Supervisor {
 
     /// Supervises a start until it ends, must be replaced, or the feed is closed.
     fn supervise(&mut self, start: &mut Start, events: &Receiver<ReaderEvent>) -> Outcome {
-        let timing = self.setup.timing.clone();
+        let stall_timeout = self.setup.timing.stall_timeout;
         let started = Instant::now();
         let mut clock = AwakeClock::start_at(started);
         let mut is_open = false;
-        let mut healthy_since: Option<Instant> = None;
         let mut is_reported = false;
         loop {
             if self.is_stopped() {
@@ -366,18 +365,11 @@ impl Supervisor {
                 && has_frames
                 && self.setup.can_replace()
                 && self.setup.mode == FeedMode::Live
-                && now.duration_since(started) > self.pause.max(timing.stall_timeout)
+                && now.duration_since(started) > self.backoff.next_pause().max(stall_timeout)
             {
                 return Outcome::Replaced;
             }
-            if no_faults && has_frames {
-                let since = *healthy_since.get_or_insert(now);
-                if now.duration_since(since) > timing.settle_time {
-                    self.pause = timing.first_pause;
-                }
-            } else {
-                healthy_since = None;
-            }
+            self.backoff.record_state(no_faults && has_frames, now);
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::params::AlertParams;
-use crate::control::FaultStatus;
+use crate::runtime::FaultStatus;
 
 /// Largest number of reported faults that are remembered. There are far fewer kinds.
 const REPORTED_MAX: usize = 256;

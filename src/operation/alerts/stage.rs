@@ -15,10 +15,10 @@ use serde::Serialize;
 
 use super::keeper::{Alert, AlertKeeper};
 use super::params::{AlertParams, QuietHours};
-use crate::control::{Board, FaultStatus, Journal};
+use crate::control::{Board, Journal};
 use crate::operation::hours::ScheduleBoard;
 use crate::operation::site_program::SiteProgram;
-use crate::runtime::Heartbeat;
+use crate::runtime::{FaultStatus, Heartbeat};
 
 /// Time between two looks at the status.
 const STEP_INTERVAL: Duration = Duration::from_secs(1);

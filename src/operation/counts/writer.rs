@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use super::counter::VisitorCounter;
 use super::store::{CountStore, CountStoreError};
-use crate::control::{FaultReporter, Journal};
+use crate::control::Journal;
+use crate::runtime::Fault;
 
 /// Time from the begin or end of a visit until it is stored: what a power cut can cost.
 const STORE_EVENTS: Duration = Duration::from_secs(1);
@@ -29,7 +30,7 @@ pub(super) struct CountWriter {
     store: Option<CountStore>,
     written: Instant,
     deleted: Option<Instant>,
-    fault: FaultReporter,
+    fault: Fault,
 }
 
 impl CountWriter {
@@ -39,7 +40,7 @@ impl CountWriter {
             store: None,
             written: Instant::now(),
             deleted: None,
-            fault: FaultReporter::new("counting", journal),
+            fault: journal.fault("counting"),
         }
     }
 
@@ -63,7 +64,7 @@ impl CountWriter {
         unix_secs: i64,
         now: Instant,
     ) {
-        let pause = match counter.has_unstored_visits() && !self.fault.is_active() {
+        let pause = match counter.has_unstored_visits() && !self.fault.is_present() {
             true => STORE_EVENTS,
             false => STORE_MAPS,
         };

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 
 use super::params::ClockTrust;
-use crate::runtime::wait_for_program;
+use crate::runtime::{kill, wait_for_exit};
 
 /// File that systemd-timesyncd creates when it has set the clock.
 const TIMESYNC_FILE: &str = "/run/systemd/timesync/synchronized";
@@ -89,7 +89,9 @@ fn timedatectl_says_yes() -> bool {
     let Ok(mut child) = child else {
         return false;
     };
-    if wait_for_program(&mut child, ANSWER_TIME).is_err() {
+    let ended = wait_for_exit(&mut child, ANSWER_TIME, &|| true);
+    if !ended.is_ok_and(|status| status.is_some_and(|status| status.success())) {
+        kill(&mut child);
         return false;
     }
     let output = child.wait_with_output().map(|output| output.stdout);

@@ -170,7 +170,8 @@ fn add_durations(text: &mut Text, timing: &TimingStatus) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::{FaultStatus, SpeciesStatus};
+    use crate::control::SpeciesStatus;
+    use crate::runtime::FaultStatus;
 
     #[test]
     fn the_text_has_one_family_per_metric_and_escaped_labels() {

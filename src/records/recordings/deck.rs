@@ -1,8 +1,8 @@
-//! Recordings that operators start while the pool runs.
+//! Recordings of the camera: of the command line, and those that operators start while the pool runs. One at a time.
 //!
-//! In: frames from the camera source, starts and stops from the desk. Out: files in the folder of the recordings. Must not: delay
-//! a frame, replace a file.
+//! In: frames from the camera source, starts and stops from the desk. Out: files. Must not: delay a frame, replace a file.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -11,16 +11,16 @@ use parking_lot::Mutex;
 
 use super::folder::RecordingsFolder;
 use super::recorder::{Recorder, RecorderInput, USUAL_FPS, recorder};
-use crate::camera::{Frame, Recording};
+use crate::camera::{Frame, FrameTap, Recording};
 use crate::control::{COMMANDED_SECS_MAX, Journal, RecordingStatus};
 use crate::runtime::Heartbeat;
 
-/// Time beyond the length of a recording after which it ends, even if the camera sends no frames.
+/// Time beyond the length of an operator's recording after which it ends, even if the camera sends no frames.
 const EXTRA_TIME: Duration = Duration::from_secs(10);
 /// Time between two looks for a new recording.
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 
-/// The recorder that operators start and stop.
+/// The recorder.
 #[derive(Default)]
 pub struct RecordingDeck {
     folder: OnceLock<RecordingsFolder>,
@@ -42,6 +42,8 @@ struct Current {
     name: String,
     begun: Instant,
     secs: f64,
+    /// Longest duration, also without frames; `None` if it waits for frames.
+    time_max: Option<Duration>,
     bytes: Arc<AtomicU64>,
     bytes_max: u64,
 }
@@ -55,7 +57,7 @@ impl RecordingDeck {
         }
     }
 
-    /// Sets the folder. Without one, nothing can be recorded.
+    /// Sets the folder for the recordings of operators. Without one, they cannot record.
     pub fn set_folder(&self, folder: RecordingsFolder) {
         // The desk starts once.
         let _second = self.folder.set(folder);
@@ -71,8 +73,14 @@ impl RecordingDeck {
         })
     }
 
+    /// Returns a function that takes every frame of a camera source.
+    pub fn tap(self: &Arc<Self>) -> FrameTap {
+        let deck = Arc::clone(self);
+        Box::new(move |frame| deck.send(frame))
+    }
+
     /// Takes a frame if it is recorded.
-    pub fn send(&self, frame: &Frame) {
+    fn send(&self, frame: &Frame) {
         if self.is_on.load(Ordering::Relaxed)
             && let Some(input) = &mut self.running.lock().input
         {
@@ -98,6 +106,23 @@ impl RecordingDeck {
         let fps = if fps >= 1.0 { fps } else { USUAL_FPS };
         let recording = Recording::create(&path, secs, fps).map_err(|error| error.to_string())?;
         let recording = recording.with_bytes_max(bytes_max);
+        let time_max = Duration::from_secs_f64(secs) + EXTRA_TIME;
+        self.begin(&mut running, (&path, recording), secs, Some(time_max));
+        Ok(())
+    }
+
+    /// Starts the recording of the command line, which has no limit of time in which it must get its frames.
+    pub fn start_file(&self, path: &Path, recording: Recording, secs: f64) {
+        self.begin(&mut self.running.lock(), (path, recording), secs, None);
+    }
+
+    fn begin(
+        &self,
+        running: &mut Running,
+        (path, recording): (&Path, Recording),
+        secs: f64,
+        time_max: Option<Duration>,
+    ) {
         let (_, bytes_max) = recording.bytes();
         let (input, recorder) = recorder(recording, &self.journal);
         let name = path.file_name().unwrap_or_default();
@@ -105,12 +130,12 @@ impl RecordingDeck {
             name: name.to_string_lossy().into_owned(),
             begun: Instant::now(),
             secs,
+            time_max,
             bytes: recorder.bytes(),
             bytes_max,
         });
         (running.input, running.recorder) = (Some(input), Some(recorder));
         self.is_on.store(true, Ordering::Relaxed);
-        Ok(())
     }
 
     /// Ends the recording. The frames that were taken are kept.
@@ -134,7 +159,7 @@ impl RecordingDeck {
             bytes: current.bytes.load(Ordering::Relaxed),
             limit_bytes: current.bytes_max,
         };
-        if since > Duration::from_secs_f64(current.secs) + EXTRA_TIME {
+        if current.time_max.is_some_and(|time_max| since > time_max) {
             running.input = None;
         }
         Some(status)
@@ -142,12 +167,17 @@ impl RecordingDeck {
 
     /// Writes the recordings until the program ends.
     pub fn run(&self, heartbeat: &Heartbeat) {
-        while heartbeat.sleep(LOOK_INTERVAL) {
+        loop {
+            let goes_on = heartbeat.sleep(LOOK_INTERVAL);
             let recorder = self.running.lock().recorder.take();
             if let Some(mut recorder) = recorder {
                 recorder.run(heartbeat);
                 self.is_on.store(false, Ordering::Relaxed);
                 self.finish();
+            }
+            // A recording that began just before the end of the program is finished too.
+            if !goes_on {
+                return;
             }
         }
     }
@@ -186,10 +216,7 @@ mod tests {
         assert!(deck.stop().is_err());
         let mut supervisor = Supervisor::new(StopFlag::default());
         let own = Arc::clone(&deck);
-        let run = move |heartbeat: &Heartbeat| {
-            own.run(heartbeat);
-            Ok(())
-        };
+        let run = move |heartbeat: &Heartbeat| own.run(heartbeat);
         supervisor
             .start("recordings", HangPolicy::WaitAtEnd, run)
             .unwrap();

@@ -10,11 +10,13 @@ use parking_lot::Mutex;
 
 use crate::camera::{Frame, Luma, Recording};
 
-use crate::control::{FaultReporter, Journal};
-use crate::runtime::{Heartbeat, print_message};
+use crate::control::Journal;
+use crate::runtime::{Fault, Heartbeat, print_message};
 
 /// Frame rate in the header of a recording if the rate of the camera is not known, in frames per second.
 pub(super) const USUAL_FPS: f64 = 30.0;
+/// Time without another lateness after which the fault ends.
+const LATE_FAULT_TIME: Duration = Duration::from_secs(60);
 /// Largest number of frames that may wait for the disk: one to two seconds at 25 to 48 frames per second.
 const WAITING_MAX: usize = 48;
 /// Longest wait for a frame before the next heartbeat.
@@ -28,9 +30,9 @@ pub(super) struct RecorderInput {
     frames: SyncSender<Frame>,
     /// Frames that the recorder has written and returns, so that their memory is reused.
     written: Receiver<Frame>,
-    late: FaultReporter,
+    late: Fault,
     /// The fault that the recording has ended early. Held here too, because the recorder thread ends with the recording.
-    _failed: Arc<Mutex<FaultReporter>>,
+    _failed: Arc<Mutex<Fault>>,
     is_open: bool,
 }
 
@@ -39,7 +41,7 @@ pub(super) struct Recorder {
     recording: Option<Recording>,
     /// Size of the file, in bytes.
     bytes: Arc<AtomicU64>,
-    failed: Arc<Mutex<FaultReporter>>,
+    failed: Arc<Mutex<Fault>>,
     channels: Option<(Receiver<Frame>, SyncSender<Frame>)>,
 }
 
@@ -47,12 +49,12 @@ pub(super) struct Recorder {
 pub(super) fn recorder(recording: Recording, journal: &Journal) -> (RecorderInput, Recorder) {
     let (frames, to_write) = sync_channel(WAITING_MAX);
     let (give_back, written) = sync_channel(WAITING_MAX);
-    let failed = FaultReporter::new("recording_failed", journal);
+    let failed = journal.fault("recording_failed");
     let failed = Arc::new(Mutex::new(failed));
     let input = RecorderInput {
         frames,
         written,
-        late: FaultReporter::new("recording_late", journal),
+        late: journal.fault("recording_late").lasting(LATE_FAULT_TIME),
         _failed: Arc::clone(&failed),
         is_open: true,
     };
@@ -74,7 +76,7 @@ impl RecorderInput {
         let mut copy = self.written.try_recv().unwrap_or_default();
         copy_frame(&mut copy, frame);
         match self.frames.try_send(copy) {
-            Ok(()) => self.late.clear_if_quiet(),
+            Ok(()) => self.late.clear(),
             Err(TrySendError::Full(_)) => {
                 self.late
                     .raise(&"the disk is too slow for the recording; frames are dropped");
@@ -187,7 +189,6 @@ mod tests {
         supervisor
             .start("recorder", HangPolicy::WaitAtEnd, move |heartbeat| {
                 recorder.run(heartbeat);
-                Ok(())
             })
             .unwrap();
         while supervisor.is_any_running() {
@@ -225,7 +226,6 @@ mod tests {
         supervisor
             .start("recorder", HangPolicy::WaitAtEnd, move |heartbeat| {
                 recorder.run(heartbeat);
-                Ok(())
             })
             .unwrap();
         while supervisor.is_any_running() {

@@ -5,10 +5,9 @@
 //! [`SharedWindows`], and the stop flag when a window is closed.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use parking_lot::{Mutex, RwLock};
 use winit::application::ApplicationHandler;
 use winit::dpi::{PhysicalPosition, PhysicalSize};
 use winit::event::{ElementState, WindowEvent};
@@ -16,177 +15,24 @@ use winit::event_loop::{ActiveEventLoop, ControlFlow, EventLoop, OwnedDisplayHan
 use winit::keyboard::{Key, NamedKey};
 use winit::window::{Fullscreen, Window, WindowId};
 
-use crate::control::{FaultReporter, Journal, OutputStatus};
-use crate::render::{WindowTarget, WindowTargets};
-
 use super::monitors::{self, Monitor};
 use super::notice::NoticeBoard;
-use super::status_builder::ScreenBoard;
-use crate::runtime::{Supervisor, print_message};
+use super::shared_windows::{OpenWindow, SharedWindows, WindowSettings};
+use crate::control::Journal;
+use crate::runtime::{Fault, Supervisor, print_message};
 
 /// Longest time between two checks of the other threads and the stop flag.
 const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 /// Time between two checks for monitors that were connected or disconnected.
 const MONITOR_INTERVAL: Duration = Duration::from_secs(1);
-/// Refresh rate in Hz that is assumed for a monitor that does not report one.
-const DEFAULT_HZ: f64 = 60.0;
-/// Frame rate limit as a multiple of the refresh rate. It is slightly above 1: a display with vertical sync is slower than the
-/// limit and sets the pace, so the limit only affects a display without vertical sync.
-const LIMIT_FACTOR: f64 = 1.03;
-
-/// Settings of the window of one output.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct WindowSettings {
-    /// Name of the monitor; empty for the primary monitor.
-    pub(crate) monitor: String,
-    /// Whether the window covers the whole monitor, without border and cursor.
-    pub(crate) fullscreen: bool,
-    /// Inner size in pixels if the window is not fullscreen.
-    pub(crate) size_px: [u32; 2],
-}
-
-/// The state of the windows that the render stage can access.
-pub(crate) struct SharedWindows {
-    outputs: RwLock<Vec<Arc<SharedWindow>>>,
-    /// Settings that the main thread has not applied yet.
-    wanted: Mutex<Option<Vec<WindowSettings>>>,
-    /// Monitors and sizes, for the status.
-    screen: Arc<ScreenBoard>,
-    /// Number of times a window was opened or closed.
-    changes: AtomicU64,
-    /// Monitors found by [`monitors::watch_monitors`]; `None` on systems where the windowing library itself finds new monitors.
-    pub(crate) monitors: Mutex<Option<Vec<Monitor>>>,
-}
-
-/// The state of one output's window that the render stage can access.
-#[derive(Default)]
-struct SharedWindow {
-    open: Mutex<Option<OpenWindow>>,
-    /// Inner size in pixels: width in the upper 32 bits, height in the lower 32 bits.
-    size_px: AtomicU64,
-    /// Refresh rate of the monitor in millihertz; 0 if unknown.
-    refresh_mhz: AtomicU32,
-}
-
-#[derive(Clone)]
-struct OpenWindow {
-    window: Arc<Window>,
-    display: OwnedDisplayHandle,
-}
-
-impl SharedWindows {
-    /// Creates the shared state for `outputs` outputs, without open windows.
-    pub(crate) fn new(outputs: usize, screen: Arc<ScreenBoard>) -> Arc<Self> {
-        screen
-            .outputs
-            .lock()
-            .resize_with(outputs, OutputStatus::default);
-        Arc::new(Self {
-            screen,
-            outputs: RwLock::new((0..outputs).map(|_| Arc::default()).collect()),
-            wanted: Mutex::default(),
-            changes: AtomicU64::new(0),
-            monitors: Mutex::default(),
-        })
-    }
-
-    /// Returns the open windows as targets for drawing; `None` if no window is open.
-    pub(crate) fn targets(self: &Arc<Self>) -> Option<WindowTargets> {
-        let seen = self.changes.load(Ordering::Acquire);
-        let (mut windows, mut display) = (Vec::new(), None);
-        for (output, shared) in self.outputs.read().iter().enumerate() {
-            let Some(open) = shared.open.lock().clone() else {
-                continue;
-            };
-            let (sized, shown) = (Arc::clone(shared), Arc::clone(&open.window));
-            let target = WindowTarget {
-                output,
-                size_px: Box::new(move || sized.size_px()),
-                before_first: Box::new(move || shown.set_visible(true)),
-            };
-            windows.push((open.window.into(), target));
-            display = Some(open.display);
-        }
-        let all = Arc::clone(self);
-        Some(WindowTargets {
-            windows,
-            display: Box::new(display?),
-            have_changed: Box::new(move || all.changes.load(Ordering::Acquire) != seen),
-        })
-    }
-
-    /// Returns the shortest time between two pictures. It follows from the refresh rate of the slowest monitor with a window.
-    pub(crate) fn min_interval(&self) -> Duration {
-        let outputs = self.outputs.read();
-        let open = outputs.iter().filter(|shared| shared.open.lock().is_some());
-        let hz = open
-            .map(|shared| shared.refresh_hz())
-            .min_by(f64::total_cmp);
-        let hz = hz.unwrap_or(DEFAULT_HZ).clamp(10.0, 1000.0);
-        Duration::from_secs_f64(1.0 / (hz * LIMIT_FACTOR))
-    }
-
-    fn shared(&self, output: usize) -> Option<Arc<SharedWindow>> {
-        self.outputs.read().get(output).map(Arc::clone)
-    }
-
-    /// Requests other windows. The main thread opens, closes and moves them.
-    pub(crate) fn want(&self, settings: Vec<WindowSettings>) {
-        *self.wanted.lock() = Some(settings);
-    }
-
-    /// Changes the number of outputs.
-    fn resize(&self, outputs: usize) {
-        self.outputs.write().resize_with(outputs, Arc::default);
-        self.screen
-            .outputs
-            .lock()
-            .resize_with(outputs, OutputStatus::default);
-    }
-
-    /// Updates the status of an output: the monitor and the size of its window.
-    fn report(&self, output: usize, monitor: Option<&Monitor>) {
-        let size_px = self.shared(output).map(|shared| shared.size_px());
-        if let Some(status) = self.screen.outputs.lock().get_mut(output) {
-            status.monitor = monitor.map_or(String::new(), |monitor| monitor.name.clone());
-            status.size_px = size_px.filter(|_| monitor.is_some()).unwrap_or_default();
-        }
-    }
-
-    fn set(&self, output: usize, open: Option<OpenWindow>) {
-        if let Some(shared) = self.shared(output) {
-            *shared.open.lock() = open;
-            self.changes.fetch_add(1, Ordering::Release);
-        }
-    }
-}
-
-impl SharedWindow {
-    fn refresh_hz(&self) -> f64 {
-        match self.refresh_mhz.load(Ordering::Relaxed) {
-            0 => DEFAULT_HZ,
-            mhz => f64::from(mhz) / 1000.0,
-        }
-    }
-
-    fn size_px(&self) -> [u32; 2] {
-        let packed = self.size_px.load(Ordering::Relaxed);
-        [(packed >> 32) as u32, packed as u32]
-    }
-
-    fn resize(&self, size: PhysicalSize<u32>) {
-        let packed = u64::from(size.width) << 32 | u64::from(size.height);
-        self.size_px.store(packed, Ordering::Relaxed);
-    }
-}
 
 /// Opens the windows and handles their events until the program ends. May be called only once per process, on the main thread,
-/// and only if a display answers. `journal` receives faults. `on_key` is called for every key that is pressed, and returns whether it handled the key.
-/// Escape and then Q end the program unless `on_key` handled them.
+/// and only if a display answers. `journal` receives faults. `on_key` is called for every key that is pressed, and returns whether
+/// it handled the key. Escape and then Q end the program unless `on_key` handled them.
 ///
 /// # Errors
 /// When a window cannot be opened, or the display closes the connection.
-pub(crate) fn run_windows(
+pub fn run_windows(
     settings: Vec<WindowSettings>,
     windows: &Arc<SharedWindows>,
     supervisor: &Supervisor,
@@ -236,7 +82,7 @@ struct OutputWindow {
     window: Option<Arc<Window>>,
     /// Monitor on which the window was placed last; `None` before that.
     placed: Option<Monitor>,
-    wrong_monitor: FaultReporter,
+    wrong_monitor: Fault,
 }
 
 /// Assigns a monitor to each output; no two outputs share a monitor. `wanted` contains the monitor name of each output. Outputs
@@ -306,7 +152,7 @@ impl WindowEventHandler<'_> {
                     settings,
                     window: None,
                     placed: None,
-                    wrong_monitor: FaultReporter::new("monitor", self.journal),
+                    wrong_monitor: self.journal.fault("monitor"),
                 }),
             }
         }
@@ -404,8 +250,7 @@ impl OutputWindow {
                 self.output,
                 monitor.describe()
             ));
-            let refresh_mhz = monitor.refresh_hz.map_or(0, |hz| (1000.0 * hz) as u32);
-            shared.refresh_mhz.store(refresh_mhz, Ordering::Relaxed);
+            shared.set_refresh_rate(monitor.refresh_hz);
             if fullscreen {
                 // `None` if the windowing library does not know this monitor yet. Then the size and position that are set below
                 // are sufficient.
@@ -479,7 +324,7 @@ impl ApplicationHandler for WindowEventHandler<'_> {
             events.exit();
             return;
         }
-        let wanted = self.windows.wanted.lock().take();
+        let wanted = self.windows.take_wanted();
         let has_new_settings = wanted.is_some();
         if let Some(settings) = wanted {
             self.apply_settings(settings);
@@ -525,26 +370,5 @@ mod tests {
         assert_eq!(two, ["HDMI-1", "DP-1"]);
         let four = names(&["VGA-1", "", "DP-2", "VGA-2"], &connected, "HDMI-1");
         assert_eq!(four, ["DP-1", "HDMI-1", "DP-2", "none"]);
-    }
-
-    #[test]
-    fn the_frame_rate_limit_follows_the_monitor() {
-        let windows = SharedWindows::new(1, Arc::default());
-        let hz = 1.0 / windows.min_interval().as_secs_f64();
-        assert!((hz - 61.8).abs() < 0.01, "without a window: {hz}");
-        let shared = SharedWindow::default();
-        assert!(
-            (shared.refresh_hz() - 60.0).abs() < 1e-9,
-            "a monitor that reports no rate"
-        );
-        shared.refresh_mhz.store(50_000, Ordering::Relaxed);
-        assert!((shared.refresh_hz() - 50.0).abs() < 1e-9);
-    }
-
-    #[test]
-    fn sizes_can_be_packed_and_unpacked() {
-        let shared = SharedWindow::default();
-        shared.resize(PhysicalSize::new(7680, 4320));
-        assert_eq!(shared.size_px(), [7680, 4320]);
     }
 }

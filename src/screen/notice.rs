@@ -1,8 +1,8 @@
 //! The text on the floor: what the calibration waits for, its result, the question before the program ends, and how to open the
 //! operator's panel until a password is set.
 //!
-//! In: texts from the vision stage, from the keys and from the panel. Out: the text to draw now. The render stage copies a reference, so a text
-//! costs the picture nothing but its letters.
+//! In: texts from the vision stage, from the keys and from the panel. Out: the text to draw now. The render stage copies a reference,
+//! so a text costs the picture nothing but its letters.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use crate::render::FloorNotice;
 use crate::site::Language;
 
 /// Time within which the program ends if the second key is pressed.
-pub(crate) const END_TIME: Duration = Duration::from_secs(3);
+const END_TIME: Duration = Duration::from_secs(3);
 
 /// The texts on the floor. Copies share their content.
 #[derive(Clone, Debug, Default)]
@@ -32,17 +32,17 @@ struct Notices {
 
 impl NoticeBoard {
     /// Sets the language of all later texts.
-    pub(crate) fn set_language(&self, language: Language) {
+    pub fn set_language(&self, language: Language) {
         self.0.lock().language = language;
     }
 
     /// Returns the language.
-    pub(crate) fn language(&self) -> Language {
+    pub fn language(&self) -> Language {
         self.0.lock().language
     }
 
     /// Shows a text of the calibration, for at most `time`. An empty text removes it.
-    pub(crate) fn show(&self, notice: FloorNotice, time: Option<Duration>) {
+    pub fn show(&self, notice: FloorNotice, time: Option<Duration>) {
         let mut notices = self.0.lock();
         let until = time.map(|time| Instant::now() + time);
         notices.calibration = match &notices.calibration {
@@ -53,12 +53,12 @@ impl NoticeBoard {
     }
 
     /// Shows how to open the panel, while no other text is shown; `None` removes it.
-    pub(crate) fn show_setup(&self, notice: Option<FloorNotice>) {
+    pub fn show_setup(&self, notice: Option<FloorNotice>) {
         self.0.lock().setup = notice.map(Arc::new);
     }
 
     /// Asks for the second key that ends the program.
-    pub(crate) fn ask_for_end(&self, now: Instant) {
+    pub fn ask_for_end(&self, now: Instant) {
         let mut notices = self.0.lock();
         let text = notices.language.choose(
             "End Shoal? Press Q within 3 seconds.",
@@ -72,13 +72,13 @@ impl NoticeBoard {
     }
 
     /// Whether the question before the end is being asked.
-    pub(crate) fn is_end_asked(&self, now: Instant) -> bool {
+    pub fn is_end_asked(&self, now: Instant) -> bool {
         let notices = self.0.lock();
         notices.end.as_ref().is_some_and(|(_, until)| now < *until)
     }
 
     /// Returns the text to draw; `None` if there is none.
-    pub(crate) fn current(&self, now: Instant) -> Option<Arc<FloorNotice>> {
+    pub fn current(&self, now: Instant) -> Option<Arc<FloorNotice>> {
         let notices = self.0.lock();
         if let Some((notice, until)) = &notices.end
             && now < *until

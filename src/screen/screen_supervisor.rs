@@ -8,14 +8,15 @@ use std::time::{Duration, Instant};
 
 use anyhow::bail;
 
-use crate::control::{FaultReporter, Journal, PictureStatus};
+use super::setup_handoff::SetupHandoff;
+use super::shared_windows::SharedWindows;
+use super::snapshot_pair::SnapshotPair;
+use crate::control::{Journal, PictureStatus};
 use crate::render::{
-    Acquired, CalibrationPattern, FlashState, FloorNotice, Governor, Presenter, RenderSetup,
-    ThumbnailPixels,
+    Acquired, CalibrationPattern, FlashState, FloorNotice, Governor, GpuPresenter, Presenter,
+    RenderSetup, ThumbnailPixels,
 };
-
-use super::simulation_stage::SnapshotPair;
-use crate::runtime::{Backoff, FailureLimit};
+use crate::runtime::{Backoff, FailureLimit, Fault, SETTLE_TIME, print_message};
 
 /// First pause between two attempts to open the screen.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
@@ -36,26 +37,41 @@ pub(super) const UNSEEN_PAUSE: Duration = Duration::from_millis(100);
 /// Opens the screen. Returns `None` while there is no display. That is not a failure.
 pub type ScreenOpener = Box<dyn FnMut() -> anyhow::Result<Option<Box<dyn Presenter>>> + Send>;
 
+/// Returns the opener of a screen that draws the newest render setup of `handoff` on the open windows.
+pub fn screen_opener(windows: &Arc<SharedWindows>, handoff: Arc<SetupHandoff>) -> ScreenOpener {
+    let windows = Arc::clone(windows);
+    Box::new(move || {
+        let Some(targets) = windows.targets() else {
+            return Ok(None);
+        };
+        let screen = GpuPresenter::open(targets, handoff.take())?;
+        let description = screen.describe();
+        print_message(&format!("picture: {description}"));
+        windows.describe_screen(description);
+        Ok(Some(Box::new(screen)))
+    })
+}
+
 /// Counters of the events of the screen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ScreenCounts {
+pub struct ScreenCounts {
     /// Number of pictures that were shown.
-    pub(crate) pictures: u64,
+    pub pictures: u64,
     /// Number of pictures that were skipped because the display did not accept them in time, or because no window was visible.
-    pub(crate) skipped: u64,
+    pub skipped: u64,
     /// Number of times the screen was opened.
-    pub(crate) opened: u64,
+    pub opened: u64,
     /// Number of times the open screen got another render setup.
-    pub(crate) changed: u64,
+    pub changed: u64,
     /// Number of times the surface was configured again.
-    pub(crate) configured: u64,
+    pub configured: u64,
     /// Number of times the screen was lost.
-    pub(crate) lost: u64,
+    pub lost: u64,
 }
 
 /// Whether a picture can be drawn at present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Readiness {
+pub enum Readiness {
     /// A picture can be drawn.
     Draw,
     /// No picture can be drawn; try again after this time.
@@ -63,11 +79,11 @@ pub(crate) enum Readiness {
 }
 
 /// The open screen, and the state that handles its failures.
-pub(crate) struct ScreenSupervisor<'a> {
+pub struct ScreenSupervisor<'a> {
     open_screen: &'a mut ScreenOpener,
     screen: Option<Box<dyn Presenter>>,
     backoff: Backoff,
-    fault: FaultReporter,
+    fault: Fault,
     losses: FailureLimit,
     /// Number of consecutive times that the surface was outdated.
     outdated: u32,
@@ -81,12 +97,12 @@ pub(crate) struct ScreenSupervisor<'a> {
 
 impl<'a> ScreenSupervisor<'a> {
     /// Returns a supervisor that has not opened a screen yet.
-    pub(crate) fn new(open_screen: &'a mut ScreenOpener, journal: &Journal) -> Self {
+    pub fn new(open_screen: &'a mut ScreenOpener, journal: &Journal) -> Self {
         Self {
             open_screen,
             screen: None,
-            backoff: Backoff::new(FIRST_PAUSE, LONGEST_PAUSE),
-            fault: FaultReporter::new("picture", journal),
+            backoff: Backoff::new(FIRST_PAUSE, LONGEST_PAUSE).immediate_at_first(),
+            fault: journal.fault("picture").settling(SETTLE_TIME),
             losses: FailureLimit::new(MAX_LOSSES, LOSS_WINDOW),
             outdated: 0,
             is_suboptimal: false,
@@ -97,7 +113,7 @@ impl<'a> ScreenSupervisor<'a> {
     }
 
     /// Returns the current picture quality.
-    pub(crate) fn status(&self) -> PictureStatus {
+    pub fn status(&self) -> PictureStatus {
         let quality = self.governor.quality();
         PictureStatus {
             scale: quality.scale,
@@ -110,12 +126,12 @@ impl<'a> ScreenSupervisor<'a> {
     }
 
     /// Returns the counts since the start.
-    pub(crate) fn counts(&self) -> ScreenCounts {
+    pub fn counts(&self) -> ScreenCounts {
         self.counts
     }
 
     /// Returns the screen; `None` if none is open.
-    pub(crate) fn screen(&mut self) -> Option<&mut (dyn Presenter + 'static)> {
+    pub fn screen(&mut self) -> Option<&mut (dyn Presenter + 'static)> {
         self.screen.as_deref_mut()
     }
 
@@ -123,7 +139,7 @@ impl<'a> ScreenSupervisor<'a> {
     ///
     /// # Errors
     /// When screens are lost so often that the program has to be restarted.
-    pub(crate) fn prepare(&mut self, now: Instant) -> anyhow::Result<Readiness> {
+    pub fn prepare(&mut self, now: Instant) -> anyhow::Result<Readiness> {
         let Some(screen) = &mut self.screen else {
             return Ok(self.open(now));
         };
@@ -170,7 +186,7 @@ impl<'a> ScreenSupervisor<'a> {
     ///
     /// # Errors
     /// As [`Self::prepare`].
-    pub(crate) fn draw(
+    pub fn draw(
         &mut self,
         pair: &SnapshotPair,
         pattern: Option<CalibrationPattern>,
@@ -186,7 +202,7 @@ impl<'a> ScreenSupervisor<'a> {
         }
         self.counts.pictures += 1;
         self.fault.clear();
-        self.backoff.record_success(now);
+        self.backoff.record_state(true, now);
         if std::mem::take(&mut self.is_suboptimal) {
             self.configure(now)?;
         }
@@ -197,7 +213,7 @@ impl<'a> ScreenSupervisor<'a> {
     ///
     /// # Errors
     /// As [`Self::prepare`].
-    pub(crate) fn finish(&mut self, now: Instant) -> anyhow::Result<bool> {
+    pub fn finish(&mut self, now: Instant) -> anyhow::Result<bool> {
         let Some(screen) = &mut self.screen else {
             return Ok(false);
         };
@@ -210,7 +226,7 @@ impl<'a> ScreenSupervisor<'a> {
 
     /// Adapts the picture quality. `took` is the time for the last picture, and `available` is the time that was available for
     /// it.
-    pub(crate) fn adapt_quality(&mut self, took: Duration, available: Duration) {
+    pub fn adapt_quality(&mut self, took: Duration, available: Duration) {
         if !self
             .governor
             .record(took.as_secs_f64(), available.as_secs_f64())
@@ -229,7 +245,7 @@ impl<'a> ScreenSupervisor<'a> {
     }
 
     /// Makes small copies of pictures without waiting for them, see [`Presenter::copy_thumbnails`].
-    pub(crate) fn copy_thumbnails(
+    pub fn copy_thumbnails(
         &mut self,
         is_wanted: &mut dyn FnMut(usize) -> bool,
         put: &mut dyn FnMut(usize, ThumbnailPixels<'_>),
@@ -240,21 +256,21 @@ impl<'a> ScreenSupervisor<'a> {
     }
 
     /// Sets the light of the picture from the next one on, from 0 (black) to 1.
-    pub(crate) fn set_level(&mut self, level: f32) {
+    pub fn set_level(&mut self, level: f32) {
         if let Some(screen) = &mut self.screen {
             screen.set_level(level);
         }
     }
 
     /// Draws a text at an edge of the surface from the next picture on.
-    pub(crate) fn set_notice(&mut self, notice: Option<Arc<FloorNotice>>) {
+    pub fn set_notice(&mut self, notice: Option<Arc<FloorNotice>>) {
         if let Some(screen) = &mut self.screen {
             screen.set_notice(notice);
         }
     }
 
     /// Draws another render setup from the next picture on. If the open screen cannot do that, it is opened again.
-    pub(crate) fn change_setup(&mut self, setup: RenderSetup, is_same_scene: bool) {
+    pub fn change_setup(&mut self, setup: RenderSetup, is_same_scene: bool) {
         let Some(screen) = &mut self.screen else {
             return;
         };
@@ -270,7 +286,7 @@ impl<'a> ScreenSupervisor<'a> {
 
     /// Closes the screen, so that it is opened again with the newest render setup. Until then the display keeps the last
     /// picture.
-    pub(crate) fn reopen(&mut self) {
+    pub fn reopen(&mut self) {
         self.close();
         self.is_suboptimal = false;
     }
@@ -294,8 +310,7 @@ impl<'a> ScreenSupervisor<'a> {
                 self.fault.raise(&format!(
                     "{error:#}; the pool runs without a picture, and the screen is opened again"
                 ));
-                self.backoff.record_failure(now);
-                Readiness::Wait(self.backoff.remaining(now))
+                Readiness::Wait(self.backoff.record_failure(now))
             }
         }
     }
@@ -323,14 +338,14 @@ impl<'a> ScreenSupervisor<'a> {
         self.counts.lost += 1;
         self.fault
             .raise(&format!("{reason}; the screen is opened again"));
-        self.backoff.record_failure(now);
+        let pause = self.backoff.record_failure(now);
         if self.losses.record(now) {
             bail!(
                 "the screen was lost {MAX_LOSSES} times within {} s, the last time because {reason}",
                 LOSS_WINDOW.as_secs()
             );
         }
-        Ok(Readiness::Wait(self.backoff.remaining(now)))
+        Ok(Readiness::Wait(pause))
     }
 }
 

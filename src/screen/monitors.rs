@@ -19,40 +19,38 @@ use winit::monitor::MonitorHandle;
 use winit::window::WindowId;
 
 use super::display;
-use crate::runtime::{AwakeClock, Heartbeat};
+use crate::runtime::{Heartbeat, kill, wait_for_exit};
 
 /// Time between two searches for monitors while the pool runs.
 const SEARCH_INTERVAL: Duration = Duration::from_secs(2);
 /// Longest time that `shoal monitors` may take.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
-/// Time between two checks whether `shoal monitors` has ended.
-const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// A monitor, and the position and size of its part of the display.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Monitor {
+pub struct Monitor {
     /// Name of the monitor, as written in `outputs.monitor`.
-    pub(crate) name: String,
+    pub name: String,
     /// Upper left corner, in pixels of the display.
-    pub(crate) position_px: [i32; 2],
+    pub position_px: [i32; 2],
     /// Width and height in pixels.
-    pub(crate) size_px: [u32; 2],
+    pub size_px: [u32; 2],
     /// Refresh rate in Hz; `None` if the monitor does not report it.
-    pub(crate) refresh_hz: Option<f64>,
+    pub refresh_hz: Option<f64>,
     /// Whether this is the primary monitor. An output that does not name a monitor uses it.
-    pub(crate) is_primary: bool,
+    pub is_primary: bool,
 }
 
 impl Monitor {
     /// Whether `handle` is this monitor, at the same position and with the same size.
-    pub(crate) fn matches(&self, handle: &MonitorHandle) -> bool {
+    pub fn matches(&self, handle: &MonitorHandle) -> bool {
         handle.name().is_some_and(|name| name == self.name)
             && <[i32; 2]>::from(handle.position()) == self.position_px
             && <[u32; 2]>::from(handle.size()) == self.size_px
     }
 
     /// Returns the name, size, position and refresh rate as text for the user.
-    pub(crate) fn describe(&self) -> String {
+    pub fn describe(&self) -> String {
         let ([width, height], [x, y]) = (self.size_px, self.position_px);
         let rate = match self.refresh_hz {
             Some(hz) => format!("{hz:.1} Hz"),
@@ -63,7 +61,7 @@ impl Monitor {
 }
 
 /// Returns the monitors that the windowing library knows.
-pub(crate) fn known_monitors(events: &ActiveEventLoop) -> Vec<Monitor> {
+pub(super) fn known_monitors(events: &ActiveEventLoop) -> Vec<Monitor> {
     let primary = events.primary_monitor();
     let of = |handle: MonitorHandle| Monitor {
         name: handle.name().unwrap_or_default(),
@@ -82,7 +80,7 @@ pub(crate) fn known_monitors(events: &ActiveEventLoop) -> Vec<Monitor> {
 ///
 /// # Errors
 /// When there is no display, or it does not answer.
-pub(crate) fn list_monitors() -> anyhow::Result<Vec<Monitor>> {
+pub fn list_monitors() -> anyhow::Result<Vec<Monitor>> {
     struct Lister(Vec<Monitor>);
     impl ApplicationHandler for Lister {
         fn resumed(&mut self, events: &ActiveEventLoop) {
@@ -106,7 +104,7 @@ pub(crate) fn list_monitors() -> anyhow::Result<Vec<Monitor>> {
 ///
 /// # Errors
 /// When the path of the running program is unknown.
-pub(crate) fn watch_monitors(
+pub fn watch_monitors(
     found: &Mutex<Option<Vec<Monitor>>>,
     heartbeat: &Heartbeat,
 ) -> anyhow::Result<()> {
@@ -124,7 +122,7 @@ pub(crate) fn watch_monitors(
 ///
 /// # Errors
 /// When there is no display, or it does not answer.
-pub(crate) fn ask_for_monitors() -> anyhow::Result<Vec<Monitor>> {
+pub fn ask_for_monitors() -> anyhow::Result<Vec<Monitor>> {
     display::check_reachable().map_err(|reason| anyhow!("{reason}"))?;
     search(&std::env::current_exe()?, &|| true)
 }
@@ -137,17 +135,9 @@ fn search(program: &Path, keep_running: &dyn Fn() -> bool) -> anyhow::Result<Vec
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()?;
-    let mut waited = AwakeClock::start();
-    let status = loop {
-        if let Some(status) = child.try_wait()? {
-            break status;
-        }
-        if waited.elapsed() > ANSWER_TIMEOUT || !keep_running() {
-            child.kill()?;
-            child.wait()?;
-            anyhow::bail!("no answer within {} s", waited.awake().as_secs());
-        }
-        std::thread::sleep(CHECK_INTERVAL);
+    let Some(status) = wait_for_exit(&mut child, ANSWER_TIMEOUT, keep_running)? else {
+        kill(&mut child);
+        anyhow::bail!("it did not answer");
     };
     anyhow::ensure!(status.success(), "{status}");
     let mut text = String::new();

@@ -1,56 +1,52 @@
 //! The render stage: draws pictures between the two newest snapshots, one tick late, until the program ends.
 
-use std::cmp::Ordering as Order;
+use std::cmp::Ordering;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-use crate::control::{Journal, PictureStatus};
-use crate::panel::LiveViews;
-use crate::render::CalibrationPattern;
-
+use super::fade::Fade;
 use super::notice::NoticeBoard;
-use super::panel_views::show_outputs;
 use super::screen_supervisor::{Readiness, ScreenOpener, ScreenSupervisor, UNSEEN_PAUSE};
-use super::setup_handoff::{NumberedSetup, SetupHandoff};
-use super::simulation_stage::SnapshotPair;
-use crate::operation::{Fade, ShowControl};
+use super::setup_handoff::SetupHandoff;
+use super::snapshot_pair::SnapshotPair;
+use crate::control::{Journal, PictureStatus};
+use crate::render::CalibrationPattern;
 use crate::runtime::{DurationMeter, FramePacer, Heartbeat, Latest};
 
 /// Inputs and outputs of the render stage.
-pub(crate) struct RenderStage {
+pub struct RenderStage {
     /// Opens the screen.
-    pub(crate) open_screen: ScreenOpener,
+    pub open_screen: ScreenOpener,
     /// The newest render setup; `None` if the setup never changes.
-    pub(crate) handoff: Option<Arc<SetupHandoff>>,
+    pub handoff: Option<Arc<SetupHandoff>>,
     /// Snapshots from the simulation stage.
-    pub(crate) snapshots: Arc<Latest<SnapshotPair>>,
+    pub snapshots: Arc<Latest<SnapshotPair>>,
     /// Calibration pattern from the vision stage.
-    pub(crate) pattern: Arc<Mutex<Option<CalibrationPattern>>>,
+    pub pattern: Arc<Mutex<Option<CalibrationPattern>>>,
     /// Texts on the floor.
-    pub(crate) notices: NoticeBoard,
+    pub notices: NoticeBoard,
     /// Returns the shortest time between two pictures, which depends on the monitors.
-    pub(crate) min_interval: Box<dyn Fn() -> Duration + Send>,
+    pub min_interval: Box<dyn Fn() -> Duration + Send>,
     /// Time from the arrival of a camera frame until the first picture that shows its effect is passed to the GPU.
-    pub(crate) picture_latency: Arc<DurationMeter>,
+    pub picture_latency: Arc<DurationMeter>,
     /// Time to prepare one picture and pass it to the GPU, without the wait for the display.
-    pub(crate) draw_time: Arc<DurationMeter>,
+    pub draw_time: Arc<DurationMeter>,
     /// Number of pictures after which the graphics device is lost once, for tests; `None`: it is not lost.
-    pub(crate) lose_device_after: Option<u64>,
+    pub lose_device_after: Option<u64>,
     /// Picture quality, for the status.
-    pub(crate) status: Arc<Mutex<PictureStatus>>,
-    /// Version of the render setup that the open screen draws (see [`super::setup_handoff::SetupHandoff`]).
-    pub(crate) shown_version: Arc<AtomicU64>,
+    pub status: Arc<Mutex<PictureStatus>>,
     /// Time from one picture to the next.
-    pub(crate) picture_interval: Arc<DurationMeter>,
-    /// Whether the picture is lit.
-    pub(crate) show: ShowControl,
+    pub picture_interval: Arc<DurationMeter>,
+    /// Returns whether the picture is lit.
+    pub is_lit: Box<dyn Fn() -> bool + Send>,
+    /// Sleeps until the next picture while the pool rests; returns at once otherwise.
+    pub rest: Box<dyn Fn(&Heartbeat) + Send>,
     /// Faults of this stage.
-    pub(crate) journal: Journal,
-    /// Small copies of the outputs, for the operator's panel.
-    pub(crate) views: LiveViews,
+    pub journal: Journal,
+    /// Copies small pictures of the outputs for the operator's panel, after a picture was drawn.
+    pub copy_outputs: Box<dyn FnMut(&mut ScreenSupervisor<'_>) + Send>,
 }
 
 impl RenderStage {
@@ -58,7 +54,7 @@ impl RenderStage {
     ///
     /// # Errors
     /// When screens are lost so often that the program has to be restarted.
-    pub(crate) fn run(&mut self, heartbeat: &Heartbeat) -> anyhow::Result<()> {
+    pub fn run(&mut self, heartbeat: &Heartbeat) -> anyhow::Result<()> {
         let mut supervisor = ScreenSupervisor::new(&mut self.open_screen, &self.journal);
         let (mut pair, mut newer) = (SnapshotPair::default(), SnapshotPair::default());
         let mut needs_other_setup = false;
@@ -74,27 +70,19 @@ impl RenderStage {
             if std::mem::take(&mut needs_other_setup) {
                 std::mem::swap(&mut pair, &mut newer);
             }
-            if supervisor.screen().is_some() {
-                let shown = self.shown_version.load(Ordering::Acquire);
-                match pair.setup_version.cmp(&shown) {
-                    Order::Equal => {}
-                    Order::Greater => {
-                        if let Some(handoff) = &self.handoff {
-                            let NumberedSetup {
-                                scene_version: newest,
-                                setup,
-                                ..
-                            } = handoff.take_numbered();
-                            let is_same_scene =
-                                std::mem::replace(&mut scene_version, newest) == newest;
-                            supervisor.change_setup(setup, is_same_scene);
-                        } else {
-                            supervisor.reopen();
-                        }
+            if supervisor.screen().is_some()
+                && let Some(handoff) = &self.handoff
+            {
+                match pair.setup_version.cmp(&handoff.shown_version()) {
+                    Ordering::Equal => {}
+                    Ordering::Greater => {
+                        let newest = handoff.take_numbered();
+                        let shown = std::mem::replace(&mut scene_version, newest.scene_version);
+                        supervisor.change_setup(newest.setup, shown == newest.scene_version);
                         // The newest setup may belong to a later snapshot.
                         continue;
                     }
-                    Order::Less => {
+                    Ordering::Less => {
                         self.snapshots.take(&mut pair, UNSEEN_PAUSE);
                         continue;
                     }
@@ -113,7 +101,7 @@ impl RenderStage {
             let begun = Instant::now();
             let pattern = *self.pattern.lock();
             supervisor.set_notice(self.notices.current(begun));
-            supervisor.set_level(fade.advance(self.show.is_lit(), begun));
+            supervisor.set_level(fade.advance((self.is_lit)(), begun));
             if supervisor.draw(&pair, pattern, begun)? {
                 self.draw_time.record(begun.elapsed());
                 if let Some(before) = last_picture_at.replace(begun) {
@@ -135,7 +123,7 @@ impl RenderStage {
             let interval = (self.min_interval)();
             if supervisor.finish(Instant::now())? {
                 supervisor.adapt_quality(begun.elapsed(), interval);
-                show_outputs(&self.views, &mut supervisor, Instant::now());
+                (self.copy_outputs)(&mut supervisor);
             }
             let new_status = supervisor.status();
             if new_status.dimmed > status.dimmed {
@@ -148,9 +136,7 @@ impl RenderStage {
                 status = new_status;
                 *self.status.lock() = status;
             }
-            if self.show.is_resting(begun) {
-                self.show.rest(heartbeat, || false);
-            }
+            (self.rest)(heartbeat);
             std::thread::sleep(pacer.pause(Instant::now(), interval));
         }
         Ok(())

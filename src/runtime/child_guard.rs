@@ -1,7 +1,7 @@
-//! The guard of a camera program: a process between Shoal and the program of a `command:` source. When the standard input of
-//! the guard closes, the guard ends the program and every process that the program started. The standard input closes when
-//! Shoal closes the source, and also when Shoal crashes or is killed. A signal that asks the guard to end does the same. If the
-//! guard itself is killed, the system kills the program.
+//! The guard of a program that must not outlive Shoal, such as the program of a `command:` source: a process between Shoal and the
+//! program. When the standard input of the guard closes, the guard ends the program and every process that the program started. The
+//! standard input closes when Shoal closes it, and also when Shoal crashes or is killed. A signal that asks the guard to end does the
+//! same. If the guard itself is killed, the system kills the program.
 //!
 //! The guard writes nothing to standard output, because the program writes its frames there. The guard exits with the status of
 //! the program. It must be the only task of its process.
@@ -20,6 +20,9 @@ use {
     std::os::unix::net::UnixStream,
     std::os::unix::process::CommandExt as _,
 };
+
+#[cfg(target_os = "linux")]
+use super::parent_process::end_with_parent;
 
 /// Runs a program as its guard. `words` are the name and the arguments of the program. On success, the function ends the
 /// process and never returns. If the program cannot be started, it returns the error.
@@ -45,13 +48,10 @@ pub fn run_child_guard(words: &[OsString]) -> io::Error {
 /// only if the program cannot be started.
 #[cfg(target_os = "linux")]
 pub fn become_guarded_program(guard: u32, words: &[OsString]) -> io::Error {
-    let set = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
-    let parent = rustix::process::getppid().map(Pid::as_raw_pid);
-    if let Err(cause) = set {
-        return cause.into();
-    }
-    if parent.is_none_or(|parent| u32::try_from(parent) != Ok(guard)) {
-        return io::Error::other("its guard has ended");
+    match end_with_parent(guard) {
+        Ok(true) => {}
+        Ok(false) => return io::Error::other("its guard has ended"),
+        Err(cause) => return cause,
     }
     match plain_command(words) {
         Ok(mut command) => command.exec(),

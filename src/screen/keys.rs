@@ -7,10 +7,7 @@ use winit::keyboard::{Key, NamedKey};
 use crate::control::{CalibrationStatus, CalibrationStep, TouchMark};
 
 /// Returns the calibration step for a key in the current state; `None` if the key does nothing.
-pub(crate) fn calibration_step_for_key(
-    key: &Key,
-    status: &CalibrationStatus,
-) -> Option<CalibrationStep> {
+pub fn calibration_step_for_key(key: &Key, status: &CalibrationStatus) -> Option<CalibrationStep> {
     if !status.is_running {
         let start = |mark| CalibrationStep::Start {
             columns: 4,

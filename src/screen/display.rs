@@ -4,12 +4,22 @@
 use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use crate::runtime::{Backoff, Supervisor, print_message};
+
+/// First pause between two attempts to reach a display.
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+/// Longest pause between two attempts to reach a display.
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// Time between two checks of the other threads and of the pause.
+const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Checks that a display accepts a connection.
 ///
 /// # Errors
 /// The reason why no display can be used, as a sentence.
-pub(crate) fn check_reachable() -> Result<(), String> {
+pub fn check_reachable() -> Result<(), String> {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     if variable("WAYLAND_SOCKET").is_some() {
         return Ok(());
@@ -36,8 +46,36 @@ pub(crate) fn check_reachable() -> Result<(), String> {
     }
 }
 
+/// Waits until a display answers or the program ends. The pool runs meanwhile without a picture.
+pub fn wait_for_display(supervisor: &Supervisor) {
+    let mut backoff = Backoff::new(FIRST_PAUSE, LONGEST_PAUSE).immediate_at_first();
+    let mut was_missing = false;
+    while supervisor.check() {
+        if backoff.remaining(Instant::now()).is_zero() {
+            match check_reachable() {
+                Ok(()) => {
+                    if was_missing {
+                        print_message("display: found");
+                    }
+                    return;
+                }
+                Err(reason) => {
+                    if !std::mem::replace(&mut was_missing, true) {
+                        print_message(&format!(
+                            "display: {reason}; the pool runs without a picture until a display answers (with --headless it \
+                             never waits for one)"
+                        ));
+                    }
+                    backoff.record_failure(Instant::now());
+                }
+            }
+        }
+        std::thread::sleep(CHECK_INTERVAL);
+    }
+}
+
 /// Whether the windowing library opens windows through X11. This is the same rule as in winit.
-pub(crate) fn is_x11() -> bool {
+pub fn is_x11() -> bool {
     let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     cfg!(target_os = "linux") && !is_set("WAYLAND_SOCKET") && !is_set("WAYLAND_DISPLAY")
 }

@@ -1,0 +1,200 @@
+//! Arguments that several commands share, and the parsers of their values.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::camera::SourceSpec;
+use crate::life::VisitorProgram;
+use crate::render::{OverlayOptions, Pattern};
+use crate::world::{OverlayLayer, OverlayLayers};
+
+/// The site of a command.
+#[derive(Debug, Args)]
+pub(super) struct SiteArguments {
+    /// Site file; default: the built-in demo site
+    #[arg(value_name = "SITE.toml", value_parser = site_file)]
+    pub(super) site: Option<PathBuf>,
+}
+
+/// Help text of the option `--camera`.
+pub(super) const CAMERA_HELP: &str = "Camera source; default: the source of the site\n\
+    v4l2:NAME             camera as listed by `shoal cameras`; v4l2:0 is /dev/video0\n\
+    nokhwa:NUMBER         camera read with the library nokhwa, on every operating system\n\
+    file:walk.y4m         video (convert one: ffmpeg -i walk.mp4 -pix_fmt gray walk.y4m)\n\
+    file:FOLDER           PNG, JPEG or TIFF files, sorted by name\n\
+    -                     y4m on standard input\n\
+    command:ffmpeg …      program that writes y4m to its standard output\n\
+    synthetic:SEED        simulated visitors; needs no camera\n\
+Options follow after '?': file:FOLDER?fps=25, 'v4l2:0?format=GREY&size=640x480&fps=30'";
+
+/// Options of `simulate` and `render`.
+#[derive(Debug, Args)]
+pub(super) struct PoolArguments {
+    /// Scene; default: the scene of the site
+    #[arg(long, value_name = "NAME")]
+    pub(super) scene: Option<String>,
+    /// Tracks of visitors from `shoal track`; default: no visitors
+    #[arg(long, value_name = "T.jsonl", conflicts_with = "visitors")]
+    pub(super) shadows: Option<PathBuf>,
+    /// Visitors that follow a program
+    #[arg(long, value_enum)]
+    visitors: Option<VisitorsName>,
+    /// Seed of the random numbers; the same seed, configuration and shadows give the same run
+    #[arg(long, value_name = "K", default_value_t = 1)]
+    pub(super) seed: u64,
+    /// Number of threads for the behavior; it does not change the result
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub(super) threads: u16,
+}
+
+/// Programs of visitors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum VisitorsName {
+    /// No visitors
+    None,
+    /// One visitor stands in one place for 8 minutes (shorter in a run of less than 14 minutes)
+    Still,
+    /// Three visitors walk and stop
+    Walkers,
+    /// Twelve children run
+    Children,
+}
+
+impl VisitorsName {
+    /// Returns the program.
+    pub(super) fn program(self) -> VisitorProgram {
+        match self {
+            Self::None => VisitorProgram::None,
+            Self::Still => VisitorProgram::Still,
+            Self::Walkers => VisitorProgram::Walkers,
+            Self::Children => VisitorProgram::Children,
+        }
+    }
+}
+
+impl PoolArguments {
+    /// Returns the program of the visitors; `None` if the command line names none.
+    pub(super) fn visitors(&self) -> Option<VisitorProgram> {
+        self.visitors.map(VisitorsName::program)
+    }
+}
+
+/// Options for the debug overlay and the test pattern.
+#[derive(Clone, Debug, Args)]
+pub(super) struct OverlayArguments {
+    /// Show debug information over the pool, separated by commas
+    #[arg(long, value_name = "LIST", value_enum, value_delimiter = ',')]
+    overlay: Vec<OverlayName>,
+    /// Show a test pattern instead of the pool, to adjust the projector
+    #[arg(long, value_enum)]
+    pattern: Option<PatternName>,
+}
+
+/// Debug information over the pool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum OverlayName {
+    /// Outlines, foot points and numbers of the visitors' shadows
+    Shadows,
+    /// Bodies of the fish and their directions
+    Vectors,
+    /// Active need and actions of each fish as text
+    Why,
+    /// Steering forces with the names of their actions
+    Forces,
+    /// Flow fields of the scene
+    Fields,
+    /// Paths, grids and searches of the fish that find their way
+    Ways,
+    /// Navigation mesh of the terraces, with leaps and drops
+    Mesh,
+}
+
+/// Test patterns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum PatternName {
+    /// Crosses at the corners of the surface
+    Corners,
+    /// Lines at every tenth of the surface
+    Grid,
+    /// Numbered crosses
+    Targets,
+    /// The part of each output in a color of its own
+    Blend,
+    /// Rulers in meters along two edges
+    Rulers,
+}
+
+impl OverlayArguments {
+    /// Returns the options for the renderer.
+    pub(super) fn options(&self) -> OverlayOptions {
+        let has = |name| self.overlay.contains(&name);
+        OverlayOptions {
+            shadows: has(OverlayName::Shadows),
+            vectors: has(OverlayName::Vectors),
+            pattern: self.pattern.map(|name| match name {
+                PatternName::Corners => Pattern::Corners,
+                PatternName::Grid => Pattern::Grid,
+                PatternName::Targets => Pattern::Targets {
+                    columns: 4,
+                    rows: 4,
+                },
+                PatternName::Blend => Pattern::Blend,
+                PatternName::Rulers => Pattern::Rulers,
+            }),
+        }
+    }
+
+    /// Returns the layers of annotations that the simulation has to write.
+    pub(super) fn layers(&self) -> OverlayLayers {
+        let layers = [
+            (OverlayName::Why, OverlayLayer::Mind),
+            (OverlayName::Forces, OverlayLayer::Force),
+            (OverlayName::Fields, OverlayLayer::Field),
+            (OverlayName::Ways, OverlayLayer::Path),
+            (OverlayName::Mesh, OverlayLayer::Mesh),
+        ];
+        layers
+            .into_iter()
+            .filter(|(name, _)| self.overlay.contains(name))
+            .fold(OverlayLayers::NONE, |layers, (_, layer)| layers.with(layer))
+    }
+}
+
+/// Parses two values with an x between them; `None` if the text has another form.
+pub(super) fn pair<T: std::str::FromStr>(text: &str) -> Option<(T, T)> {
+    let (a, b) = text.split_once(['x', 'X', '×'])?;
+    Some((a.trim().parse().ok()?, b.trim().parse().ok()?))
+}
+
+pub(super) fn size_px(text: &str) -> Result<(u32, u32), String> {
+    match pair::<u32>(text) {
+        Some(size @ (16..=16384, 16..=16384)) => Ok(size),
+        Some(_) => Err("width and height must lie between 16 and 16384 pixels".to_owned()),
+        None => Err("expected WIDTHxHEIGHT in pixels, such as 1280x720".to_owned()),
+    }
+}
+
+pub(super) fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(value) if (0.0..=1e7).contains(&value) => Ok(value),
+        _ => Err("expected seconds, from 0 to 10000000".to_owned()),
+    }
+}
+
+fn site_file(text: &str) -> Result<PathBuf, String> {
+    if SourceSpec::parse(text).is_ok() {
+        return Err(
+            "this is a camera source, not a site file; put it behind --camera of run, demo or track"
+                .to_owned(),
+        );
+    }
+    Ok(PathBuf::from(text))
+}
+
+pub(super) fn frame_rate(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(value) if (0.1..=1000.0).contains(&value) => Ok(value),
+        _ => Err("expected frames per second, from 0.1 to 1000".to_owned()),
+    }
+}
