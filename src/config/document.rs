@@ -323,7 +323,6 @@ mod tests {
 
     /// Each kind of mistake with its complete message.
     #[test]
-    #[expect(clippy::too_many_lines, reason = "one table")]
     fn every_mistake_has_its_message() {
         for (text, wanted) in [
             (

@@ -49,10 +49,11 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
 /// Returns the certificate in the state folder. Makes one at the first start.
 fn own_certificate(state: Option<&Path>, names: Vec<String>) -> Result<Pem, String> {
     let files = state.map(|state| (state.join(CERTIFICATE_FILE), state.join(KEY_FILE)));
-    if let Some((certificate, key)) = &files {
-        if certificate.exists() && key.exists() {
-            return Ok((read(certificate)?, read(key)?));
-        }
+    if let Some((certificate, key)) = &files
+        && certificate.exists()
+        && key.exists()
+    {
+        return Ok((read(certificate)?, read(key)?));
     }
     let CertifiedKey { cert, signing_key } = generate_simple_self_signed(names)
         .map_err(|error| format!("no certificate can be made: {error}"))?;

@@ -107,6 +107,13 @@ pub struct LiveConfig {
 /// Builds the render setup of a site.
 pub type SetupBuilder = Box<dyn Fn(Site) -> RenderSetup + Send>;
 
+/// Starts the thread that finds the visitors.
+fn start_vision(supervisor: &mut Supervisor, mut vision: VisionStage) -> anyhow::Result<()> {
+    supervisor.start("vision", HangPolicy::EndProgram, move |heartbeat| {
+        vision.run(heartbeat);
+    })
+}
+
 /// A running pool.
 pub struct LivePool {
     /// The supervisor of the threads.
@@ -219,7 +226,7 @@ impl LivePool {
         let (calibration_commands, received_commands) =
             sync_channel(live_calibration::CALIBRATION_COMMANDS_MAX);
         let calibration_status: Arc<Mutex<CalibrationStatus>> = Arc::default();
-        let mut vision = VisionStage {
+        let vision = VisionStage {
             calibration: LiveCalibration::new(
                 received_commands,
                 client.clone(),
@@ -240,9 +247,7 @@ impl LivePool {
             journal: journal.clone(),
             views: views.clone(),
         };
-        supervisor.start("vision", HangPolicy::EndProgram, move |heartbeat| {
-            vision.run(heartbeat);
-        })?;
+        start_vision(&mut supervisor, vision)?;
         Ok(Self {
             supervisor,
             meters,

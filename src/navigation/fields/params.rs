@@ -302,7 +302,7 @@ fn size_problem(
         ));
     }
     let count = dims(size_m, cell_m).map(|dims| dims.x as usize * dims.y as usize);
-    (!count.is_some_and(|count| count <= max_count)).then(|| {
+    count.is_none_or(|count| count > max_count).then(|| {
         (
             key.into(),
             format!(
