@@ -1,4 +1,4 @@
-// Definitions that the shaders of the water in the quality `high` share. This file is put in front of each of them.
+// Definitions that the shaders of the water share. This file is put in front of each of them.
 
 // Number of waves in the swell; same number as `SWELL_WAVES` in `src/render/fine_water.rs`.
 const SWELL_WAVES = 40u;

@@ -1,9 +1,7 @@
 //! Tests that rendered images equal the reviewed reference images in tests/picture/goldens, within a tolerance.
 
 use shoal::geometry::SurfaceKind;
-use shoal::render::{
-    Corner, Corners, EdgeSmoothing, Mask, Pattern, PictureQuality, RenderSetup, Renderer,
-};
+use shoal::render::{Corner, Corners, Mask, Pattern, PictureQuality, RenderSetup, Renderer};
 use shoal::simulation::Simulation;
 use shoal::world::{Observation, OverlayItem, OverlayLayer, OverlayShape, Snapshot};
 
@@ -56,7 +54,7 @@ fn compare(name: &str, size: (u32, u32), rgba: Vec<u8>) {
 fn golden(name: &str, change: impl Fn(&mut RenderSetup)) {
     let Some(gpu) = stage::gpu() else { return };
     let size = (480, 270);
-    let mut setup = stage::setup([size.0, size.1], EdgeSmoothing::Off);
+    let mut setup = stage::setup([size.0, size.1]);
     change(&mut setup);
     let mut renderer = Renderer::new(gpu, setup).unwrap();
     let mut rgba = Vec::new();
@@ -155,7 +153,7 @@ fn every_scene_matches_its_references() {
             }
             let mut pool = Simulation::new(&site.description(), &site.file.simulation).unwrap();
             let mut setup = shoal::app::first_output_setup(site, size);
-            (setup.quality, setup.edges) = (quality, Some(EdgeSmoothing::Off));
+            setup.quality = quality;
             let mut renderer = Renderer::new(gpu, setup).unwrap();
             let mut snapshot = Snapshot::default();
             for _ in 0..4 {

@@ -55,7 +55,7 @@ impl Samplers {
 /// All bind groups except the bind groups of each output.
 pub(super) struct BindGroups {
     pub(super) scene: wgpu::BindGroup,
-    pub(super) ground_light: wgpu::BindGroup,
+    pub(super) ground_shadow: wgpu::BindGroup,
     pub(super) bodies: wgpu::BindGroup,
     pub(super) output: wgpu::BindGroup,
     pub(super) overlay: wgpu::BindGroup,
@@ -91,11 +91,10 @@ impl BindGroups {
             samplers,
             ..
         } = inputs;
-        let [slopes, sunlight] = inputs.water.views();
-        let ground_light = [
+        let (slopes, sunlight) = (inputs.water.slopes(), inputs.water.sunlight());
+        let ground_shadow = [
             TextureView(&inputs.fixed.shadow_masks),
             Sampler(&samplers.flat),
-            TextureView(sunlight),
         ];
         let bodies = [
             TextureView(sunlight),
@@ -110,18 +109,12 @@ impl BindGroups {
             TextureView(&targets.bodies),
             TextureView(slopes),
             TextureView(&targets.ground),
-            TextureView(&targets.ground_light),
+            TextureView(&targets.ground_shadow),
             Sampler(&samplers.flat),
             TextureView(&inputs.fixed.noise),
             Sampler(&samplers.tiling),
             TextureView(sunlight),
-            // The shader reads it only if it exists.
-            TextureView(
-                targets
-                    .body_depth
-                    .as_ref()
-                    .map_or(&targets.bodies, |[depth, _]| depth),
-            ),
+            TextureView(&targets.body_depth),
         ];
         let overlay = [TextureView(&inputs.fixed.glyphs), Sampler(&samplers.flat)];
         Self {
@@ -130,7 +123,7 @@ impl BindGroups {
                 &layouts.scene,
                 &[inputs.uniforms.as_entire_binding()],
             ),
-            ground_light: bind_group(device, &layouts.ground_light, &ground_light),
+            ground_shadow: bind_group(device, &layouts.ground_shadow, &ground_shadow),
             bodies: bind_group(device, &layouts.bodies, &bodies),
             output: bind_group(device, &layouts.output, &output),
             overlay: bind_group(device, &layouts.overlay, &overlay),

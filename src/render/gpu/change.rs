@@ -31,8 +31,7 @@ impl Renderer {
         next.set_quality(quality);
         next.pressure.continue_from(&self.pressure);
         let on = (&self.gpu.device, &self.gpu.queue);
-        next.water
-            .continue_from(on, &self.water, &self.scenery, &next.scenery);
+        next.water.continue_from(on, &self.water);
         next.dust.continue_from(&self.dust);
         next.floating.continue_from(&self.floating);
         let states: Vec<_> = self.flash_states().cloned().collect();

@@ -56,23 +56,21 @@ impl Renderer {
 
     pub(super) fn output_costs(&self) -> Vec<PassCost> {
         let targets = &self.targets;
-        let [slopes, sunlight] = self.water.views();
-        let seen = [
-            slopes,
-            sunlight,
+        let read_bytes = all_bytes([
+            self.water.slopes(),
+            self.water.sunlight(),
             &targets.ground,
-            &targets.ground_light,
+            &targets.ground_shadow,
             &targets.bodies,
-        ];
-        let depth = targets.body_depth.iter().map(|[depth, _]| depth);
-        let read_bytes = all_bytes(seen.into_iter().chain(depth));
+            &targets.body_depth,
+        ]);
         let outputs = self.outputs.iter();
         outputs
             .flat_map(|output| output.pass_costs(read_bytes))
             .collect()
     }
 
-    pub(super) fn ground_light_cost(&self) -> PassCost {
+    pub(super) fn ground_shadow_cost(&self) -> PassCost {
         let strips = (self.static_bodies.ground_shadows.len()
             + self.draw_list.ground_shadows.len())
             / (2 * SPINE_STATIONS);
@@ -81,13 +79,12 @@ impl Renderer {
         } else {
             strips * STRIP_INDICES / 3
         };
-        let target = &self.targets.ground_light;
-        let [_, sunlight] = self.water.views();
+        let target = &self.targets.ground_shadow;
         PassCost {
-            name: "light on the ground",
+            name: "shadows on the ground",
             pixels: pixels(target),
-            triangles: drawn as u64 + 1,
-            read_bytes: bytes(sunlight),
+            triangles: drawn as u64,
+            read_bytes: bytes(&self.fixed.shadow_masks),
             written_bytes: bytes(target),
         }
     }
@@ -105,8 +102,8 @@ impl Renderer {
         let instances = self.static_bodies.instances.len() + self.draw_list.instances.len();
         let joints = self.static_bodies.joints.len() + self.draw_list.joints.len();
         let lists = instances * size_of::<BodyInstance>() + joints * size_of::<AffineRows>();
-        let drawn = [&targets.bodies, &targets.depth];
-        let depths = targets.body_depth.iter().flatten();
+        let drawn = [&targets.bodies, &targets.body_depth, &targets.depth];
+        let samples = targets.samples.iter().flatten();
         PassCost {
             name: "bodies",
             pixels: pixels(&targets.bodies),
@@ -114,9 +111,9 @@ impl Renderer {
                 + self.dust.specks.len() as u64
                 + 2 * self.floating.leaves.len() as u64,
             read_bytes: lists as u64
-                + bytes(self.water.views()[1])
+                + bytes(self.water.sunlight())
                 + all_bytes([&self.fixed.skins, &self.fixed.weathering]),
-            written_bytes: all_bytes(drawn.into_iter().chain(&targets.body_samples).chain(depths)),
+            written_bytes: all_bytes(drawn.into_iter().chain(samples)),
         }
     }
 }

@@ -33,8 +33,8 @@ pub(super) const PASSES: [Pass; 4] = [
         costs: |renderer| renderer.water.pass_costs(),
     },
     Pass {
-        encode: Renderer::light_ground,
-        costs: |renderer| vec![renderer.ground_light_cost()],
+        encode: Renderer::draw_ground_shadows,
+        costs: |renderer| vec![renderer.ground_shadow_cost()],
     },
     Pass {
         encode: Renderer::draw_bodies,
@@ -162,11 +162,10 @@ impl Renderer {
     }
 
     /// Advances the water to the time of this picture.
-    pub(super) fn update_water(&mut self, steps: u32, since_secs: f32, time_secs: f64) {
+    pub(super) fn update_water(&mut self, since_secs: f32, time_secs: f64) {
         let change = WaterChange {
             pressure: &self.pressure.pressure,
             agents: self.draw_list.agents(),
-            steps,
             since_secs,
             time_secs,
             quality: self.quality,
@@ -174,25 +173,23 @@ impl Renderer {
         self.water.update(&self.gpu.queue, &self.look, &change);
     }
 
-    /// Draws the light on the ground: caustics and, if the surface shows the ground, the shadows of bodies.
-    fn light_ground(&self, encoder: &mut wgpu::CommandEncoder) {
+    /// Draws the shadows of bodies on the ground. A ceiling shows no ground.
+    fn draw_ground_shadows(&self, encoder: &mut wgpu::CommandEncoder) {
         let strips = (self.static_bodies.ground_shadows.len()
             + self.draw_list.ground_shadows.len())
             / (2 * SPINE_STATIONS);
         let mut pass = begin(
             encoder,
-            "ground light",
-            &self.targets.ground_light,
+            "ground shadows",
+            &self.targets.ground_shadow,
             LoadOp::Clear(wgpu::Color::WHITE),
         );
-        pass.set_bind_group(0, &self.bind_groups.scene, &[]);
-        pass.set_bind_group(1, &self.bind_groups.ground_light, &[]);
-        self.limit_to_scale(&mut pass, self.targets.ground_light_px);
-        pass.set_pipeline(&self.pipelines.caustics);
-        pass.draw(0..3, 0..1);
         if self.surface.kind == SurfaceKind::Ceiling {
             return;
         }
+        pass.set_bind_group(0, &self.bind_groups.scene, &[]);
+        pass.set_bind_group(1, &self.bind_groups.ground_shadow, &[]);
+        self.limit_to_scale(&mut pass, self.targets.ground_shadow_px);
         pass.set_pipeline(&self.pipelines.ground_shadow);
         pass.set_vertex_buffer(0, self.ground_shadow_vertices.buffer.slice(..));
         pass.set_index_buffer(
@@ -211,23 +208,14 @@ impl Renderer {
     /// Draws static bodies, fish, waterfalls, floating leaves and specks over a transparent background.
     fn draw_bodies(&self, encoder: &mut wgpu::CommandEncoder) {
         let targets = &self.targets;
-        let light = match &targets.body_samples {
-            Some(samples) => cleared(samples, Some(&targets.bodies)),
-            None => cleared(&targets.bodies, None),
+        let (light, depth) = (&targets.bodies, &targets.body_depth);
+        let attachments = match &targets.samples {
+            Some([lights, depths]) => [cleared(lights, Some(light)), cleared(depths, Some(depth))],
+            None => [cleared(light, None), cleared(depth, None)],
         };
-        let depth =
-            targets
-                .body_depth
-                .as_ref()
-                .map(|[depth, samples]| match targets.body_samples {
-                    Some(_) => cleared(samples, Some(depth)),
-                    None => cleared(depth, None),
-                });
-        let attachments = [Some(light), depth];
-        let count = attachments.iter().flatten().count();
         let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
             label: Some("bodies"),
-            color_attachments: attachments.get(..count).unwrap_or_default(),
+            color_attachments: &attachments.map(Some),
             depth_stencil_attachment: Some(wgpu::RenderPassDepthStencilAttachment {
                 view: &targets.depth,
                 depth_ops: Some(wgpu::Operations {

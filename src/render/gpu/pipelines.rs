@@ -8,26 +8,21 @@ use super::vertex_layouts::{self, VertexLayout};
 use crate::geometry::SurfaceKind;
 use crate::render::output_params::OutputParams;
 
-/// Format of the caustics. A texel stores √(r / 4), where r is the ratio of the light to the light under calm water.
-pub(super) const CAUSTICS: TextureFormat = TextureFormat::R8Unorm;
 /// Format of the body texture. It stores square roots of light (see `encode_light` in `shaders/scene.wgsl`).
 pub(super) const BODIES: TextureFormat = TextureFormat::Rgba8Unorm;
 /// Format of the depth of bodies below the surface, relative to the depth of the ground.
 pub(super) const BODY_DEPTH: TextureFormat = TextureFormat::R8Unorm;
 /// Format of the depth buffer of bodies.
 pub(super) const DEPTH: TextureFormat = TextureFormat::Depth32Float;
-/// Format of the slopes of the water. One step of the 8-bit value is a slope of 0.002, which shifts the visible ground by less
-/// than a quarter of a pixel.
-pub(super) const SLOPES: TextureFormat = TextureFormat::Rgba8Unorm;
 /// Format of the finished pictures.
 pub(super) const FINISHED: TextureFormat = TextureFormat::Rgba8UnormSrgb;
 /// Format of the painted ground. It stores square roots of colors, so that 8 bits are enough in dark areas.
 pub(super) const GROUND: TextureFormat = TextureFormat::Rgba8Unorm;
-/// Format of the light on the ground. It also stores square roots.
-pub(super) const GROUND_LIGHT: TextureFormat = TextureFormat::Rgba8Unorm;
+/// Format of the shadows on the ground. It stores square roots of the light that is left.
+pub(super) const GROUND_SHADOW: TextureFormat = TextureFormat::R8Unorm;
 
-/// Name and full source of every shader. The source is the shared definitions (`scene.wgsl`, or `water.wgsl` for the water of the
-/// quality `high`) followed by the shader's own file.
+/// Name and full source of every shader. The source is the shared definitions (`scene.wgsl`, or `water.wgsl` for the
+/// water) followed by the shader's own file.
 pub(super) const SHADERS: [(&str, &str); 11] = [
     (
         "water_field",
@@ -58,10 +53,10 @@ pub(super) const SHADERS: [(&str, &str); 11] = [
         ),
     ),
     (
-        "ground_light",
+        "ground_shadow",
         concat!(
             include_str!("../../../shaders/scene.wgsl"),
-            include_str!("../../../shaders/ground_light.wgsl")
+            include_str!("../../../shaders/ground_shadow.wgsl")
         ),
     ),
     (
@@ -114,7 +109,7 @@ pub(super) const SHADERS: [(&str, &str); 11] = [
 pub(super) struct BindGroupLayouts {
     pub(super) scene: BindGroupLayout,
     pub(super) ground: BindGroupLayout,
-    pub(super) ground_light: BindGroupLayout,
+    pub(super) ground_shadow: BindGroupLayout,
     pub(super) bodies: BindGroupLayout,
     pub(super) output: BindGroupLayout,
     pub(super) output_uniforms: BindGroupLayout,
@@ -125,7 +120,6 @@ pub(super) struct BindGroupLayouts {
 #[derive(Clone)]
 pub(super) struct Pipelines {
     pub(super) ground_paint: wgpu::RenderPipeline,
-    pub(super) caustics: wgpu::RenderPipeline,
     pub(super) ground_shadow: wgpu::RenderPipeline,
     pub(super) fish: wgpu::RenderPipeline,
     pub(super) stone: wgpu::RenderPipeline,
@@ -189,7 +183,7 @@ impl BindGroupLayouts {
         Self {
             scene: layout("scene", stages, &[UNIFORM]),
             ground: layout("ground", stages, &[LIST, LIST, LIST]),
-            ground_light: layout("ground light", stages, &[LAYERS, SAMPLER, FLAT]),
+            ground_shadow: layout("ground shadow", stages, &[LAYERS, SAMPLER]),
             bodies: layout(
                 "bodies",
                 stages,
@@ -216,10 +210,9 @@ struct PipelineDescription<'a> {
     vertex: (&'a str, Option<wgpu::VertexBufferLayout<'a>>),
     /// Fragment entry point, format of the target, and blending with the target.
     fragment: (&'a str, TextureFormat, Option<wgpu::BlendState>),
-    /// Whether the depth of bodies is drawn to a second target.
-    draws_body_depth: bool,
-    /// Whether triangles are tested against the depth buffer, and are not drawn if seen from behind.
-    has_depth: bool,
+    /// Whether bodies are drawn: their depth below the surface goes to a second target, and triangles are tested against the depth
+    /// buffer and are not drawn if seen from behind.
+    draws_bodies: bool,
     /// Samples per pixel.
     samples: u32,
     /// Values of the shader's overridable constants.
@@ -228,8 +221,6 @@ struct PipelineDescription<'a> {
 
 /// Name of the overridable constant that contains the kind of the surface (floor, wall or ceiling).
 const SURFACE_KIND: &str = "SURFACE_KIND";
-/// Name of the overridable constant that is true if the GPU computes the water.
-const FINE_WATER: &str = "FINE_WATER";
 
 /// The properties of a scene for which its pipelines are compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -239,8 +230,6 @@ pub(super) struct PipelineKind {
     pub(super) samples: u32,
     /// Largest number of joints that move one vertex.
     pub(super) influences: usize,
-    /// Whether the GPU computes the water.
-    pub(super) has_fine_water: bool,
     /// Whether a species has color varieties.
     pub(super) has_varieties: bool,
     /// Whether a species has markings.
@@ -267,10 +256,8 @@ struct Maker<'a> {
     device: &'a Device,
     layouts: &'a BindGroupLayouts,
     samples: u32,
-    has_fine_water: bool,
-    /// Values of the shaders' overridable constants: the kind of the surface, whether the GPU computes the water, and those that only
-    /// the bodies have.
-    constants: [(&'static str, f64); 5],
+    /// Values of the shaders' overridable constants: the kind of the surface, and those that only the bodies have.
+    constants: [(&'static str, f64); 4],
 }
 
 /// Bodies are drawn over what is behind them.
@@ -294,10 +281,9 @@ impl Maker<'_> {
             bind_groups: &[bind_group],
             vertex: ("full_target", None),
             fragment: (fragment, format, None),
-            draws_body_depth: false,
-            has_depth: false,
+            draws_bodies: false,
             samples: 1,
-            constants: &self.constants[1..2],
+            constants: &[],
         })
     }
 
@@ -314,8 +300,7 @@ impl Maker<'_> {
             bind_groups: &[bind_group],
             vertex: (vertex, Some(layout.per_vertex())),
             fragment,
-            draws_body_depth: false,
-            has_depth: false,
+            draws_bodies: false,
             samples: 1,
             constants: &[],
         })
@@ -333,8 +318,7 @@ impl Maker<'_> {
             bind_groups: &[&self.layouts.bodies],
             vertex: (vertex, Some(vertex_layouts::MODEL.per_vertex())),
             fragment: (fragment, BODIES, blend),
-            draws_body_depth: self.has_fine_water,
-            has_depth: true,
+            draws_bodies: true,
             samples: self.samples,
             constants: &self.constants,
         })
@@ -352,8 +336,7 @@ impl Maker<'_> {
             bind_groups: &[],
             vertex: (vertex, Some(layout.per_instance())),
             fragment: (fragment, BODIES, OVER),
-            draws_body_depth: self.has_fine_water,
-            has_depth: true,
+            draws_bodies: true,
             samples: self.samples,
             constants: &self.constants[..1],
         })
@@ -367,10 +350,8 @@ impl Pipelines {
             device,
             layouts,
             samples: kind.samples,
-            has_fine_water: kind.has_fine_water,
             constants: [
                 (SURFACE_KIND, f64::from(kind_number(kind.surface))),
-                (FINE_WATER, flag(kind.has_fine_water)),
                 ("INFLUENCES", kind.influences as f64),
                 ("HAS_VARIETIES", flag(kind.has_varieties)),
                 ("HAS_MARKINGS", flag(kind.has_markings)),
@@ -378,7 +359,6 @@ impl Pipelines {
         };
         let [
             ground_paint,
-            caustics,
             ground_shadow,
             cell_means,
             fish,
@@ -391,13 +371,9 @@ impl Pipelines {
         ] = at_once([
             &|| to.full_target("ground", "ground_color", GROUND, &layouts.ground),
             &|| {
-                let lights = &layouts.ground_light;
-                to.full_target("ground_light", "caustics_light", GROUND_LIGHT, lights)
-            },
-            &|| {
                 let vertex = ("shadow_vertex", vertex_layouts::GROUND_SHADOW);
-                let fragment = ("shadow_light", GROUND_LIGHT, Some(multiply()));
-                to.flat("ground_light", vertex, fragment, &layouts.ground_light)
+                let fragment = ("shadow_light", GROUND_SHADOW, Some(multiply()));
+                to.flat("ground_shadow", vertex, fragment, &layouts.ground_shadow)
             },
             &|| to.full_target("cell_means", "cell_mean", FINISHED, &layouts.overlay),
             &|| to.body("fish_vertex", "fish_light", OVER),
@@ -427,7 +403,6 @@ impl Pipelines {
         ]);
         Self {
             ground_paint,
-            caustics,
             ground_shadow,
             fish,
             stone,
@@ -459,22 +434,12 @@ fn at_once<const N: usize>(
     })
 }
 
-/// Features of all outputs of a scene.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct OutputFeatures {
-    /// Whether the output pass smooths the edges of bodies.
-    pub(super) filters_edges: bool,
-    /// Whether the GPU computes the water.
-    pub(super) has_fine_water: bool,
-}
-
 /// The properties of an output for which its pipelines are compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OutputKind {
     pub(super) surface: SurfaceKind,
     /// Soft edges, and a gamma value (see [`output_features`]).
     pub(super) own: [bool; 2],
-    pub(super) common: OutputFeatures,
 }
 
 /// Pipelines of an output.
@@ -513,16 +478,13 @@ fn output(
         (SURFACE_KIND, f64::from(kind_number(kind.surface))),
         ("HAS_BLEND", flag(has_blend)),
         ("HAS_GAMMA", flag(has_gamma)),
-        ("FILTERS_EDGES", flag(kind.common.filters_edges)),
-        (FINE_WATER, flag(kind.common.has_fine_water)),
     ];
     let description = PipelineDescription {
         shader: "output",
         bind_groups: &[&layouts.output, &layouts.output_uniforms],
         vertex: ("warp_vertex", Some(vertex_layouts::WARP.per_vertex())),
         fragment: ("output_color", FINISHED, blend),
-        draws_body_depth: false,
-        has_depth: false,
+        draws_bodies: false,
         samples: 1,
         constants: &constants,
     };
@@ -633,10 +595,10 @@ fn pipeline(
             topology: PrimitiveTopology::TriangleList,
             // Triangles that face away from the viewer are not drawn. They are about half of a body, and a software renderer would
             // spend much time on them.
-            cull_mode: description.has_depth.then_some(wgpu::Face::Back),
+            cull_mode: description.draws_bodies.then_some(wgpu::Face::Back),
             ..wgpu::PrimitiveState::default()
         },
-        depth_stencil: description.has_depth.then(|| wgpu::DepthStencilState {
+        depth_stencil: description.draws_bodies.then(|| wgpu::DepthStencilState {
             format: DEPTH,
             depth_write_enabled: Some(true),
             depth_compare: Some(wgpu::CompareFunction::LessEqual),
@@ -652,7 +614,7 @@ fn pipeline(
             entry_point: Some(description.fragment.0),
             compilation_options: options(),
             targets: targets
-                .get(..1 + usize::from(description.draws_body_depth))
+                .get(..1 + usize::from(description.draws_bodies))
                 .unwrap_or_default(),
         }),
         multiview_mask: None,

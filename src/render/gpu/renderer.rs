@@ -6,18 +6,17 @@ use wgpu::BufferUsages;
 
 use super::bind_groups::{BindGroupInputs, BindGroups, Samplers};
 use super::device::Gpu;
-use super::fine_water::FineWaterPipelines;
 use super::meshes::{MeshRange, upload};
 use super::output::OutputPass;
 use super::passes::PASSES;
 use super::pipelines::{
-    BindGroupLayouts, OutputFeatures, OutputKind, OutputPipelines, PipelineKind, Pipelines,
-    output_features,
+    BindGroupLayouts, OutputKind, OutputPipelines, PipelineKind, Pipelines, output_features,
 };
 use super::targets::{FixedTextures, GrowingBuffer, Targets, buffer};
-use super::water::Water;
+use super::water::{Water, WaterInputs};
 use crate::geometry::Surface;
 use crate::render::calibration_pattern::{CalibrationPattern, FloorNotice};
+use crate::render::detail::Detail;
 use crate::render::draw_list::DrawList;
 use crate::render::dust::Dust;
 use crate::render::error::RenderError;
@@ -30,7 +29,7 @@ use crate::render::model::{LEVELS, Model, STATIC_MODEL_COUNT};
 use crate::render::overlay::{Overlay, OverlayOptions};
 use crate::render::pose::Body;
 use crate::render::scenery::Scenery;
-use crate::render::setup::{EdgeSmoothing, PictureQuality, RenderSetup};
+use crate::render::setup::RenderSetup;
 use crate::render::static_bodies::StaticBodies;
 use crate::render::static_shape::StaticShape;
 use crate::render::uniforms::SceneUniforms;
@@ -82,7 +81,7 @@ pub struct Renderer {
     pub(super) dust: Dust,
     pub(super) floating: Floating,
     pub(super) quality: Quality,
-    edges: EdgeSmoothing,
+    detail: Detail,
     /// Options for drawings over the picture, apart from the overlay items of the snapshots.
     pub overlay_options: OverlayOptions,
     /// The pattern for the camera calibration that is drawn over the picture; `None` if no pattern is drawn.
@@ -91,14 +90,6 @@ pub struct Renderer {
     pub notice: Option<Arc<FloorNotice>>,
     /// Light of the picture without patterns and texts, from 0 (black) to 1.
     pub level: f32,
-}
-
-/// Returns the number of samples per pixel for a method of edge smoothing.
-fn samples_per_pixel(edges: EdgeSmoothing) -> u32 {
-    match edges {
-        EdgeSmoothing::Multisampled => 4,
-        _ => 1,
-    }
 }
 
 impl Renderer {
@@ -132,12 +123,9 @@ impl Renderer {
             terraces,
             overlay_options,
             quality,
-            edges,
         } = setup;
         let device = &gpu.device;
-        let has_fine_water = has_fine_water(&gpu, quality);
-        let edges = edges.unwrap_or_else(|| default_edges(&gpu, quality));
-        let samples = samples_per_pixel(edges);
+        let detail = Detail::of(quality, gpu.is_software());
         let bodies = bodies(species, look.season);
         let models = || bodies.iter().map(|body| &body.model);
         let layouts = like.map_or_else(|| BindGroupLayouts::new(device), |l| l.layouts.clone());
@@ -145,17 +133,12 @@ impl Renderer {
         let influences = all_models.map(Model::influences).max().unwrap_or(1);
         let compiled_for = PipelineKind {
             surface: surface.kind,
-            samples,
+            samples: detail.samples,
             influences,
-            has_fine_water,
             has_varieties: bodies.iter().any(|body| !body.look.varieties.is_empty()),
             has_markings: bodies.iter().any(|body| body.look.markings.is_set()),
         };
         let samplers = like.map_or_else(|| Samplers::new(device), |l| l.samplers.clone());
-        let features = OutputFeatures {
-            filters_edges: edges == EdgeSmoothing::Filtered,
-            has_fine_water,
-        };
         let pipelines = match like {
             Some(like) if like.compiled_for == compiled_for => like.pipelines.clone(),
             _ => Pipelines::new(device, &layouts, compiled_for),
@@ -165,7 +148,6 @@ impl Renderer {
             let kind = OutputKind {
                 surface: surface.kind,
                 own: output_features(output),
-                common: features,
             };
             let known = like.into_iter().flat_map(|like| &like.outputs);
             let mut known = known.chain(&passes).map(|pass| &pass.pipelines);
@@ -180,7 +162,7 @@ impl Renderer {
         let size = picture_px(&gpu, outputs.iter().map(|output| &output.view));
         let scenery =
             Scenery::new(&look, &surface, size, depth_m).with_terraces(&terraces, &surface);
-        let targets = Targets::new(device, size, compiled_for);
+        let targets = Targets::new(device, size, detail.samples);
         let fixed = FixedTextures::new(&gpu, models(), like.map(|like| &like.fixed));
         let drawn = static_models.get(..STATIC_MODEL_COUNT).unwrap_or_default();
         let (meshes, vertex_buffer, index_buffer) = upload(&gpu, drawn.iter().chain(models()));
@@ -195,15 +177,14 @@ impl Renderer {
         let place = || StaticBodies::new(&shapes, &surface, &look, &scenery);
         let static_bodies = (!drawn.is_empty()).then(place).unwrap_or_default();
         let uniforms = SceneUniforms::new(&look, &surface, &scenery);
-        let water = if has_fine_water {
-            let compiled = like.and_then(|like| like.water.pipelines()).cloned();
-            let pipelines = compiled.unwrap_or_else(|| FineWaterPipelines::new(device));
-            let lengths_m = bodies.iter().map(|body| body.look.length_m).collect();
-            let on = (device, &gpu.queue);
-            Water::high(on, pipelines, &scenery, look.swell, &shapes, lengths_m)
-        } else {
-            Water::low(device, &scenery)
+        let inputs = WaterInputs {
+            scenery: &scenery,
+            detail,
+            swell: look.swell,
+            shapes: &shapes,
+            lengths_m: bodies.iter().map(|body| body.look.length_m).collect(),
         };
+        let water = Water::new((device, &gpu.queue), inputs, like.map(|like| &like.water));
         let bind_groups = BindGroups::new(&BindGroupInputs {
             device,
             layouts: &layouts,
@@ -228,7 +209,7 @@ impl Renderer {
             draw_list: DrawList::default(),
             overlay: Overlay::default(),
             quality: Quality::FULL,
-            edges,
+            detail,
             overlay_options,
             calibration_pattern: None,
             notice: None,
@@ -293,7 +274,7 @@ impl Renderer {
         let drops = drops(&self.waterfalls, time_secs, &self.surface);
         self.pressure
             .set_splashes(&next.splashes, drops, &self.surface);
-        let steps = self.pressure.advance(since_secs, &next.shadows);
+        self.pressure.advance(since_secs, &next.shadows);
         self.dust.advance(since_secs, time_secs, &next.shadows);
         self.dust.burst(&next.catches);
         self.floating.advance(
@@ -306,7 +287,7 @@ impl Renderer {
             .cast_shadows(&self.scenery, &mut self.draw_list.ground_shadows);
         self.build_overlay(next);
         self.uniforms.set_time(time_secs);
-        self.update_water(steps, since_secs, time_secs);
+        self.update_water(since_secs, time_secs);
         self.upload_draw_data();
         for output in &mut self.outputs {
             output.upload(&self.gpu, &self.overlay, self.level);
@@ -332,9 +313,8 @@ impl Renderer {
         self.draw_list.finest_level = if quality.is_reduced {
             LEVELS - 1
         } else {
-            finest_level(self.edges)
+            self.detail.finest_level
         };
-        self.draw_list.has_fine_bodies = !quality.is_reduced && finest_level(self.edges) == 0;
         self.uniforms.target_scale = quality.scale;
     }
 
@@ -421,39 +401,6 @@ impl Renderer {
             ))
         })?;
         output.read(&self.gpu, rgba)
-    }
-}
-
-/// Returns the finest level of detail of bodies. Without a graphics card, the finest meshes cost too much time.
-fn finest_level(edges: EdgeSmoothing) -> usize {
-    match edges {
-        EdgeSmoothing::Multisampled => 0,
-        EdgeSmoothing::Off | EdgeSmoothing::Filtered => 1,
-    }
-}
-
-/// Returns whether the GPU computes the water at a quality.
-fn has_fine_water(gpu: &Gpu, quality: PictureQuality) -> bool {
-    let is_wanted = match quality {
-        PictureQuality::Auto => !gpu.is_software(),
-        PictureQuality::High => true,
-        PictureQuality::Low => false,
-    };
-    if quality == PictureQuality::High && !gpu.can_compute_water() {
-        let adapter = gpu.name();
-        tracing::warn!(
-            "picture.quality: {adapter} cannot compute the water (it has no compute shaders or no half floats); the CPU computes it, as with \"low\""
-        );
-    }
-    is_wanted && gpu.can_compute_water()
-}
-
-/// Returns the edge smoothing of a quality: multisampling on a graphics card, a cheaper method on a software adapter.
-fn default_edges(gpu: &Gpu, quality: PictureQuality) -> EdgeSmoothing {
-    match quality {
-        PictureQuality::High => EdgeSmoothing::Multisampled,
-        PictureQuality::Auto if !gpu.is_software() => EdgeSmoothing::Multisampled,
-        PictureQuality::Auto | PictureQuality::Low => EdgeSmoothing::Filtered,
     }
 }
 

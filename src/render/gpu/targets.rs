@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use wgpu::{BufferUsages, Device, Queue, TextureFormat, TextureUsages, TextureView};
 
 use super::device::Gpu;
-use super::pipelines::{BODIES, BODY_DEPTH, DEPTH, FINISHED, GROUND, GROUND_LIGHT, PipelineKind};
+use super::pipelines::{BODIES, BODY_DEPTH, DEPTH, FINISHED, GROUND, GROUND_SHADOW};
 use crate::render::color::linear_from_srgb;
 use crate::render::glyphs;
 use crate::render::model::Model;
@@ -50,21 +50,21 @@ pub(super) fn view(texture: &wgpu::Texture) -> TextureView {
 /// The textures that the passes of a picture write and read.
 pub(super) struct Targets {
     pub(super) ground: TextureView,
-    pub(super) ground_light: TextureView,
+    pub(super) ground_shadow: TextureView,
     pub(super) bodies: TextureView,
-    /// Texture with several samples per pixel, which are averaged into `bodies`; `None` with one sample per pixel.
-    pub(super) body_samples: Option<TextureView>,
-    /// Depth of bodies below the surface, and its samples; `None` if the CPU computes the water.
-    pub(super) body_depth: Option<[TextureView; 2]>,
+    /// Depth of bodies below the surface.
+    pub(super) body_depth: TextureView,
+    /// Textures with several samples per pixel, which are averaged into `bodies` and `body_depth`; `None` with one sample per
+    /// pixel.
+    pub(super) samples: Option<[TextureView; 2]>,
     pub(super) depth: TextureView,
     /// Size of `bodies` in pixels.
     pub(super) size_px: [u32; 2],
-    pub(super) ground_light_px: [u32; 2],
+    pub(super) ground_shadow_px: [u32; 2],
 }
 
 impl Targets {
-    pub(super) fn new(device: &Device, size: [u32; 2], kind: PipelineKind) -> Self {
-        let samples = kind.samples;
+    pub(super) fn new(device: &Device, size: [u32; 2], samples: u32) -> Self {
         let most = device.limits().max_texture_dimension_2d;
         let only_drawn = TextureUsages::RENDER_ATTACHMENT;
         let drawn = only_drawn | TextureUsages::TEXTURE_BINDING;
@@ -72,17 +72,17 @@ impl Targets {
         let make = |label: &str, size, format, usage, samples| {
             view(&texture_2d(device, label, size, format, usage, samples))
         };
-        let ground_light_px = scaled(0.36);
+        let ground_shadow_px = scaled(0.36);
         Self {
             size_px: size.map(|side| side.max(1)),
-            ground_light_px,
+            ground_shadow_px,
             ground: make("ground", scaled(GROUND_SCALE), GROUND, drawn, 1),
-            ground_light: make("ground light", ground_light_px, GROUND_LIGHT, drawn, 1),
+            ground_shadow: make("ground shadow", ground_shadow_px, GROUND_SHADOW, drawn, 1),
             bodies: make("bodies", size, BODIES, drawn, 1),
-            body_samples: (samples > 1)
-                .then(|| make("body samples", size, BODIES, only_drawn, samples)),
-            body_depth: kind.has_fine_water.then(|| {
-                [1, samples].map(|samples| make("body depth", size, BODY_DEPTH, drawn, samples))
+            body_depth: make("body depth", size, BODY_DEPTH, drawn, 1),
+            samples: (samples > 1).then(|| {
+                [BODIES, BODY_DEPTH]
+                    .map(|format| make("body samples", size, format, only_drawn, samples))
             }),
             depth: make("depth", size, DEPTH, only_drawn, samples),
         }
@@ -205,8 +205,8 @@ fn weathering(device: &Device, queue: &Queue) -> TextureView {
     view(&texture)
 }
 
-/// Creates a texture of tileable noise: two channels with cells of two texels for wavelets, one channel with larger cells for
-/// bubbles, and one with four octaves for the crowns of trees.
+/// Creates a texture of tileable noise: two channels with cells of two texels for wavelets, and one channel with larger cells for
+/// bubbles.
 fn ripple_noise(device: &Device, queue: &Queue) -> TextureView {
     let usage = TextureUsages::TEXTURE_BINDING | TextureUsages::COPY_DST;
     let size = [NOISE_PX; 2];
@@ -222,11 +222,7 @@ fn ripple_noise(device: &Device, queue: &Queue) -> TextureView {
     for y in 0..NOISE_PX {
         for x in 0..NOISE_PX {
             let bubbles = 0.5 * noise(x, y, 64, 2) + 0.5 * noise(x, y, 128, 3);
-            let crowns = 0.53 * noise(x, y, 8, 4)
-                + 0.30 * noise(x, y, 16, 5)
-                + 0.17 * noise(x, y, 32, 6)
-                + 0.16 * (noise(x, y, 64, 7) - 0.5);
-            let values = [noise(x, y, 128, 0), noise(x, y, 128, 1), bubbles, crowns];
+            let values = [noise(x, y, 128, 0), noise(x, y, 128, 1), bubbles, 1.0];
             bytes.extend(values.map(|v| (v * 255.0).round() as u8));
         }
     }

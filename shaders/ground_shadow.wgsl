@@ -1,36 +1,8 @@
-// Light on the ground: the caustics, then the soft shadows of bodies as flat shapes over them.
-// Red: square root of a quarter of the sunlight relative to even light. Green: square root of the share of skylight.
+// The soft shadows of bodies on the ground, as flat shapes. A texel stores the square root of the share of light that is left;
+// where shadows overlap, their shares are multiplied.
 
 @group(1) @binding(0) var shadow_masks: texture_2d_array<f32>;
 @group(1) @binding(1) var smooth_sampler: sampler;
-@group(1) @binding(2) var caustics: texture_2d<f32>;
-
-// Input of the caustics pass.
-struct Ground {
-    @builtin(position) position: vec4<f32>,
-    @location(0) place: vec2<f32>,
-}
-
-@vertex
-fn full_target(@builtin(vertex_index) index: u32) -> Ground {
-    let corner = vec2<f32>(f32(index & 1u) * 4.0 - 1.0, f32(index >> 1u) * 4.0 - 1.0);
-    var pixel: Ground;
-    pixel.position = vec4<f32>(corner, 0.0, 1.0);
-    pixel.place = vec2<f32>(corner.x, -corner.y) * scene.ground_half_m;
-    return pixel;
-}
-
-@fragment
-fn caustics_light(pixel: Ground) -> @location(0) vec4<f32> {
-    if FINE_WATER {
-        // The output pass reads the sunlight itself, because this texture is too coarse for its thin lines.
-        return vec4<f32>(0.5, 1.0, 0.0, 1.0);
-    }
-    let depth = scene.ground_depth_m;
-    let at = pixel.place - scene.sun_shift * depth;
-    let light = textureSampleLevel(caustics, smooth_sampler, at / scene.water_half_m * 0.5 + 0.5, 0.0).r;
-    return vec4<f32>(sqrt(focused_sunlight(light, depth)) * 0.5, 1.0, 0.0, 1.0);
-}
 
 // A vertex of a ground shadow; same layout as `GroundShadowVertex` in `src/render/ground_shadow.rs`.
 struct GroundShadowVertex {

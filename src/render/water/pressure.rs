@@ -1,47 +1,37 @@
-//! The causes of water movement: the waves of the swell, the pressure of visitors' shadows and splashes on the grid, and
-//! the number of fixed steps that are due. `ripples` computes the height field from them, `caustics` its slopes and light.
+//! The pressure of visitors' shadows and splashes on the water, on a grid that covers the visible water.
+//!
+//! In: shadows, splashes, a time step. Out: the pressure of each cell, from which `pushes` computes how the water moves.
 
 use glam::Vec2;
 
-use super::noise::unit_hash;
 use crate::geometry::{Surface, Visitor};
 use crate::world::Splash;
 
-/// Columns of the height field.
-pub(super) const GRID_COLUMNS: u32 = 256;
-/// Fixed time step of the wave equation.
-pub(super) const STEP_SECS: f64 = 1.0 / 120.0;
-/// Largest number of steps per picture. If more steps are due, the water becomes slower, but the picture rate does not.
-pub(super) const MAX_STEPS: u32 = 12;
-/// Number of waves in the swell.
-pub(super) const WAVES: usize = 14;
-/// Size of the field relative to the visible ground. The field is larger, so that waves leave the picture before they reach the
-/// edge of the field.
+/// Columns of the grid.
+const GRID_COLUMNS: u32 = 256;
+/// Size of the grid relative to the visible ground. The grid is larger, so that waves leave the picture before they reach its
+/// edge.
 const MARGIN: f32 = 1.08;
 /// Time constant with which the pressure follows a shadow. It smooths the jumps of a tracked shadow between camera frames.
 const FOLLOW_SECS: f32 = 0.07;
 
-/// Time after the last shadow or splash after which rings are too low to be seen. The height field is then no longer computed;
-/// the swell continues.
-const STILL_AFTER_SECS: f32 = 12.0;
-
 /// Time for which a splash presses on the water. Tuned by eye.
 const SPLASH_SECS: f32 = 0.12;
 
-/// The grid of the height field.
+/// The grid of the visible water.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WaterGrid {
     /// Columns along x and rows along z; both multiples of 8.
     pub size: [u32; 2],
     /// Side of a square cell.
     pub cell_m: f32,
-    /// Half extent of the field.
+    /// Half extent of the grid.
     pub half_m: Vec2,
 }
 
 impl WaterGrid {
     /// Creates the grid for a surface above ground at `depth_m`. `sun_shift` is the horizontal shift of sunlight per meter of
-    /// depth; the field reaches beyond the ground by this shift. The grid has [`GRID_COLUMNS`] columns and at most four times
+    /// depth; the grid reaches beyond the ground by this shift. The grid has [`GRID_COLUMNS`] columns and at most four times
     /// as many rows.
     pub fn new(surface: &Surface, depth_m: f32, sun_shift: Vec2) -> Self {
         let seen =
@@ -62,55 +52,7 @@ impl WaterGrid {
     }
 }
 
-/// One wave of the swell at one point in time.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Wave {
-    /// Wave vector: its length is the wave number in radians per meter.
-    pub(super) number: Vec2,
-    /// Phase at the origin of floor space.
-    pub(super) phase_rad: f32,
-    /// Amplitude of the height. The amplitude of the slope is the height times the wave number.
-    pub(super) height_m: f32,
-}
-
-/// Computes the waves of the swell at `time_secs`. Their lengths and directions are irregular, so that the caustics do not
-/// repeat.
-///
-/// The waves have 0.42 of the speed of deep-water waves (dispersion ω² = g·k). Lengths and slopes are tuned by eye.
-pub(super) fn swell(time_secs: f64, strength: f32, waves: &mut [Wave; WAVES]) {
-    for (i, wave) in waves.iter_mut().enumerate() {
-        let n = i as u32;
-        let share = (i as f32 + 0.5) / WAVES as f32;
-        let length_m = 0.13 * (0.60f32 / 0.13).powf(share) * (0.9 + 0.2 * unit_hash(n, 11));
-        // The golden angle spreads the headings over all directions, so that the pattern sparkles in place and does not move in
-        // one direction.
-        let heading = (n as f32) * 2.399_963 + 0.7 * (unit_hash(n, 12) - 0.5);
-        let number = std::f32::consts::TAU / length_m;
-        let frequency = 0.42 * (9.81 * number).sqrt();
-        let phase = (f64::from(frequency) * time_secs
-            + f64::from(unit_hash(n, 13)) * std::f64::consts::TAU)
-            .rem_euclid(std::f64::consts::TAU);
-        let slope = strength * 0.0145 * (0.55 + 0.9 * (share * std::f32::consts::PI).sin());
-        let direction = Vec2::from_angle(heading) * number;
-        *wave = Wave {
-            number: direction,
-            phase_rad: phase as f32,
-            height_m: slope / number,
-        };
-    }
-}
-
-/// Period after which the time of drifting patterns restarts. The angular rates of their sines, here and in `shaders/`, are
-/// multiples of 0.002 rad/s. Every sine therefore has the same value before and after the restart, and the patterns do not
-/// jump. Noise repeats and drifts by whole repetitions in this period.
-pub(super) const DRIFT_PERIOD_SECS: f64 = 1000.0 * std::f64::consts::PI;
-
-/// Returns the time for drifting patterns. It restarts after [`DRIFT_PERIOD_SECS`], so that an `f32` stays precise over months.
-pub(super) fn drifting_secs(time_secs: f64) -> f32 {
-    time_secs.rem_euclid(DRIFT_PERIOD_SECS) as f32
-}
-
-/// Pressure of shadows and splashes on the grid, and the number of steps that are due.
+/// Pressure of shadows and splashes on the grid.
 #[derive(Debug)]
 pub struct WaterPressure {
     grid: WaterGrid,
@@ -118,12 +60,8 @@ pub struct WaterPressure {
     pub pressure: Vec<f32>,
     /// Value that the pressure of each cell approaches: 1 inside a shadow, otherwise 0.
     target: Vec<u8>,
-    /// Time by which the height field is behind the picture.
-    debt_secs: f64,
     /// Whether neither shadows nor their remaining pressure are present.
     is_calm: bool,
-    /// Time since the water became calm.
-    calm_secs: f32,
     /// Splashes and falling drops of this picture, as round shadows.
     splashes: Vec<Visitor>,
 }
@@ -135,19 +73,15 @@ impl WaterPressure {
             grid,
             pressure: vec![0.0; grid.cells()],
             target: vec![0; grid.cells()],
-            debt_secs: 0.0,
             is_calm: true,
-            calm_secs: 0.0,
             splashes: Vec::new(),
         }
     }
 
-    /// Continues from the state of other water, so that its rings go on.
-    pub(super) fn continue_from(&mut self, old: &Self) {
-        self.debt_secs = old.debt_secs;
-        self.calm_secs = old.calm_secs;
-        self.is_calm = old.is_calm;
+    /// Continues from the pressure on other water, so that its shadows do not arrive again.
+    pub(in crate::render) fn continue_from(&mut self, old: &Self) {
         if self.grid == old.grid {
+            self.is_calm = old.is_calm;
             self.pressure.clone_from(&old.pressure);
         }
     }
@@ -171,21 +105,14 @@ impl WaterPressure {
         }));
     }
 
-    /// Advances the pressure by `dt_secs`. Returns the number of steps by which the height field must be advanced.
-    pub fn advance(&mut self, dt_secs: f32, shadows: &[Visitor]) -> u32 {
-        self.debt_secs =
-            (self.debt_secs + f64::from(dt_secs)).min(STEP_SECS * f64::from(MAX_STEPS));
-        let steps = (self.debt_secs / STEP_SECS + 1e-6) as u32;
-        self.debt_secs -= f64::from(steps) * STEP_SECS;
+    /// Advances the pressure by `dt_secs`.
+    pub fn advance(&mut self, dt_secs: f32, shadows: &[Visitor]) {
         let splashes = std::mem::take(&mut self.splashes);
         let is_still = shadows.is_empty() && splashes.is_empty();
         if is_still && self.is_calm {
             self.splashes = splashes;
-            self.calm_secs += dt_secs;
-            let rests = self.calm_secs > STILL_AFTER_SECS;
-            return if rests { 0 } else { steps };
+            return;
         }
-        self.calm_secs = 0.0;
         self.target.fill(0);
         for shadow in shadows.iter().chain(&splashes) {
             self.fill(shadow);
@@ -201,7 +128,6 @@ impl WaterPressure {
         if self.is_calm {
             self.pressure.fill(0.0);
         }
-        steps
     }
 
     /// Marks the cells whose centers are inside a shadow (even-odd rule along each row). A shadow without an outline is a disc.
@@ -342,7 +268,6 @@ mod tests {
             pressure.advance(0.05, &[]);
         }
         assert_eq!(covered_m2(&pressure), 0.0);
-        assert_eq!(pressure.advance(0.05, &[]), 6);
     }
 
     #[test]
@@ -355,38 +280,5 @@ mod tests {
         ];
         pressure.advance(1.0, &[shadow(far.to_vec()), shadow(vec![Vec2::NAN; 3])]);
         assert!(covered_m2(&pressure) > 10.0);
-    }
-
-    #[test]
-    fn the_number_of_steps_follows_the_clock_at_any_picture_rate() {
-        let mut pressure = WaterPressure::new(WaterGrid::new(&Surface::default(), 0.8, Vec2::ZERO));
-        let steps: u32 = (0..600).map(|_| pressure.advance(1.0 / 60.0, &[])).sum();
-        assert!((1199..=1200).contains(&steps), "{steps} steps");
-        assert_eq!(pressure.advance(100.0, &[shadow(Vec::new())]), MAX_STEPS);
-    }
-
-    #[test]
-    fn steps_stop_when_the_water_is_calm_and_resume_with_a_shadow() {
-        let mut pressure = WaterPressure::new(WaterGrid::new(&Surface::default(), 0.8, Vec2::ZERO));
-        let visitor = [shadow(Vec::new())];
-        for _ in 0..2 {
-            assert_eq!(pressure.advance(0.1, &visitor), 12);
-            let mut waits = (0..300).map(|_| pressure.advance(0.05, &[]));
-            let moves = waits.by_ref().take_while(|&steps| steps > 0).count();
-            assert!((240..290).contains(&moves), "{moves} pictures with steps");
-            assert_eq!(waits.max(), Some(0));
-        }
-    }
-
-    #[test]
-    fn the_swell_has_a_low_slope() {
-        let mut waves = [Wave::default(); WAVES];
-        swell(12.3, 1.0, &mut waves);
-        let steepness = waves
-            .iter()
-            .map(|w| (w.height_m * w.number.length()).powi(2) / 2.0)
-            .sum::<f32>()
-            .sqrt();
-        assert!((0.02..0.06).contains(&steepness), "rms slope {steepness}");
     }
 }
