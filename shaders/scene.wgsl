@@ -161,7 +161,7 @@ fn focused_sunlight(light: f32, depth: f32) -> f32 {
     return max(1.0 + (min(light, 8.0) - 1.0) * share * scene.caustics, 0.10);
 }
 
-// Period after which `SceneUniforms::time_secs` restarts, in seconds; same value as in `src/render/water.rs`. A tileable pattern that
+// Period after which `SceneUniforms::time_secs` restarts, in seconds; same value as in `src/render/drift.rs`. A tileable pattern that
 // drifts by whole tiles in this period does not jump.
 const DRIFT_PERIOD_SECS: f32 = 3141.5927;
 

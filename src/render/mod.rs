@@ -10,6 +10,7 @@
 mod calibration_pattern;
 mod color;
 mod detail;
+mod draw_data;
 mod draw_list;
 mod drift;
 mod dust;

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
-use super::water::WATER;
 use crate::render::error::RenderError;
 
+/// Format of the slopes of the water and of its sunlight. A device without it is not opened.
+pub(super) const WATER: wgpu::TextureFormat = wgpu::TextureFormat::Rgba16Float;
 /// Number of waits for the device after which it counts as failed, after 20 s.
 const WAIT_STEPS: u32 = 20;
 /// Duration of one wait for the device. The waits are short, so that a program that was stopped for longer than 20 s does not

@@ -6,7 +6,8 @@ use std::mem::offset_of;
 use naga::proc::Layouter;
 use wgpu::VertexFormat;
 
-use super::pipelines::{SHADERS, kind_number};
+use super::pipeline::kind_number;
+use super::shaders::SHADERS;
 use super::vertex_layouts::{self, VertexLayout};
 use crate::geometry::SurfaceKind;
 use crate::render::draw_list::BodyInstance;

@@ -4,10 +4,12 @@
 
 use wgpu::{BindGroup, BufferUsages, Device, Queue, TextureFormat, TextureUsages, TextureView};
 
-use super::pipelines::{STEP, WATER, WaterPipelines};
-use crate::render::gpu::bind_groups::bind_group;
+use super::pipelines::{STEP, WaterPipelines};
 use crate::render::gpu::costs::{self, PassCost};
-use crate::render::gpu::targets::{buffer, texture_2d, view, write};
+use crate::render::gpu::device::WATER;
+use crate::render::gpu::pass::cleared;
+use crate::render::gpu::pipeline::bind_group;
+use crate::render::gpu::textures::{buffer, texture_2d, view, write};
 use crate::render::water::{FieldSize, FieldUniforms};
 
 /// The height field of one scene.
@@ -151,22 +153,11 @@ impl Field {
                 pass.dispatch_workgroups(self.size.cells, 1, 1);
             }
         }
-        let begin = |encoder: &mut wgpu::CommandEncoder, label, view, resolve_target| {
+        let begin = |encoder: &mut wgpu::CommandEncoder, label, view, samples| {
             encoder
                 .begin_render_pass(&wgpu::RenderPassDescriptor {
                     label: Some(label),
-                    color_attachments: &[Some(wgpu::RenderPassColorAttachment {
-                        view,
-                        depth_slice: None,
-                        resolve_target,
-                        ops: wgpu::Operations {
-                            load: wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT),
-                            store: match resolve_target {
-                                Some(_) => wgpu::StoreOp::Discard,
-                                None => wgpu::StoreOp::Store,
-                            },
-                        },
-                    })],
+                    color_attachments: &[Some(cleared(view, samples))],
                     ..wgpu::RenderPassDescriptor::default()
                 })
                 .forget_lifetime()
@@ -177,10 +168,7 @@ impl Field {
         pass.set_bind_group(1, &self.surface_group, &[]);
         pass.draw(0..3, 0..1);
         drop(pass);
-        let mut pass = match &self.samples {
-            Some(samples) => begin(encoder, "sunlight", samples, Some(&self.sunlight)),
-            None => begin(encoder, "sunlight", &self.sunlight, None),
-        };
+        let mut pass = begin(encoder, "sunlight", &self.sunlight, self.samples.as_ref());
         pass.set_pipeline(&pipelines.rays);
         pass.set_bind_group(0, &self.uniform_group, &[]);
         pass.set_bind_group(1, &self.sunlight_group, &[]);

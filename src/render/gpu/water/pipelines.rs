@@ -1,11 +1,11 @@
 //! The pipelines of the water.
 
-use wgpu::{BindGroupLayout, BindingType, Device, ShaderStages, TextureFormat};
+use wgpu::{BindGroupLayout, BlendFactor, Device, ShaderStages};
 
-use crate::render::gpu::pipelines::module;
-
-/// Format of the slopes, and of the sunlight.
-pub(in crate::render::gpu) const WATER: TextureFormat = TextureFormat::Rgba16Float;
+use crate::render::gpu::device::WATER;
+use crate::render::gpu::pipeline::{CHANGED_LIST, LIST, UNFILTERED, UNIFORM};
+use crate::render::gpu::pipeline::{blend, layout, pipeline_layout};
+use crate::render::gpu::shaders::module;
 
 /// The passes of a step of the height field, in order: names of the entry points in `shaders/water_field.wgsl`.
 pub(super) const STEP: [&str; 4] = [
@@ -32,59 +32,26 @@ pub(in crate::render::gpu) struct WaterPipelines {
     pub(super) spread: [wgpu::RenderPipeline; 2],
 }
 
-/// Returns the binding type of a buffer.
-const fn list(ty: wgpu::BufferBindingType) -> BindingType {
-    BindingType::Buffer {
-        ty,
-        has_dynamic_offset: false,
-        min_binding_size: None,
-    }
-}
-
-const READ: BindingType = list(wgpu::BufferBindingType::Storage { read_only: true });
-const CHANGED: BindingType = list(wgpu::BufferBindingType::Storage { read_only: false });
-/// A texture that is read without filtering.
-const LOADED: BindingType = BindingType::Texture {
-    sample_type: wgpu::TextureSampleType::Float { filterable: false },
-    view_dimension: wgpu::TextureViewDimension::D2,
-    multisampled: false,
-};
-
 impl WaterPipelines {
     /// Compiles the pipelines for a number of samples per texel of sunlight.
-    pub(super) fn new(device: &Device, samples: u32) -> Self {
-        let layout = |label, visibility, types: &[BindingType]| {
-            let entries: Vec<_> = (types.iter().enumerate())
-                .map(|(binding, &ty)| wgpu::BindGroupLayoutEntry {
-                    binding: binding as u32,
-                    visibility,
-                    ty,
-                    count: None,
-                })
-                .collect();
-            device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-                label: Some(label),
-                entries: &entries,
-            })
-        };
+    pub(in crate::render::gpu) fn new(device: &Device, samples: u32) -> Self {
+        let layout = |label, stages, types: &[_]| layout(device, label, stages, types);
         let everywhere = ShaderStages::COMPUTE | ShaderStages::VERTEX_FRAGMENT;
-        let uniform = list(wgpu::BufferBindingType::Uniform);
-        let uniforms = layout("water uniforms", everywhere, &[uniform]);
+        let uniforms = layout("water uniforms", everywhere, &[UNIFORM]);
         let field = layout(
             "height field",
             ShaderStages::COMPUTE,
-            &[CHANGED, CHANGED, READ, READ, LOADED],
+            &[CHANGED_LIST, CHANGED_LIST, LIST, LIST, UNFILTERED],
         );
-        let surface = layout("water surface", ShaderStages::FRAGMENT, &[READ]);
-        let sunlight = layout("sunlight", ShaderStages::VERTEX, &[LOADED]);
-        let blur = layout("blur of the sunlight", ShaderStages::FRAGMENT, &[LOADED]);
-        let pipeline_layout = |group: &BindGroupLayout| {
-            device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-                label: None,
-                bind_group_layouts: &[Some(&uniforms), Some(group)],
-                immediate_size: 0,
-            })
-        };
+        let surface = layout("water surface", ShaderStages::FRAGMENT, &[LIST]);
+        let sunlight = layout("sunlight", ShaderStages::VERTEX, &[UNFILTERED]);
+        let blur = layout(
+            "blur of the sunlight",
+            ShaderStages::FRAGMENT,
+            &[UNFILTERED],
+        );
+        let pipeline_layout =
+            |group: &BindGroupLayout| pipeline_layout(device, &[&uniforms, group]);
         let steps = module(device, "water_field");
         let compute = |entry: &str| {
             device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
@@ -118,10 +85,8 @@ impl WaterPipelines {
                     entries: ["ray", "ray_light"],
                     topology: wgpu::PrimitiveTopology::TriangleStrip,
                     samples,
-                    blend: Some(wgpu::BlendState {
-                        color: SUM,
-                        alpha: SUM,
-                    }),
+                    // Layers of light add up where the mesh is folded.
+                    blend: Some(blend(BlendFactor::One, BlendFactor::One)),
                 },
             ),
             spread: ["spread_along", "spread_across"].map(|entry| {
@@ -145,13 +110,6 @@ impl WaterPipelines {
         }
     }
 }
-
-/// Adds what is drawn to what is there.
-const SUM: wgpu::BlendComponent = wgpu::BlendComponent {
-    src_factor: wgpu::BlendFactor::One,
-    dst_factor: wgpu::BlendFactor::One,
-    operation: wgpu::BlendOperation::Add,
-};
 
 /// A pass that draws a texture of the water.
 struct WaterPass {

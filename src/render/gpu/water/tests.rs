@@ -7,7 +7,7 @@ use super::pipelines::WaterPipelines;
 use crate::render::detail::Detail;
 use crate::render::error::RenderError;
 use crate::render::gpu::Gpu;
-use crate::render::gpu::targets::buffer;
+use crate::render::gpu::textures::buffer;
 use crate::render::water::{FieldSize, WaterGrid};
 
 const CELLS: u32 = 64;
