@@ -1,58 +1,9 @@
-//! Tests of the brightness of all scenes, of edge smoothing and of reduced quality.
+//! Tests of palettes, specks, edge smoothing and reduced quality.
 
-use shoal::geometry::SurfaceKind;
 use shoal::render::{Light, PictureQuality, Quality, Renderer};
 use shoal::world::Snapshot;
 
-use crate::{cells, linear, stage};
-
-/// Projectors have a bright black level, so the darkest pixels must be bright enough. The mean must be low, because a bright floor
-/// lights the room and leaves no contrast for fish and light.
-#[test]
-fn every_scene_is_dark_but_above_the_black_level_of_projectors() {
-    let scenes = std::fs::read_dir("config/scenes").unwrap();
-    let mut names: Vec<String> = scenes
-        .map(|file| {
-            file.unwrap()
-                .path()
-                .file_stem()
-                .unwrap()
-                .to_string_lossy()
-                .into_owned()
-        })
-        .collect();
-    names.sort();
-    let mut wrong = Vec::new();
-    for name in names {
-        let Some(gpu) = stage::gpu() else { return };
-        let mut site = shoal::site::load(None, Some(&name)).unwrap();
-        if name == "aquarium" {
-            (site.file.surface.kind, site.file.surface.height_m) = (SurfaceKind::Wall, 2.25);
-        }
-        let aspect = site.file.surface.height_m / site.file.surface.width_m;
-        let setup = shoal::app::first_output_setup(site, (320, (320.0 * aspect) as u32));
-        let mut renderer = Renderer::new(gpu, setup).unwrap();
-        let calm = Snapshot::default();
-        renderer.draw(&calm, &calm, 1.0).unwrap();
-        let mut rgba = Vec::new();
-        renderer.read(0, &mut rgba).unwrap();
-        let weigh =
-            |p: &[u8]| 0.2126 * linear(p[0]) + 0.7152 * linear(p[1]) + 0.0722 * linear(p[2]);
-        let mut light: Vec<f64> = rgba.chunks_exact(4).map(weigh).collect();
-        light.sort_by(f64::total_cmp);
-        let mean = light.iter().sum::<f64>() / light.len() as f64;
-        let deepest = light[light.len() / 1000];
-        println!("{name}: mean {mean:.3}, darkest {deepest:.4}");
-        // Without its molecules, which glow, this scene is only a dark ground.
-        let least = if name == "molecules" { 0.03 } else { 0.05 };
-        if !(least..0.25).contains(&mean) || deepest < 0.012 {
-            wrong.push(format!(
-                "{name}: mean luminance {mean:.3}, darkest pixels {deepest:.4}"
-            ));
-        }
-    }
-    assert!(wrong.is_empty(), "outside of the limits: {wrong:?}");
-}
+use crate::{cells, stage};
 
 /// Every shipped scene has a palette of five colors, and docs/rendering.md has the same one.
 #[test]
