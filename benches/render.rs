@@ -18,7 +18,7 @@ mod stage;
 use std::time::{Duration, Instant};
 
 use cpu_time::ProcessTime;
-use shoal::render::{Body, DrawList, EdgeSmoothing, PassCost, PictureQuality, Renderer, Scenery};
+use shoal::render::{Body, DrawList, PassCost, PictureQuality, Renderer, Scenery};
 use shoal::world::Snapshot;
 
 fn main() {
@@ -32,14 +32,8 @@ fn main() {
     }
     pose();
     for (fish, size) in [(60, [480, 270]), (300, [1280, 720])] {
-        // The required figures were measured without edge smoothing. The commands `run` and `render` use filtered edges without
-        // a graphics card, and four samples per pixel with a graphics card.
-        for edges in [
-            EdgeSmoothing::Off,
-            EdgeSmoothing::Filtered,
-            EdgeSmoothing::Multisampled,
-        ] {
-            pictures(fish, size, edges);
+        for quality in [PictureQuality::Low, PictureQuality::High] {
+            pictures(fish, size, quality);
         }
     }
 }
@@ -72,7 +66,7 @@ fn snapshots(fish: u32) -> Vec<Snapshot> {
 }
 
 fn pose() {
-    let setup = stage::setup([480, 270], EdgeSmoothing::Off);
+    let setup = stage::setup([480, 270]);
     let scenery = Scenery::new(&setup.look, &setup.surface, [480, 270], setup.depth_m);
     let bodies: Vec<Body> = setup
         .species
@@ -93,10 +87,11 @@ fn pose() {
     print("pose 300 fish and build their draw list, one thread", times);
 }
 
-fn pictures(fish: u32, size: [u32; 2], edges: EdgeSmoothing) {
+fn pictures(fish: u32, size: [u32; 2], quality: PictureQuality) {
     let Some(gpu) = stage::gpu() else { return };
     let adapter = gpu.name();
-    let setup = stage::setup(size, edges);
+    let mut setup = stage::setup(size);
+    setup.quality = quality;
     let triangles: usize = (0..fish as usize)
         .map(|i| {
             setup.species[usize::from(stage::snapshot(0, fish, false).agents[i].species)]
@@ -120,7 +115,7 @@ fn pictures(fish: u32, size: [u32; 2], edges: EdgeSmoothing) {
         .collect();
     print(
         &format!(
-            "{fish} fish ({triangles} triangles with full meshes; fish under 150 px use low-detail ones), one visitor, {}x{}, edges {edges:?}, on {adapter}",
+            "{fish} fish ({triangles} triangles with full meshes), one visitor, {}x{}, quality {quality:?}, on {adapter}",
             size[0], size[1]
         ),
         times,
@@ -132,7 +127,7 @@ fn costs() {
     const MIB: f64 = 1024.0 * 1024.0;
     let tables = [[1920, 1080], [3840, 2160]].map(|size| {
         let gpu = stage::gpu()?;
-        let mut setup = stage::setup(size, EdgeSmoothing::Multisampled);
+        let mut setup = stage::setup(size);
         setup.quality = PictureQuality::High;
         let mut renderer = Renderer::new(gpu, setup).unwrap();
         let [from, to] = [0, 1].map(|tick| stage::snapshot(tick, 300, true));

@@ -53,7 +53,7 @@ struct AffineRows {
     z: vec4<f32>,
 }
 
-@group(1) @binding(0) var caustics: texture_2d<f32>;
+@group(1) @binding(0) var focused_light: texture_2d<f32>;
 @group(1) @binding(1) var smooth_sampler: sampler;
 @group(1) @binding(2) var skins: texture_2d_array<f32>;
 @group(1) @binding(3) var<storage, read> instances: array<BodyInstance>;
@@ -75,13 +75,13 @@ override HAS_MARKINGS: bool = false;
 // Returns the sunlight at a world point, as a multiple of the sunlight without caustics.
 fn sunlight(world: vec3<f32>) -> f32 {
     let depth = depth_of(world);
-    // The caustics texture belongs to the water surface, so the position is moved along the sunlight up to the surface.
+    // The texture of focused light belongs to the water surface, so the position is moved along the sunlight up to the surface.
     var at = world.xz - scene.sun_shift * depth;
     if SURFACE_KIND == WALL {
         at = vec2<f32>(world.x + 0.4 * depth, 1.3 * world.y);
     }
-    let root = textureSampleLevel(caustics, smooth_sampler, at / scene.water_half_m * 0.5 + 0.5, 0.0).r;
-    return focused_sunlight(root, depth);
+    let light = textureSampleLevel(focused_light, smooth_sampler, at / scene.water_half_m * 0.5 + 0.5, 0.0).r;
+    return focused_sunlight(light, depth);
 }
 
 // A vertex of a model; same layout as `ModelVertex` in `src/render/model/data.rs`.
@@ -159,7 +159,7 @@ fn breath_of(skin: vec2<f32>, seed: f32) -> f32 {
 fn fish_vertex(vertex: ModelVertex, @builtin(instance_index) index: u32) -> FishPixel {
     var pose = posed(vertex, index);
     let instance = instances[index];
-    if FINE_WATER && instance.substance != 0u {
+    if instance.substance != 0u {
         pose.world += normalize(pose.normal) * (instance.size_m * breath_of(vertex.uv, instance.tone));
     }
     var pixel: FishPixel;
@@ -515,31 +515,29 @@ fn fish_light(pixel: FishPixel) -> Drawn {
     if HAS_MARKINGS {
         let down = min(pixel.paint.y / 0.75, 1.0);
         let flat = vec2<f32>(pixel.paint.x, sign(pixel.normal.w) * down * 0.19);
-        if FINE_WATER {
-            let drift = vec2<f32>(97.0, 61.0) * seed;
-            let cloud = 0.6 * noise(flat * vec2<f32>(13.0, 19.0) + drift) + 0.4 * noise(flat * vec2<f32>(41.0, 47.0) + drift) - 0.5;
-            let mottling = f32(pixel.coat.x >> 24u) / 255.0;
-            color *= 1.0 + is_body * mottling * 2.2 * cloud * (1.0 - down * down);
-        }
+        let drift = vec2<f32>(97.0, 61.0) * seed;
+        let cloud = 0.6 * noise(flat * vec2<f32>(13.0, 19.0) + drift) + 0.4 * noise(flat * vec2<f32>(41.0, 47.0) + drift) - 0.5;
+        let mottling = f32(pixel.coat.x >> 24u) / 255.0;
+        color *= 1.0 + is_body * mottling * 2.2 * cloud * (1.0 - down * down);
         let mark = unpack4x8unorm(pixel.coat.z);
         let cover = is_body * marks_cover(pixel.coat.w, mark.a, seed, flat, down, edge_px);
         color = mix(color, mark.rgb * mark.rgb, 0.9 * cover);
     }
     var metal = 0.0;
-    if HAS_VARIETIES && variety != 0u {
-        let coat = koi_coat(variety, seed, pixel.paint.xy, pixel.normal.w, edge_px);
-        color *= coat.rgb;
-        metal = coat.a;
-    }
     var wet = 0.10;
-    if FINE_WATER {
+    if HAS_VARIETIES {
         // Directions on the body in which the position on the skin increases.
         let skin_dx = dpdx(pixel.paint.xy);
         let skin_dy = dpdy(pixel.paint.xy);
         let turned = sign(skin_dx.x * skin_dy.y - skin_dx.y * skin_dy.x);
         let along = turned * (dpdx(world) * skin_dy.y - dpdy(world) * skin_dx.y);
         let across = turned * (dpdy(world) * skin_dx.x - dpdx(world) * skin_dy.x);
-        if HAS_VARIETIES && variety != 0u && pixel.paint.y < 0.765 {
+        if variety != 0u {
+            let coat = koi_coat(variety, seed, pixel.paint.xy, pixel.normal.w, edge_px);
+            color *= coat.rgb;
+            metal = coat.a;
+        }
+        if variety != 0u && pixel.paint.y < 0.765 {
             let relief = koi_relief(normal, pixel.paint.xy, normalize(along + 1e-9), normalize(across + 1e-9), skin_px);
             normal = relief.normal;
             color *= relief.open;
@@ -598,12 +596,9 @@ fn fish_light(pixel: FishPixel) -> Drawn {
     out = mix(out, mirror * mix(vec3<f32>(1.0), normalize(color + 0.15) * 1.5, 0.5), clamp(silver * 0.45, 0.0, 0.75));
     // A narrow highlight along the back.
     out += sun * through * sharp * (wet + 0.55 * silver);
-    var opacity = mix(1.0, base.a, has_skin);
-    if FINE_WATER {
-        // The rim of a body is soft, and softer the deeper it is in the water.
-        let rim = mix(0.24, 0.60, clamp(way / max(scene.ground_depth_m, 0.01), 0.0, 1.0));
-        opacity *= mix(1.0, smoothstep(0.0, rim, towards_eye), is_body);
-    }
+    // The rim of a body is soft, and softer the deeper it is in the water.
+    let rim = mix(0.24, 0.60, clamp(way / max(scene.ground_depth_m, 0.01), 0.0, 1.0));
+    let opacity = mix(1.0, base.a, has_skin) * mix(1.0, smoothstep(0.0, rim, towards_eye), is_body);
     return drawn(encode_light(out, opacity), world);
 }
 

@@ -4,16 +4,16 @@
 @group(1) @binding(0) var bodies: texture_2d<f32>;
 @group(1) @binding(1) var slopes: texture_2d<f32>;
 @group(1) @binding(2) var ground_picture: texture_2d<f32>;
-@group(1) @binding(3) var ground_light: texture_2d<f32>;
+// Square root of the share of light that the shadows of bodies leave.
+@group(1) @binding(3) var ground_shadow: texture_2d<f32>;
 @group(1) @binding(4) var smooth_sampler: sampler;
-// Tileable noise: two channels for wavelets, one channel for bubbles, one for the crowns of trees. Wavelets repeat every 1.6 m; the
-// repetition is invisible because glints are short.
+// Tileable noise: two channels for wavelets, one channel for bubbles. Wavelets repeat every 1.6 m; the repetition is invisible because
+// glints are short.
 @group(1) @binding(5) var ripple_noise: texture_2d<f32>;
 @group(1) @binding(6) var tiling_sampler: sampler;
-// Sunlight that the water focuses on the ground; see `caustics.wgsl`. Read only if the GPU computes the water.
+// Sunlight that the water focuses on the ground; see `caustics.wgsl`.
 @group(1) @binding(7) var sunlight: texture_2d<f32>;
-// Depth of bodies below the surface relative to the depth of the ground, multiplied by their cover. Read only if the GPU computes
-// the water.
+// Depth of bodies below the surface relative to the depth of the ground, multiplied by their cover.
 @group(1) @binding(8) var body_depth: texture_2d<f32>;
 
 // Values of one output; same layout as `OutputUniforms` in `src/render/uniforms.rs`.
@@ -37,8 +37,6 @@ struct OutputUniforms {
 override HAS_BLEND: bool = false;
 // Whether the gamma of the output differs from 1.
 override HAS_GAMMA: bool = false;
-// Whether this pass smooths the edges of bodies. In that case bodies are drawn with one sample per pixel.
-override FILTERS_EDGES: bool = false;
 
 // A vertex of the warp; same layout as `WarpVertex` in `src/render/warp.rs`.
 struct WarpVertex {
@@ -101,18 +99,7 @@ fn tone_mapped(light: vec3<f32>) -> vec3<f32> {
 // Returns the light at a position on the surface: the light of the bodies over the light behind them.
 fn with_bodies(seen: vec2<f32>, behind: vec3<f32>) -> vec3<f32> {
     let at = (seen * scene.body_uv_per_m + 0.5) * scene.target_scale;
-    var body: vec4<f32>;
-    if FILTERS_EDGES {
-        // The mean of four points on a rotated square smooths horizontal, vertical and diagonal edges. The result looks like
-        // four samples per pixel and costs about a sixth of them on a machine without a graphics card.
-        let pixel = 1.0 / vec2<f32>(textureDimensions(bodies));
-        let wide = vec2<f32>(0.55, 0.20) * pixel;
-        let high = vec2<f32>(-0.20, 0.55) * pixel;
-        body = 0.25 * (textureSampleLevel(bodies, smooth_sampler, at + wide, 0.0) + textureSampleLevel(bodies, smooth_sampler, at - wide, 0.0)
-            + textureSampleLevel(bodies, smooth_sampler, at + high, 0.0) + textureSampleLevel(bodies, smooth_sampler, at - high, 0.0));
-    } else {
-        body = textureSampleLevel(bodies, smooth_sampler, at, 0.0);
-    }
+    let body = textureSampleLevel(bodies, smooth_sampler, at, 0.0);
     let root = body.rgb / max(body.a, 1e-3);
     return mix(behind, 4.0 * root * root, body.a);
 }
@@ -172,14 +159,6 @@ fn open_sky(place: vec2<f32>, slope: vec2<f32>) -> f32 {
     return open * mix(0.25, 1.0, branches) * clouds;
 }
 
-// Returns the slope of the water for a texel of `slopes`. `src/render/caustics.rs` encodes the slope in the quality `low`.
-fn slope_of(water: vec4<f32>) -> vec2<f32> {
-    if FINE_WATER {
-        return water.xy;
-    }
-    return (water.xy - 128.0 / 255.0) * 0.5;
-}
-
 // Steepness of the waves of the height field above which they break and make foam.
 const BREAKING = 0.22;
 
@@ -203,57 +182,31 @@ fn sparkle(place: vec2<f32>, off: vec2<f32>) -> f32 {
 fn floor_light(pixel: Pixel) -> vec3<f32> {
     let place = pixel.place;
     let water = textureSampleLevel(slopes, smooth_sampler, place / scene.water_half_m * 0.5 + 0.5, 0.0);
-    let slope = slope_of(water);
+    let slope = water.xy;
     let seen = place - slope * pixel.bright.z;
     let ground = seen * scene.ground_uv_per_m + 0.5;
     let painted = textureSampleLevel(ground_picture, smooth_sampler, ground, 0.0);
-    let roots = textureSampleLevel(ground_light, smooth_sampler, ground * scene.target_scale, 0.0).rg;
-    let lit = roots * roots;
-    var sun = vec3<f32>(painted.a * 8.0 * lit.r);
-    if FINE_WATER {
-        sun *= ground_sunlight(ground);
-    }
-    let sand = painted.rgb * painted.rgb * (pixel.sun * sun + pixel.sky * (0.55 + 0.45 * lit.g)) + pixel.haze;
-    var body = seen;
-    if FINE_WATER {
-        body = seen_body(place, place - seen);
-    }
-    var light = with_bodies(body, sand);
+    let root = textureSampleLevel(ground_shadow, smooth_sampler, ground * scene.target_scale, 0.0).r;
+    let lit = root * root;
+    let sun = painted.a * 2.0 * lit * ground_sunlight(ground);
+    let sand = painted.rgb * painted.rgb * (pixel.sun * sun + pixel.sky * (0.55 + 0.45 * lit)) + pixel.haze;
+    var light = with_bodies(seen_body(place, place - seen), sand);
 
     // Reflected sky: weak everywhere, stronger where the water is inclined towards the bright side of the sky.
     let sunward = pixel.bright.xy;
     let inclined = max(-dot(slope, sunward), 0.0);
-    let mirrored = 0.020 * (0.55 + 0.9 * water.z) + 0.88 * inclined * inclined;
-    if FINE_WATER {
-        let open = mix(1.0, open_sky(place, slope), scene.canopy);
-        // Rings and wakes are steeper than the swell: their crests mirror the bright side of the sky.
-        let crests = 0.55 * inclined * inclined + 0.45 * max(inclined - 0.07, 0.0);
-        light += scene.sky_color * (scene.reflection * (0.006 + (0.018 + crests + 0.15 * scene.canopy) * open));
-    } else {
-        // Open sky between the crowns of trees. Waves tear the borders of the reflection. A software adapter executes every branch
-        // for every pixel, so the crowns come from a texture; the tile is 19 m wide.
-        let at = place * 0.42 + slope * 1.1 + scene.ground_seed * 3.1;
-        let crowns = textureSampleLevel(ripple_noise, tiling_sampler, at * 0.125, 0.0).a;
-        let open = smoothstep(0.50, 0.60, crowns);
-        light += scene.sky_color * (scene.reflection * (mirrored + scene.canopy * (0.004 + 0.15 * open)));
-    }
+    let open = mix(1.0, open_sky(place, slope), scene.canopy);
+    // Rings and wakes are steeper than the swell: their crests mirror the bright side of the sky.
+    let crests = 0.55 * inclined * inclined + 0.45 * max(inclined - 0.07, 0.0);
+    light += scene.sky_color * (scene.reflection * (0.006 + (0.018 + crests + 0.15 * scene.canopy) * open));
     // Glints: small wavelets reflect the sun for a moment. The height field is too coarse to contain these wavelets.
     let t = scene.time_secs;
     let ripples = textureSampleLevel(ripple_noise, tiling_sampler, place * 0.61 + vec2<f32>(66.0, -53.0) / DRIFT_PERIOD_SECS * t, 0.0);
     let wavelet = (ripples.xy - 0.5) * 5.0;
-    if FINE_WATER {
-        light += pixel.glint * sparkle(place, slope - sunward * 0.16 + wavelet * 0.020);
-    } else {
-        let off = (slope - sunward * 0.15 + wavelet * 0.037) / 0.019;
-        light += pixel.glint * exp(-dot(off, off));
-    }
-    // Foam: at the edges of visitors' shadows; if the GPU computes the water, where waves are so steep that they break.
-    var foam = smoothstep(0.55, 1.15, water.w * (0.15 + 1.6 * ripples.z));
-    if FINE_WATER {
-        // Bubbles of two sizes: the small ones let the large patches break up.
-        let small = textureSampleLevel(ripple_noise, tiling_sampler, place * 3.1 - vec2<f32>(40.0, 27.0) / DRIFT_PERIOD_SECS * t, 0.0).z;
-        foam = 0.6 * smoothstep(0.50, 1.30, 2.2 * max(water.w - BREAKING, 0.0) * (0.1 + 1.0 * ripples.z + 1.1 * small));
-    }
+    light += pixel.glint * sparkle(place, slope - sunward * 0.16 + wavelet * 0.020);
+    // Foam, where waves are so steep that they break. Bubbles have two sizes: the small ones let the large patches break up.
+    let small = textureSampleLevel(ripple_noise, tiling_sampler, place * 3.1 - vec2<f32>(40.0, 27.0) / DRIFT_PERIOD_SECS * t, 0.0).z;
+    let foam = 0.6 * smoothstep(0.50, 1.30, 2.2 * max(water.w - BREAKING, 0.0) * (0.1 + 1.0 * ripples.z + 1.1 * small));
     return mix(light, pixel.foam, foam * scene.foam);
 }
 

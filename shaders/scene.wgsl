@@ -15,7 +15,7 @@ struct SceneUniforms {
     water_half_m: vec2<f32>,
     // Size of the body texture relative to the picture.
     overscan: f32,
-    // Used part of the body and ground light textures, as a share of their sides.
+    // Used part of the textures of bodies and of their shadows on the ground, as a share of their sides.
     target_scale: f32,
     // Half extent of the ground texture along its two axes, in meters.
     ground_half_m: vec2<f32>,
@@ -60,7 +60,7 @@ struct SceneUniforms {
     sun_cosine: f32,
     // Strength of the caustics.
     caustics: f32,
-    // Amount of foam at the edges of visitors' shadows, 0..1.
+    // Amount of foam where waves break, 0..1.
     foam: f32,
     // Strength of the shafts of sunlight.
     shafts: f32,
@@ -93,9 +93,6 @@ const CEILING = 2u;
 
 override SURFACE_KIND: u32 = FLOOR;
 
-// Whether the GPU computes the water. This changes the formats of the textures of slopes and sunlight.
-override FINE_WATER: bool = false;
-
 // Returns the clip position of a world point in the body texture. The texture is larger than the picture by the factor
 // `overscan`.
 fn clip_from_world(world: vec3<f32>) -> vec4<f32> {
@@ -118,8 +115,7 @@ fn encode_light(light: vec3<f32>, cover: f32) -> vec4<f32> {
 struct Drawn {
     // Light and cover; see `encode_light`.
     @location(0) light: vec4<f32>,
-    // Red: depth below the surface relative to the depth of the ground, multiplied by the cover. Only if the GPU computes the
-    // water.
+    // Red: depth below the surface relative to the depth of the ground, multiplied by the cover.
     @location(1) depth: vec4<f32>,
 }
 
@@ -158,22 +154,14 @@ fn under_water(color: vec3<f32>, world: vec3<f32>, sun: f32, sky: f32) -> vec3<f
     return color * lit + scattered(way);
 }
 
-// Returns the sunlight at a depth, relative to even light, from a texel of the texture of sunlight: the light itself if the GPU
-// computes the water, otherwise the square root of a quarter of it. The contrast is lower in
-// shallow water, where waves have not focused the light yet, and in deep water, where the light has spread again.
-fn focused_sunlight(texel: f32, depth: f32) -> f32 {
-    if FINE_WATER {
-        let share = smoothstep(0.0, 0.30, depth) * mix(0.75, 0.4, smoothstep(0.8, 2.5, depth));
-        return max(1.0 + (min(texel, 8.0) - 1.0) * share * scene.caustics, 0.10);
-    }
-    let relative = 4.0 * texel * texel;
-    let share = smoothstep(0.0, 0.35, depth) * mix(1.0, 0.45, smoothstep(0.6, 2.0, depth));
-    // Dark areas have less contrast than bright lines, because light also comes from the sides. Tuned by eye.
-    let contrast = min(relative, 3.0) - 1.0;
-    return max(1.0 + max(contrast, 0.8 * contrast) * share * 0.92 * scene.caustics, 0.12);
+// Returns the sunlight at a depth, relative to even light, from the light that the waves focus. The contrast is lower in shallow
+// water, where waves have not focused the light yet, and in deep water, where the light has spread again.
+fn focused_sunlight(light: f32, depth: f32) -> f32 {
+    let share = smoothstep(0.0, 0.30, depth) * mix(0.75, 0.4, smoothstep(0.8, 2.5, depth));
+    return max(1.0 + (min(light, 8.0) - 1.0) * share * scene.caustics, 0.10);
 }
 
-// Period after which `SceneUniforms::time_secs` restarts, in seconds; same value as in `src/render/water.rs`. A tileable pattern that
+// Period after which `SceneUniforms::time_secs` restarts, in seconds; same value as in `src/render/drift.rs`. A tileable pattern that
 // drifts by whole tiles in this period does not jump.
 const DRIFT_PERIOD_SECS: f32 = 3141.5927;
 

@@ -1,9 +1,9 @@
-// Definitions that the shaders of the water in the quality `high` share. This file is put in front of each of them.
+// Definitions that the shaders of the water share. This file is put in front of each of them.
 
-// Number of waves in the swell; same number as `SWELL_WAVES` in `src/render/fine_water.rs`.
+// Number of waves in the swell; same number as `SWELL_WAVES` in `src/render/water/swell.rs`.
 const SWELL_WAVES = 40u;
 
-// Values of one picture; same layout as `FieldUniforms` in `src/render/fine_water.rs`.
+// Values of one picture; same layout as `FieldUniforms` in `src/render/water/field.rs`.
 struct FieldUniforms {
     // Half extent of the visible region, in meters. The field itself is square.
     half_m: vec2<f32>,

@@ -1,4 +1,4 @@
-// The height field of the water in the quality `high`. Waves of every length move at their own speed (deep water with surface
+// The height field of the water. Waves of every length move at their own speed (deep water with surface
 // tension: ω² = g·k + σ·k³). Each step is exact for any time step: the field is transformed to wave numbers, every wave is turned
 // by its phase, and the field is transformed back (Tessendorf 2014, eWave).
 //

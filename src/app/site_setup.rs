@@ -210,7 +210,6 @@ pub(super) fn render_setup(site: Site) -> RenderSetup {
             .collect(),
         terraces: site.scene.pool.terraces,
         quality: site.file.picture.quality,
-        edges: None,
         overlay_options: OverlayOptions::default(),
     }
 }

@@ -14,11 +14,9 @@ use super::pose::{AffineRows, Animator, Body, Individual, visible_share};
 use super::scenery::Scenery;
 use crate::world::{AgentPose, Snapshot};
 
-/// Lengths in the picture below which a body is drawn with its medium mesh, and with its low-detail mesh, on a machine without a
-/// graphics card.
-const COARSER_BELOW_PX: [f32; LEVELS - 1] = [260.0, 150.0];
-/// The same lengths on a graphics card: a fish of 30 pixels still has a head, eyes and a forked tail.
-const COARSER_BELOW_PX_FINE: [f32; LEVELS - 1] = [140.0, 30.0];
+/// Lengths in the picture below which a body is drawn with its medium mesh, and with its low-detail mesh: a fish of 30 pixels still
+/// has a head, eyes and a forked tail.
+const COARSER_BELOW_PX: [f32; LEVELS - 1] = [140.0, 30.0];
 
 /// One drawn body; same layout as `BodyInstance` in `shaders/bodies.wgsl`, which documents the fields.
 #[repr(C)]
@@ -61,8 +59,6 @@ pub struct DrawList {
     pub(super) ground_shadows: Vec<GroundShadowVertex>,
     /// The finest level of detail at which bodies are drawn. A body without such a mesh is drawn with its next finer mesh.
     pub(super) finest_level: usize,
-    /// Whether a graphics card draws the bodies, so that small bodies have more detail.
-    pub(super) has_fine_bodies: bool,
     agents: Vec<AgentPose>,
     /// Batch, height (world y, in meters) and index in `agents` of every agent, in drawing order.
     order: Vec<(u32, f32, u32)>,
@@ -94,11 +90,6 @@ impl DrawList {
         self.joints.clear();
         self.batches.clear();
         self.ground_shadows.clear();
-        let coarser_below_px = if self.has_fine_bodies {
-            COARSER_BELOW_PX_FINE
-        } else {
-            COARSER_BELOW_PX
-        };
         // The lowest bodies are drawn first, so that they are visible through the translucent fins of bodies above them. Bodies
         // of equal height keep the order of the agents.
         self.order.clear();
@@ -112,7 +103,7 @@ impl DrawList {
             let length_m = Individual::new(agent.id, &body.look).length_m;
             let seen_px = length_m * scenery.pixels_per_m;
             let is_coarser = |&&limit_px: &&f32| seen_px < limit_px;
-            let wanted = coarser_below_px.iter().filter(is_coarser).count();
+            let wanted = COARSER_BELOW_PX.iter().filter(is_coarser).count();
             let level = body.model.drawn_level(wanted.max(self.finest_level));
             let batch = LEVELS * usize::from(agent.species) + level;
             self.order

@@ -5,9 +5,9 @@
 use bytemuck::{Pod, Zeroable};
 use glam::{Vec2, Vec3};
 
+use super::drift::drifting_secs;
 use super::look::SceneLook;
 use super::noise::unit_hash;
-use super::water::drifting_secs;
 use crate::geometry::{Surface, SurfaceKind, Visitor};
 use crate::world::Catch;
 

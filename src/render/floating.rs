@@ -6,12 +6,12 @@
 use bytemuck::{Pod, Zeroable};
 use glam::{Vec2, Vec3};
 
+use super::drift::drifting_secs;
 use super::ground_shadow::{GroundShadowVertex, leaf_shadow};
 use super::look::SceneLook;
 use super::noise::unit_hash;
 use super::scenery::Scenery;
 use super::static_shape::StaticShape;
-use super::water::drifting_secs;
 use super::waterside::waterside;
 use crate::geometry::{Surface, SurfaceKind, Visitor};
 use crate::world::AgentPose;

@@ -6,7 +6,7 @@
 /// The quality of a picture.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quality {
-    /// Resolution of bodies and of light on the ground, as a share of the full resolution along each side. The water surface
+    /// Resolution of bodies, of their shadows and of sunlight, as a share of the full resolution along each side. The water surface
     /// and the overlay keep the full resolution.
     pub scale: f32,
     /// Whether specks are left out and all fish are drawn with their low-detail meshes.

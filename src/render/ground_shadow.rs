@@ -13,7 +13,7 @@ use super::static_shape::{StaticForm, StaticShape};
 /// Smallest length of a piece of a strip, in pixels of the picture. A short strip still has at least two pieces.
 const LEAST_PIECE_PX: f32 = 33.0;
 
-/// A vertex of a ground shadow; same layout as `GroundShadowVertex` in `shaders/ground_light.wgsl`, which documents the
+/// A vertex of a ground shadow; same layout as `GroundShadowVertex` in `shaders/ground_shadow.wgsl`, which documents the
 /// fields.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]

@@ -57,7 +57,7 @@ pub struct SceneLook {
     /// Strength of the reflections of the sky on the water surface. Default: by `light` (day 1, morning 1.6, noon 1, dusk 1.3, night 0.5).
     #[schemars(range(min = 0.0, max = 4.0))]
     pub reflection: Option<f32>,
-    /// Amount of foam at the edges of visitors' shadows; 0 disables it.
+    /// Amount of foam where waves are so steep that they break, as around visitors; 0 disables it.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub foam: f32,
     /// Strength of the visible shafts of sunlight in the water, on walls and ceilings only; 0 disables them.

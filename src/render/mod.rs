@@ -8,12 +8,13 @@
 //! `gpu` → one picture per output.
 
 mod calibration_pattern;
-mod caustics;
 mod color;
+mod detail;
+mod draw_data;
 mod draw_list;
+mod drift;
 mod dust;
 mod error;
-mod fine_water;
 mod flash;
 mod floating;
 mod glyphs;
@@ -29,7 +30,6 @@ mod noise;
 mod output_params;
 mod overlay;
 mod pose;
-mod ripples;
 mod scenery;
 mod setup;
 mod shadow_mask;
@@ -48,7 +48,6 @@ mod writer;
 pub use calibration_pattern::{
     CalibrationPattern, FloorNotice, FloorStripes, FloorTarget, QrModules, StripeAxis,
 };
-pub use caustics::Caustics;
 pub use color::Tint;
 pub use draw_list::DrawList;
 pub use error::RenderError;
@@ -66,9 +65,8 @@ pub use model::{
 pub use output_params::{Corner, Corners, Mask, OutputParams};
 pub use overlay::{Overlay, OverlayOptions, Pattern};
 pub use pose::{Body, Individual};
-pub use ripples::Ripples;
 pub use scenery::Scenery;
-pub use setup::{EdgeSmoothing, PictureParams, PictureQuality, RenderSetup};
+pub use setup::{PictureParams, PictureQuality, RenderSetup};
 pub use static_shape::{StaticForm, StaticShape};
 pub use view::View;
 pub use water::WaterPressure;

@@ -33,42 +33,27 @@ pub struct RenderSetup {
     pub terraces: Vec<TerraceParams>,
     /// The parts of the overlay that are drawn in addition to the annotations of the snapshots.
     pub overlay_options: OverlayOptions,
-    /// Level of detail of water and edges.
+    /// Resolution and samples of water and bodies.
     pub quality: PictureQuality,
-    /// Smoothing of the edges of bodies; `None` selects it by `quality`. The finest meshes are drawn only with
-    /// [`EdgeSmoothing::Multisampled`].
-    pub edges: Option<EdgeSmoothing>,
 }
 
 /// Table `[picture]` of a site: properties of the picture that depend on the machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PictureParams {
-    /// Level of detail of the picture.
+    /// Resolution and samples of the picture.
     pub quality: PictureQuality,
 }
 
-/// Level of detail of the picture.
+/// Resolution and samples of the picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PictureQuality {
     /// `high` on a graphics card, `low` on a machine without one.
     #[default]
     Auto,
-    /// Waves and sunlight computed on the graphics card, fine meshes, four samples per pixel. Needs a graphics card for a live picture.
+    /// Up to 1024 cells of water along a side, four samples per pixel, the finest meshes. Needs a graphics card for a live picture.
     High,
-    /// Waves and sunlight computed on the CPU, coarser meshes, one sample per pixel, for machines without a graphics card.
+    /// At most 128 cells of water along a side, one sample per pixel, meshes of medium detail, for machines without a graphics card.
     Low,
-}
-
-/// The smoothing of the edges of bodies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EdgeSmoothing {
-    /// No smoothing; this is the cheapest.
-    Off,
-    /// The output pass averages four points of the body texture. This suits machines without a graphics card. Leaves thinner
-    /// than a pixel become faint dots.
-    Filtered,
-    /// Four samples per pixel. This suits machines with a graphics card.
-    Multisampled,
 }

@@ -6,10 +6,10 @@
 use bytemuck::{Pod, Zeroable};
 use glam::{Vec2, Vec3};
 
+use super::drift::drifting_secs;
 use super::look::SceneLook;
 use super::output_params::OutputParams;
 use super::scenery::{OVERSCAN, Scenery};
-use super::water::drifting_secs;
 use crate::geometry::{Surface, SurfaceKind};
 
 /// Smallest share of light that is left after `clarity_m` of water; less would be black. The logarithm of 0 is infinite.

@@ -2,7 +2,7 @@
 //! start.
 
 use shoal::geometry::SurfaceKind;
-use shoal::render::{EdgeSmoothing, Light, PictureQuality, RenderSetup, Renderer};
+use shoal::render::{Light, PictureQuality, RenderSetup, Renderer};
 use shoal::world::Snapshot;
 
 use crate::stage;
@@ -47,7 +47,6 @@ fn setups() -> Vec<(&'static str, RenderSetup)> {
         let mut setup = shoal::app::first_output_setup(site, SIZE);
         setup.look.light = light;
         setup.quality = quality;
-        setup.edges = Some(EdgeSmoothing::Off);
         (scene, setup)
     })
     .collect()

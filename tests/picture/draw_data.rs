@@ -1,8 +1,6 @@
 //! Test that building the draw data on the CPU allocates no memory.
 
-use shoal::render::{
-    Body, Caustics, DrawList, EdgeSmoothing, Overlay, Ripples, Scenery, View, WaterPressure,
-};
+use shoal::render::{Body, DrawList, Overlay, Scenery, View, WaterPressure};
 use shoal::world::Snapshot;
 
 use crate::stage;
@@ -10,7 +8,7 @@ use crate::stage;
 /// The draw data of each image is written into the same buffers, so no memory is allocated.
 #[test]
 fn building_draw_data_of_an_unchanged_scene_allocates_nothing() {
-    let setup = stage::setup([480, 270], EdgeSmoothing::Off);
+    let setup = stage::setup([480, 270]);
     let scenery = Scenery::new(&setup.look, &setup.surface, [480, 270], setup.depth_m);
     let bodies: Vec<Body> = setup
         .species
@@ -23,8 +21,6 @@ fn building_draw_data_of_an_unchanged_scene_allocates_nothing() {
         .collect();
     let mut list = DrawList::default();
     let mut pressure = WaterPressure::new(scenery.grid);
-    let mut ripples = Ripples::new(scenery.grid);
-    let mut caustics = Caustics::new(scenery.grid);
     let view = View::new(&setup.surface, &setup.outputs[0]).unwrap();
     let (mut overlay, mut carried) = (Overlay::default(), Vec::new());
     let mut build = |pair: &[Snapshot]| {
@@ -33,9 +29,7 @@ fn building_draw_data_of_an_unchanged_scene_allocates_nothing() {
         overlay.shadows(&pair[1].shadows);
         overlay.vectors(list.agents());
         overlay.clip_vertices(&view, &mut carried);
-        let steps = pressure.advance(0.016, &pair[1].shadows);
-        ripples.advance(steps, &pressure.pressure, 1.0);
-        caustics.update(&ripples, pair[1].time_secs, 1.0);
+        pressure.advance(0.016, &pair[1].shadows);
     };
     snapshots.windows(2).take(3).for_each(&mut build);
     let allocated =

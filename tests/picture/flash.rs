@@ -1,6 +1,6 @@
 //! Tests that the projection cannot flash.
 
-use shoal::render::{EdgeSmoothing, Renderer};
+use shoal::render::Renderer;
 
 use crate::{cells, stage};
 
@@ -10,8 +10,7 @@ use crate::{cells, stage};
 fn a_flashing_scene_is_limited_to_3_changes_per_second() {
     let Some(gpu) = stage::gpu() else { return };
     let (width, height) = (160, 90);
-    let mut renderer =
-        Renderer::new(gpu, stage::setup([width, height], EdgeSmoothing::Off)).unwrap();
+    let mut renderer = Renderer::new(gpu, stage::setup([width, height])).unwrap();
     for period in [1u64, 3, 8] {
         let mut history: Vec<Vec<f64>> = Vec::new();
         let mut rgba = Vec::new();
@@ -45,7 +44,7 @@ fn new_renderers_continue_to_limit_flashing() {
     let (mut seen, mut rgba, mut history) = (Vec::new(), Vec::new(), Vec::new());
     for (save, exposure) in [3.0, 0.1, 3.0, 0.1, 3.0, 0.1].into_iter().enumerate() {
         let Some(gpu) = stage::gpu() else { return };
-        let mut setup = stage::setup([width, height], EdgeSmoothing::Off);
+        let mut setup = stage::setup([width, height]);
         setup.look.exposure = Some(exposure);
         let mut renderer = Renderer::new(gpu, setup).unwrap();
         renderer.resume_flash_states(&seen);
@@ -68,8 +67,7 @@ fn new_renderers_continue_to_limit_flashing() {
 fn a_slow_fade_ends_black_and_is_no_flash() {
     let Some(gpu) = stage::gpu() else { return };
     let (width, height) = (160, 90);
-    let mut renderer =
-        Renderer::new(gpu, stage::setup([width, height], EdgeSmoothing::Off)).unwrap();
+    let mut renderer = Renderer::new(gpu, stage::setup([width, height])).unwrap();
     let mut rgba = Vec::new();
     let mut light_at = |frame: u64| {
         let share = 1.0 - frame as f32 / 200.0;

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use shoal::render::{Corner, EdgeSmoothing, RenderError, RenderSetup, Renderer};
+use shoal::render::{Corner, PictureQuality, RenderError, RenderSetup, Renderer};
 
 use crate::stage;
 
@@ -11,7 +11,7 @@ const SIZE: [u32; 2] = [160, 90];
 const CHANGE: u64 = 150;
 
 fn setup() -> RenderSetup {
-    stage::setup(SIZE, EdgeSmoothing::Off)
+    stage::setup(SIZE)
 }
 
 /// Draws the frames and returns the last picture.
@@ -76,8 +76,11 @@ fn rings_specks_and_phases_survive_a_change_of_the_scene() {
 fn changes_of_the_scene_leave_nothing_on_the_graphics_device() {
     let Some(gpu) = stage::gpu() else { return };
     let mut renderer = Renderer::new(gpu.clone(), setup()).unwrap();
-    // Other edges need other pipelines and textures.
-    let other = || stage::setup(SIZE, EdgeSmoothing::Multisampled);
+    // Another number of samples needs other pipelines and textures.
+    let other = || RenderSetup {
+        quality: PictureQuality::High,
+        ..setup()
+    };
     let mut used = Vec::new();
     for round in 0..4 {
         renderer.change_scene(other()).unwrap();

@@ -1,60 +1,9 @@
-//! Tests of the brightness of all scenes, of edge smoothing and of reduced quality. One test is a tool that writes images for
-//! review.
+//! Tests of palettes, specks, edge smoothing and reduced quality.
 
-use shoal::geometry::SurfaceKind;
-use shoal::render::{EdgeSmoothing, Light, PictureQuality, Quality, Renderer};
+use shoal::render::{Light, PictureQuality, Quality, Renderer};
 use shoal::world::Snapshot;
 
-use crate::{cells, linear, stage};
-
-/// Projectors have a bright black level, so the darkest pixels must be bright enough. The mean must be low, because a bright floor
-/// lights the room and leaves no contrast for fish and light.
-#[test]
-fn every_scene_is_dark_but_above_the_black_level_of_projectors() {
-    let scenes = std::fs::read_dir("config/scenes").unwrap();
-    let mut names: Vec<String> = scenes
-        .map(|file| {
-            file.unwrap()
-                .path()
-                .file_stem()
-                .unwrap()
-                .to_string_lossy()
-                .into_owned()
-        })
-        .collect();
-    names.sort();
-    let mut wrong = Vec::new();
-    for name in names {
-        let Some(gpu) = stage::gpu() else { return };
-        let mut site = shoal::site::load(None, Some(&name)).unwrap();
-        if name == "aquarium" {
-            (site.file.surface.kind, site.file.surface.height_m) = (SurfaceKind::Wall, 2.25);
-        }
-        let aspect = site.file.surface.height_m / site.file.surface.width_m;
-        let mut setup = shoal::app::first_output_setup(site, (320, (320.0 * aspect) as u32));
-        setup.edges = Some(EdgeSmoothing::Off);
-        let mut renderer = Renderer::new(gpu, setup).unwrap();
-        let calm = Snapshot::default();
-        renderer.draw(&calm, &calm, 1.0).unwrap();
-        let mut rgba = Vec::new();
-        renderer.read(0, &mut rgba).unwrap();
-        let weigh =
-            |p: &[u8]| 0.2126 * linear(p[0]) + 0.7152 * linear(p[1]) + 0.0722 * linear(p[2]);
-        let mut light: Vec<f64> = rgba.chunks_exact(4).map(weigh).collect();
-        light.sort_by(f64::total_cmp);
-        let mean = light.iter().sum::<f64>() / light.len() as f64;
-        let deepest = light[light.len() / 1000];
-        println!("{name}: mean {mean:.3}, darkest {deepest:.4}");
-        // Without its molecules, which glow, this scene is only a dark ground.
-        let least = if name == "molecules" { 0.03 } else { 0.05 };
-        if !(least..0.25).contains(&mean) || deepest < 0.012 {
-            wrong.push(format!(
-                "{name}: mean luminance {mean:.3}, darkest pixels {deepest:.4}"
-            ));
-        }
-    }
-    assert!(wrong.is_empty(), "outside of the limits: {wrong:?}");
-}
+use crate::{cells, stage};
 
 /// Every shipped scene has a palette of five colors, and docs/rendering.md has the same one.
 #[test]
@@ -92,7 +41,7 @@ fn glowing_specks_are_visible() {
     let mut bright = [0, 0];
     for (bright, dust) in bright.iter_mut().zip([0.0, 1.0]) {
         let Some(gpu) = stage::gpu() else { return };
-        let mut setup = stage::setup([640, 360], EdgeSmoothing::Off);
+        let mut setup = stage::setup([640, 360]);
         (setup.look.light, setup.look.dust) = (Light::Night, dust);
         let mut renderer = Renderer::new(gpu, setup).unwrap();
         let mut rgba = Vec::new();
@@ -107,54 +56,38 @@ fn glowing_specks_are_visible() {
     );
 }
 
-/// Both kinds of edge smoothing reduce the jagged edges, and their images are nearly equal.
+/// Several samples per pixel reduce the jagged edges.
 #[test]
-fn both_kinds_of_edge_smoothing_work() {
+fn several_samples_smooth_the_edges() {
     let snapshot = stage::snapshot(100, 60, false);
-    let mut pictures = Vec::new();
-    for edges in [
-        EdgeSmoothing::Off,
-        EdgeSmoothing::Filtered,
-        EdgeSmoothing::Multisampled,
-    ] {
-        let Some(gpu) = stage::gpu() else { return };
-        let mut renderer = Renderer::new(gpu, stage::setup([480, 270], edges)).unwrap();
+    let counts = [PictureQuality::Low, PictureQuality::High].map(|quality| {
+        let gpu = stage::gpu()?;
+        let mut setup = stage::setup([480, 270]);
+        setup.quality = quality;
+        // Neither thin lines of light nor glints count as edges.
+        (setup.look.caustics, setup.look.reflection) = (Some(0.0), Some(0.0));
+        let mut renderer = Renderer::new(gpu, setup).unwrap();
         let mut rgba = Vec::new();
         renderer.draw(&snapshot, &snapshot, 1.0).unwrap();
         renderer.read(0, &mut rgba).unwrap();
-        pictures.push(rgba);
-    }
-    let [hard, soft, sampled] = &pictures[..] else {
-        panic!("three pictures")
-    };
-    // Counts the large differences between neighboring pixels, as a measure of jagged edges.
-    let stairs = |rgba: &[u8]| {
         let greens: Vec<u8> = rgba.chunks_exact(4).map(|p| p[1]).collect();
-        greens
-            .windows(2)
-            .filter(|pair| pair[0].abs_diff(pair[1]) > 60)
-            .count()
+        let pairs = greens.windows(2);
+        Some(pairs.filter(|pair| pair[0].abs_diff(pair[1]) > 60).count())
+    });
+    let [Some(low), Some(high)] = counts else {
+        return;
     };
-    let counts = [hard, soft, sampled].map(|rgba| stairs(rgba));
-    println!("jagged edges: off, filtered, multisampled {counts:?}");
-    assert!(
-        10 * counts[1] < 9 * counts[0] && 10 * counts[2] < 9 * counts[0],
-        "{counts:?}"
-    );
-    let apart = |a: &[u8], b: &[u8]| {
-        let (a, b) = (cells(a, 480), cells(b, 480));
-        a.iter().zip(&b).map(|(a, b)| (a - b).abs()).sum::<f64>() / a.len() as f64
-    };
-    assert!(apart(soft, sampled) < 0.006, "{}", apart(soft, sampled));
+    println!("jagged edges with one sample per pixel {low}, with four {high}");
+    assert!(10 * high < 9 * low, "{low} {high}");
 }
 
-/// The water of the GPU changes the pattern of light, but not its amount.
+/// Resolution and samples change the pattern of light, but not its amount.
 #[test]
 fn both_qualities_are_equally_bright() {
     let snapshot = stage::snapshot(100, 0, false);
     let [low, high] = [PictureQuality::Low, PictureQuality::High].map(|quality| {
         let gpu = stage::gpu()?;
-        let mut setup = stage::setup([480, 270], EdgeSmoothing::Off);
+        let mut setup = stage::setup([480, 270]);
         setup.quality = quality;
         let mut renderer = Renderer::new(gpu, setup).unwrap();
         let mut rgba = Vec::new();
@@ -176,7 +109,7 @@ fn both_qualities_are_equally_bright() {
 #[test]
 fn reduced_quality_shows_the_same_pool() {
     let Some(gpu) = stage::gpu() else { return };
-    let mut renderer = Renderer::new(gpu, stage::setup([640, 360], EdgeSmoothing::Off)).unwrap();
+    let mut renderer = Renderer::new(gpu, stage::setup([640, 360])).unwrap();
     let snapshot = stage::snapshot(100, 30, false);
     let mut means = Vec::new();
     for (scale, is_reduced) in [(1.0, false), (0.65, false), (0.5, true)] {
@@ -191,99 +124,9 @@ fn reduced_quality_shows_the_same_pool() {
         let far = apart.clone().fold(0.0, f64::max);
         let mean = apart.sum::<f64>() / coarse.len() as f64;
         assert!(
-            mean < 0.012 && far < 0.12,
+            mean < 0.008 && far < 0.15,
             "difference of cells: mean {mean}, largest {far}"
         );
         assert_ne!(coarse, &means[0]);
     }
-}
-
-/// This is not a test but a tool. It writes images for review: `SHOAL_LOOK=/tmp/look cargo test --test picture look`.
-#[test]
-fn look() {
-    let Ok(folder) = std::env::var("SHOAL_LOOK") else {
-        return;
-    };
-    let Some(gpu) = stage::gpu() else { return };
-    let number = |name: &str, or: u32| {
-        std::env::var(name)
-            .ok()
-            .and_then(|v| v.parse().ok())
-            .unwrap_or(or)
-    };
-    let size = [number("LOOK_W", 1280), number("LOOK_H", 720)];
-    let edges = [
-        EdgeSmoothing::Off,
-        EdgeSmoothing::Filtered,
-        EdgeSmoothing::Multisampled,
-    ][number("LOOK_EDGES", 1) as usize];
-    let mut setup = stage::setup(size, edges);
-    setup.surface.kind = [SurfaceKind::Floor, SurfaceKind::Wall, SurfaceKind::Ceiling]
-        [number("LOOK_KIND", 0) as usize];
-    let mut renderer = Renderer::new(gpu, setup).unwrap();
-    let visitors = number("LOOK_VISITORS", 0) > 0;
-    std::fs::create_dir_all(&folder).unwrap();
-    let (from, until, every) = (
-        number("LOOK_FROM", 100),
-        number("LOOK_UNTIL", 130),
-        number("LOOK_EVERY", 30),
-    );
-    let mut rgba = Vec::new();
-    let mut costs = Vec::new();
-    for tick in (0..until).step_by(2).filter(|t| t + 60 > from) {
-        let (a, b) = (
-            stage::snapshot(u64::from(tick), number("LOOK_FISH", 60), visitors),
-            stage::snapshot(u64::from(tick) + 2, number("LOOK_FISH", 60), visitors),
-        );
-        let begun = cpu_time::ProcessTime::now();
-        renderer.draw(&a, &b, 1.0).unwrap();
-        renderer.gpu().wait().unwrap();
-        costs.push(begun.elapsed());
-        if tick >= from && (tick - from) % every == 0 {
-            renderer.read(0, &mut rgba).unwrap();
-            let luminance: f64 = rgba
-                .chunks_exact(4)
-                .map(|p| 0.2126 * linear(p[0]) + 0.7152 * linear(p[1]) + 0.0722 * linear(p[2]))
-                .sum::<f64>()
-                / f64::from(size[0] * size[1]);
-            let mean: f64 = rgba
-                .chunks_exact(4)
-                .map(|p| {
-                    (0.2126 * f64::from(p[0]) + 0.7152 * f64::from(p[1]) + 0.0722 * f64::from(p[2]))
-                        / 255.0
-                })
-                .sum::<f64>()
-                / f64::from(size[0] * size[1]);
-            println!("tick {tick}: mean luminance {luminance:.3} linear, {mean:.3} as encoded");
-            let picture = image::RgbaImage::from_raw(size[0], size[1], rgba.clone()).unwrap();
-            picture.save(format!("{folder}/{tick:05}.png")).unwrap();
-            for (n, (x, y)) in [(180, 150), (640, 330), (940, 60)].into_iter().enumerate() {
-                let (w, h) = (size[0] / 4, size[1] / 4);
-                let part = image::imageops::crop_imm(
-                    &picture,
-                    x * size[0] / 1280,
-                    y * size[1] / 720,
-                    w,
-                    h,
-                )
-                .to_image();
-                image::imageops::resize(
-                    &part,
-                    w * 3,
-                    h * 3,
-                    image::imageops::FilterType::CatmullRom,
-                )
-                .save(format!("{folder}/part{n}.png"))
-                .unwrap();
-            }
-        }
-    }
-    costs.sort();
-    println!(
-        "{} fish, {}x{}: CPU ms median {:.2}",
-        number("LOOK_FISH", 60),
-        size[0],
-        size[1],
-        costs[costs.len() / 2].as_secs_f64() * 1e3
-    );
 }

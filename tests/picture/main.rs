@@ -35,6 +35,7 @@ mod model_peer;
 mod model_textures;
 mod models;
 mod places;
+mod scenes;
 mod stage;
 
 /// Returns the linear light (0 to 1) of an sRGB byte.

@@ -1,8 +1,8 @@
 //! Tests that objects appear at the expected pixels, with keystone, warp and blended edges.
 
 use shoal::render::{
-    CalibrationPattern, Corner, Corners, EdgeSmoothing, FloorStripes, Individual, Renderer,
-    StaticForm, StaticShape, StripeAxis,
+    CalibrationPattern, Corner, Corners, FloorStripes, Individual, Renderer, StaticForm,
+    StaticShape, StripeAxis,
 };
 use shoal::world::Snapshot;
 
@@ -13,7 +13,7 @@ use crate::{linear, stage};
 #[test]
 fn shaders_and_view_map_points_to_the_same_pixels() {
     let Some(gpu) = stage::gpu() else { return };
-    let mut setup = stage::setup([640, 360], EdgeSmoothing::Off);
+    let mut setup = stage::setup([640, 360]);
     let corner = |x, y| Corner { x, y };
     setup.outputs[0].corners = Corners {
         top_left: corner(0.12, 0.06),
@@ -68,7 +68,7 @@ fn shaders_and_view_map_points_to_the_same_pixels() {
 #[test]
 fn stripes_cover_the_surface() {
     let Some(gpu) = stage::gpu() else { return };
-    let mut renderer = Renderer::new(gpu, stage::setup([320, 180], EdgeSmoothing::Off)).unwrap();
+    let mut renderer = Renderer::new(gpu, stage::setup([320, 180])).unwrap();
     let fish = stage::snapshot(0, 30, false).agents;
     for axis in [StripeAxis::Columns, StripeAxis::Rows] {
         let stripes = FloorStripes {
@@ -118,7 +118,7 @@ fn stripes_cover_the_surface() {
 #[test]
 fn a_fish_is_drawn_at_its_position() {
     let Some(gpu) = stage::gpu() else { return };
-    let mut setup = stage::setup([640, 360], EdgeSmoothing::Off);
+    let mut setup = stage::setup([640, 360]);
     (setup.look.swell, setup.look.reflection) = (0.0, Some(0.0));
     setup.static_shapes.clear();
     let look = setup.species[0].0.clone();
@@ -163,15 +163,13 @@ fn two_blended_outputs_add_up_to_one_picture() {
     let Some(gpu) = stage::gpu() else { return };
     let (width, height) = (480, 270);
     let part = |left: f64, right: f64| {
-        let mut output = stage::setup([width, height], EdgeSmoothing::Off)
-            .outputs
-            .remove(0);
+        let mut output = stage::setup([width, height]).outputs.remove(0);
         (output.crop.left, output.crop.right) = (left, right);
         output.width_px = (f64::from(width) * (right - left)).round() as u32;
         output.blend.gamma = 1.8;
         output
     };
-    let mut setup = stage::setup([width, height], EdgeSmoothing::Off);
+    let mut setup = stage::setup([width, height]);
     setup.outputs.extend([part(0.0, 0.6), part(0.4, 1.0)]);
     // The overlap is a third of the width of each crop.
     setup.outputs[1].blend.right = 1.0 / 3.0;
@@ -214,7 +212,7 @@ fn two_blended_outputs_add_up_to_one_picture() {
 #[test]
 fn the_warp_applies_to_bodies() {
     let Some(gpu) = stage::gpu() else { return };
-    let mut setup = stage::setup([640, 360], EdgeSmoothing::Off);
+    let mut setup = stage::setup([640, 360]);
     (setup.look.swell, setup.look.reflection) = (0.0, Some(0.0));
     setup.look.caustics = Some(0.0);
     setup.look.litter = Some(0.0);

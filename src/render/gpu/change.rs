@@ -22,19 +22,14 @@ impl Renderer {
     pub fn change_scene(&mut self, setup: RenderSetup) -> Result<(), RenderError> {
         let pattern = self.calibration_pattern;
         let quality = self.quality;
-        let exposure = self.uniforms.exposure;
+        let exposure = self.scene.uniforms.exposure;
         let mut next = Self::build(self.gpu.clone(), setup, Some(&*self))?;
         next.calibration_pattern = pattern;
         next.notice = self.notice.take();
         next.set_exposure(exposure);
-        next.draw_list = std::mem::take(&mut self.draw_list);
+        next.data.continue_from(&mut self.data);
         next.set_quality(quality);
-        next.pressure.continue_from(&self.pressure);
-        let on = (&self.gpu.device, &self.gpu.queue);
-        next.water
-            .continue_from(on, &self.water, &self.scenery, &next.scenery);
-        next.dust.continue_from(&self.dust);
-        next.floating.continue_from(&self.floating);
+        next.water.continue_from(&self.gpu, &self.water);
         let states: Vec<_> = self.flash_states().cloned().collect();
         if self.outputs.len() == next.outputs.len() {
             next.resume_flash_states(&states);
@@ -52,9 +47,10 @@ impl Renderer {
         if outputs.len() != self.outputs.len() {
             return Ok(false);
         }
+        let layouts = &self.pipelines.outputs;
         let mut changed = Vec::new();
         for (pass, params) in self.outputs.iter().zip(outputs) {
-            match pass.changed(&self.gpu, &self.layouts, &self.surface, params)? {
+            match pass.changed(&self.gpu, layouts, &self.data.surface, params)? {
                 Some(parts) => changed.push(parts),
                 None => return Ok(false),
             }
@@ -63,7 +59,7 @@ impl Renderer {
         let wanted = picture_px(&self.gpu, views);
         let is_kept = wanted
             .iter()
-            .zip(self.targets.size_px)
+            .zip(self.body_targets.size_px)
             .all(|(wanted, now)| {
                 let ratio = f64::from(*wanted) / f64::from(now.max(1));
                 (REDUCED_MIN..=ENLARGED_MAX).contains(&ratio)

@@ -7,6 +7,8 @@ use parking_lot::Mutex;
 
 use crate::render::error::RenderError;
 
+/// Format of the slopes of the water and of its sunlight. A device without it is not opened.
+pub(super) const WATER: wgpu::TextureFormat = wgpu::TextureFormat::Rgba16Float;
 /// Number of waits for the device after which it counts as failed, after 20 s.
 const WAIT_STEPS: u32 = 20;
 /// Duration of one wait for the device. The waits are short, so that a program that was stopped for longer than 20 s does not
@@ -19,7 +21,6 @@ pub struct Gpu {
     pub(super) device: wgpu::Device,
     pub(super) queue: wgpu::Queue,
     adapter: wgpu::AdapterInfo,
-    can_compute_water: bool,
     first_error: Arc<Mutex<Option<String>>>,
 }
 
@@ -28,9 +29,10 @@ pub(super) fn padded_row(width_px: u32) -> u32 {
     (width_px * 4).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT)
 }
 
-/// Returns whether an adapter has compute shaders, and can add up light in half floats with several samples.
+/// Returns whether an adapter has what the water needs: compute shaders, and textures of half floats in which it can add up light
+/// with several samples.
 fn can_compute_water(adapter: &wgpu::Adapter) -> bool {
-    let light = adapter.get_texture_format_features(super::fine_water::FINE);
+    let light = adapter.get_texture_format_features(WATER);
     let needed = wgpu::TextureFormatFeatureFlags::MULTISAMPLE_X4
         | wgpu::TextureFormatFeatureFlags::MULTISAMPLE_RESOLVE
         | wgpu::TextureFormatFeatureFlags::BLENDABLE
@@ -49,7 +51,7 @@ impl Gpu {
     ///
     /// # Errors
     /// [`RenderError::NoAdapter`] if there is no adapter; [`RenderError::NoDevice`] if the adapter cannot open a
-    /// device.
+    /// device or cannot compute the water.
     pub fn headless() -> Result<Self, RenderError> {
         // Without a display, the driver Mesa prints an error if GL is tried. So GL is tried only if Vulkan has no adapter.
         let asked = wgpu::InstanceDescriptor::new_without_display_handle_from_env().backends;
@@ -75,6 +77,13 @@ impl Gpu {
         let adapter = pollster::block_on(instance.request_adapter(&options))
             .map_err(|error| RenderError::NoAdapter(error.to_string()))?;
         let about = adapter.get_info();
+        if !can_compute_water(&adapter) {
+            return Err(RenderError::NoDevice {
+                adapter: about.name,
+                reason: "it has no compute shaders or no half floats, which the water needs"
+                    .to_owned(),
+            });
+        }
         let wanted = wgpu::DeviceDescriptor {
             label: Some("shoal"),
             required_limits: wgpu::Limits::downlevel_defaults().using_resolution(adapter.limits()),
@@ -102,7 +111,6 @@ impl Gpu {
             device,
             queue,
             adapter: about,
-            can_compute_water: can_compute_water(&adapter),
             first_error,
         };
         Ok((gpu, adapter))
@@ -124,11 +132,6 @@ impl Gpu {
     /// Whether the adapter is a software implementation on the CPU.
     pub fn is_software(&self) -> bool {
         self.adapter.device_type == wgpu::DeviceType::Cpu
-    }
-
-    /// Whether the adapter has what the water of the quality `high` needs.
-    pub(super) fn can_compute_water(&self) -> bool {
-        self.can_compute_water
     }
 
     /// Returns the memory of all textures and buffers on the device, in bytes; `None` if the backend does not count it.

@@ -6,17 +6,44 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use wgpu::{BufferUsages, LoadOp, TextureUsages};
 
-use super::bind_groups::bind_group;
 use super::device::Gpu;
-use super::passes::begin;
-use super::pipelines::{BindGroupLayouts, FINISHED};
-use super::targets::{buffer, texture_2d};
+use super::finished::FINISHED;
+use super::pass::begin;
+use super::pipeline::{FLAT, PipelineDescription, SAMPLER, bind_group, layout};
+use super::samplers::Samplers;
+use super::textures::{buffer, texture_2d};
 use crate::render::color::linear_from_srgb;
 use crate::render::error::RenderError;
 use crate::render::flash::{CELLS, FlashState};
 
 /// Bytes per row of the buffer to which the cells are copied.
 const ROW: u32 = wgpu::COPY_BYTES_PER_ROW_ALIGNMENT;
+
+/// The pipeline that computes the mean color of each cell.
+#[derive(Clone)]
+pub(super) struct CellMeansPipeline {
+    inputs: wgpu::BindGroupLayout,
+    means: wgpu::RenderPipeline,
+}
+
+impl CellMeansPipeline {
+    pub(super) fn new(device: &wgpu::Device, scene: &wgpu::BindGroupLayout) -> Self {
+        let stages = wgpu::ShaderStages::FRAGMENT;
+        let inputs = layout(device, "cell means", stages, &[FLAT, SAMPLER]);
+        let means = PipelineDescription {
+            shader: "cell_means",
+            bind_groups: &[scene, &inputs],
+            vertex: ("full_target", None),
+            fragment: ("cell_mean", FINISHED, None),
+            body_samples: None,
+            constants: &[],
+        };
+        Self {
+            means: means.compile(device),
+            inputs,
+        }
+    }
+}
 
 /// Reads back the cell colors of one output, and owns the flash limiter of this output.
 pub(super) struct FlashReadback {
@@ -33,8 +60,8 @@ pub(super) struct FlashReadback {
 impl FlashReadback {
     pub(super) fn new(
         gpu: &Gpu,
-        layouts: &BindGroupLayouts,
-        sampler: &wgpu::Sampler,
+        pipeline: &CellMeansPipeline,
+        samplers: &Samplers,
         finished: &wgpu::TextureView,
     ) -> Self {
         let device = &gpu.device;
@@ -42,12 +69,12 @@ impl FlashReadback {
         let texture = texture_2d(device, "cell means", CELLS, FINISHED, usage, 1);
         let inputs = [
             wgpu::BindingResource::TextureView(finished),
-            wgpu::BindingResource::Sampler(sampler),
+            wgpu::BindingResource::Sampler(&samplers.flat),
         ];
         Self {
             view: texture.create_view(&wgpu::TextureViewDescriptor::default()),
             texture,
-            group: bind_group(device, &layouts.overlay, &inputs),
+            group: bind_group(device, &pipeline.inputs, &inputs),
             buffer: buffer(
                 device,
                 "cell means readback",
@@ -64,13 +91,13 @@ impl FlashReadback {
     pub(super) fn copy(
         &self,
         encoder: &mut wgpu::CommandEncoder,
-        pipeline: &wgpu::RenderPipeline,
+        pipeline: &CellMeansPipeline,
         scene: &wgpu::BindGroup,
     ) {
         {
             let clear = LoadOp::Clear(wgpu::Color::BLACK);
             let mut pass = begin(encoder, "cell means", &self.view, clear);
-            pass.set_pipeline(pipeline);
+            pass.set_pipeline(&pipeline.means);
             pass.set_bind_group(0, scene, &[]);
             pass.set_bind_group(1, &self.group, &[]);
             pass.draw(0..3, 0..1);

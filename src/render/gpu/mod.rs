@@ -1,27 +1,42 @@
 //! The GPU: turns draw data into pixels. It handles triangles and light, but does not depend on fish or visitors.
 //!
-//! The passes of one picture; `passes.rs` lists them:
-//! 1. Water, only in the quality `high` (`fine_water.rs`): four passes for a step of the height field, the slopes of the surface,
-//!    the sunlight that it focuses, and two passes that spread this light. In the quality `low` the CPU computes them.
-//! 2. Light on the ground: sunlight and the shadows of bodies.
+//! The passes of one picture; `Renderer::draw` encodes them in this order:
+//! 1. Water (`water/`): four passes for a step of the height field, the slopes of the surface, the sunlight that it focuses, and two
+//!    passes that spread this light.
+//! 2. The shadows of bodies on the ground.
 //! 3. Bodies: static bodies and fish, over a transparent background.
 //! 4. Once for every output: the ground, its light and the bodies, seen through the moving water surface. The result is
 //!    tone-mapped and warped onto the output's pixels; the overlay is drawn on top. The ground texture itself is painted only
 //!    once per scene.
+//!
+//! One file per drawable: layout, pipeline, buffers, upload and draw calls. A new drawable is such a file, a field of `Pipelines`, and
+//! a field of `Renderer` with its calls in `Renderer::draw`.
 
-mod bind_groups;
+mod bodies;
+mod body_targets;
 mod change;
 mod costs;
 mod device;
-mod fine_water;
+mod finished;
 mod flash_readback;
+mod ground;
+mod ground_shadow;
 mod meshes;
+mod noise_textures;
 mod output;
-mod passes;
+mod output_pipelines;
+mod overlay;
+mod pass;
+mod pipeline;
 mod pipelines;
 mod present;
 mod renderer;
-mod targets;
+mod samplers;
+mod scene;
+mod shaders;
+mod skins;
+mod small_bodies;
+mod textures;
 mod thumbnail;
 mod vertex_layouts;
 mod water;

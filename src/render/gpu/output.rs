@@ -1,19 +1,23 @@
 //! The output pass: draws the finished picture of one output with the output's warp, and the overlay on top.
 
-use wgpu::{BufferUsages, LoadOp};
+use wgpu::{BindGroup, BufferUsages, LoadOp};
 
-use super::bind_groups::{BindGroups, bind_group};
 use super::costs::{self, PassCost};
 use super::device::{self, Gpu};
+use super::finished::FinishedTexture;
 use super::flash_readback::FlashReadback;
-use super::passes::begin;
-use super::pipelines::{self, BindGroupLayouts, OutputPipelines, Pipelines};
-use super::targets::{self, FinishedTexture, GrowingBuffer, buffer};
-use crate::geometry::{Surface, polygon_triangles};
+use super::output_pipelines::{OutputKind, OutputLayouts, OutputPipelines};
+use super::overlay::{OutputOverlay, mask_vertices};
+use super::pass::begin;
+use super::pipeline::bind_group;
+use super::pipelines::Pipelines;
+use super::scene::SceneBuffer;
+use super::textures::{self, buffer};
+use crate::geometry::Surface;
 use crate::render::error::RenderError;
 use crate::render::flash::{self, CELLS, FlashState};
-use crate::render::output_params::{Mask, OutputParams};
-use crate::render::overlay::{Overlay, OverlayVertex, PLAIN};
+use crate::render::output_params::OutputParams;
+use crate::render::overlay::{Overlay, OverlayVertex};
 use crate::render::uniforms::OutputUniforms;
 use crate::render::view::View;
 use crate::render::warp::WarpVertex;
@@ -21,16 +25,17 @@ use crate::render::warp::WarpVertex;
 /// The parts of an output that can change while pictures are drawn.
 pub(super) struct OutputParts {
     pub(super) view: View,
-    uniforms: wgpu::BindGroup,
+    uniforms: BindGroup,
     warp_vertices: wgpu::Buffer,
     warp_vertex_count: u32,
+    /// Triangles of the masks, in clip space.
     masks: Vec<OverlayVertex>,
 }
 
 impl OutputParts {
     fn new(
         gpu: &Gpu,
-        layouts: &BindGroupLayouts,
+        layouts: &OutputLayouts,
         surface: &Surface,
         output: &OutputParams,
     ) -> Result<Self, RenderError> {
@@ -55,7 +60,7 @@ impl OutputParts {
         );
         let uniforms = [uniforms.as_entire_binding()];
         Ok(Self {
-            uniforms: bind_group(device, &layouts.output_uniforms, &uniforms),
+            uniforms: bind_group(device, &layouts.uniforms, &uniforms),
             warp_vertices: filled(
                 "warp",
                 BufferUsages::VERTEX,
@@ -70,7 +75,7 @@ impl OutputParts {
 
 /// One output on the GPU.
 pub(super) struct OutputPass {
-    pub(super) view: View,
+    parts: OutputParts,
     pub(super) finished: FinishedTexture,
     /// Buffer through which the finished picture is read back.
     readback: wgpu::Buffer,
@@ -78,32 +83,29 @@ pub(super) struct OutputPass {
     flash_readback: FlashReadback,
     /// Weight of the next picture in the blend with the last picture, 0..1; below 1 while flashing is limited.
     replaced_share: f64,
-    uniforms: wgpu::BindGroup,
-    warp_vertices: wgpu::Buffer,
-    warp_vertex_count: u32,
-    overlay_buffer: GrowingBuffer,
-    /// Overlay and masks of this picture, in clip space.
-    overlay_vertices: Vec<OverlayVertex>,
-    /// Triangles of the masks, in clip space.
-    masks: Vec<OverlayVertex>,
+    overlay: OutputOverlay,
 }
 
 impl OutputPass {
     pub(super) fn new(
         gpu: &Gpu,
-        layouts: &BindGroupLayouts,
-        sampler: &wgpu::Sampler,
+        shared: &Pipelines,
         surface: &Surface,
         output: &OutputParams,
         pipelines: OutputPipelines,
     ) -> Result<Self, RenderError> {
         let size = [output.width_px, output.height_px];
         gpu.check_size(size)?;
-        let parts = OutputParts::new(gpu, layouts, surface, output)?;
+        let parts = OutputParts::new(gpu, &shared.outputs, surface, output)?;
         let device = &gpu.device;
         let finished = FinishedTexture::new(device, size);
         Ok(Self {
-            flash_readback: FlashReadback::new(gpu, layouts, sampler, &finished.view),
+            flash_readback: FlashReadback::new(
+                gpu,
+                &shared.cell_means,
+                &shared.samplers,
+                &finished.view,
+            ),
             replaced_share: 1.0,
             finished,
             readback: buffer(
@@ -113,26 +115,26 @@ impl OutputPass {
                 u64::from(device::padded_row(size[0])) * u64::from(size[1]),
             ),
             pipelines,
-            uniforms: parts.uniforms,
-            warp_vertices: parts.warp_vertices,
-            warp_vertex_count: parts.warp_vertex_count,
-            overlay_buffer: GrowingBuffer::new(device, "overlay", BufferUsages::VERTEX, 4096),
-            overlay_vertices: Vec::new(),
-            masks: parts.masks,
-            view: parts.view,
+            overlay: OutputOverlay::new(device),
+            parts,
         })
+    }
+
+    /// The mapping from the world to the pixels of the output.
+    pub(super) fn view(&self) -> &View {
+        &self.parts.view
     }
 
     /// Returns the parts for other parameters of this output; `None` if they need another pass, for example for another size.
     pub(super) fn changed(
         &self,
         gpu: &Gpu,
-        layouts: &BindGroupLayouts,
+        layouts: &OutputLayouts,
         surface: &Surface,
         output: &OutputParams,
     ) -> Result<Option<OutputParts>, RenderError> {
-        let is_same_pass = self.view.size_px == [output.width_px, output.height_px]
-            && self.pipelines.compiled_for.own == pipelines::output_features(output);
+        let is_same_pass = self.view().size_px == [output.width_px, output.height_px]
+            && self.pipelines.compiled_for == OutputKind::new(surface.kind, output);
         if !is_same_pass {
             return Ok(None);
         }
@@ -141,41 +143,22 @@ impl OutputPass {
 
     /// Uses other parts from the next picture on.
     pub(super) fn apply(&mut self, parts: OutputParts) {
-        let OutputParts {
-            view,
-            uniforms,
-            warp_vertices,
-            warp_vertex_count,
-            masks,
-        } = parts;
-        self.view = view;
-        self.uniforms = uniforms;
-        self.warp_vertices = warp_vertices;
-        self.warp_vertex_count = warp_vertex_count;
-        self.masks = masks;
+        self.parts = parts;
     }
 
-    /// Uploads the overlay and the masks of this picture in clip space. The overlay is drawn at full light, also if `level` makes
-    /// the picture darker.
+    /// Uploads the overlay of this picture, and the veil for light of `level` (0..1).
     pub(super) fn upload(&mut self, gpu: &Gpu, overlay: &Overlay, level: f32) {
-        overlay.clip_vertices(&self.view, &mut self.overlay_vertices);
-        if level < 1.0 {
-            self.overlay_vertices.splice(0..0, veil(1.0 - level));
-        }
-        self.overlay_vertices.extend_from_slice(&self.masks);
-        let bytes = bytemuck::cast_slice(&self.overlay_vertices);
-        self.overlay_buffer
-            .fit(&gpu.device, std::mem::size_of_val(bytes) as u64);
-        gpu.queue
-            .write_buffer(&self.overlay_buffer.buffer, 0, bytes);
+        let OutputParts { view, masks, .. } = &self.parts;
+        self.overlay.upload(gpu, view, overlay, masks, level);
     }
 
     /// Encodes the output pass and the readback for the flash limiter.
     pub(super) fn encode(
         &self,
         encoder: &mut wgpu::CommandEncoder,
-        pipelines: &Pipelines,
-        groups: &BindGroups,
+        shared: &Pipelines,
+        scene: &SceneBuffer,
+        textures: &BindGroup,
     ) {
         let is_limited = self.replaced_share < 1.0;
         let load = if is_limited {
@@ -184,9 +167,9 @@ impl OutputPass {
             LoadOp::Clear(wgpu::Color::BLACK)
         };
         let mut pass = begin(encoder, "output", &self.finished.view, load);
-        pass.set_bind_group(0, &groups.scene, &[]);
-        pass.set_bind_group(1, &groups.output, &[]);
-        pass.set_bind_group(2, &self.uniforms, &[]);
+        pass.set_bind_group(0, &scene.group, &[]);
+        pass.set_bind_group(1, textures, &[]);
+        pass.set_bind_group(2, &self.parts.uniforms, &[]);
         if is_limited {
             pass.set_pipeline(&self.pipelines.limited);
             pass.set_blend_constant(wgpu::Color {
@@ -198,28 +181,22 @@ impl OutputPass {
         } else {
             pass.set_pipeline(&self.pipelines.full);
         }
-        pass.set_vertex_buffer(0, self.warp_vertices.slice(..));
-        pass.draw(0..self.warp_vertex_count, 0..1);
-        if !self.overlay_vertices.is_empty() {
-            pass.set_pipeline(&pipelines.overlay);
-            pass.set_bind_group(1, &groups.overlay, &[]);
-            pass.set_vertex_buffer(0, self.overlay_buffer.buffer.slice(..));
-            pass.draw(0..self.overlay_vertices.len() as u32, 0..1);
-        }
+        pass.set_vertex_buffer(0, self.parts.warp_vertices.slice(..));
+        pass.draw(0..self.parts.warp_vertex_count, 0..1);
+        self.overlay.draw(&mut pass, &shared.overlay);
         drop(pass);
         self.flash_readback
-            .copy(encoder, &pipelines.cell_means, &groups.scene);
+            .copy(encoder, &shared.cell_means, &scene.group);
     }
 
     /// Returns the work of the output pass, which reads `seen_bytes` of textures, and of the flash limiter's pass.
     pub(super) fn pass_costs(&self, seen_bytes: u64) -> [PassCost; 2] {
         let finished = &self.finished.view;
-        let overlay = self.overlay_vertices.len() as u64 / 3;
         [
             PassCost {
                 name: "output",
                 pixels: costs::pixels(finished),
-                triangles: u64::from(self.warp_vertex_count / 3) + overlay,
+                triangles: u64::from(self.parts.warp_vertex_count / 3) + self.overlay.triangles(),
                 read_bytes: seen_bytes,
                 written_bytes: costs::bytes(finished),
             },
@@ -263,42 +240,14 @@ impl OutputPass {
             return;
         }
         self.flash_readback.state.clone_from(state);
-        let size = self.view.size_px;
+        let size = self.view().size_px;
         let picture = flash::picture_from_cells(&state.colors, size);
-        targets::write(&gpu.queue, &self.finished.texture, (0, 0), size, &picture);
+        textures::write(&gpu.queue, &self.finished.texture, (0, 0), size, &picture);
     }
 
     /// Copies the finished picture into `rgba`.
     pub(super) fn read(&self, gpu: &Gpu, rgba: &mut Vec<u8>) -> Result<(), RenderError> {
         let texture = &self.finished.texture;
-        gpu.read(texture, &self.readback, self.view.size_px, rgba)
+        gpu.read(texture, &self.readback, self.view().size_px, rgba)
     }
-}
-
-/// Returns two black triangles that cover the picture with this opacity, in clip space.
-fn veil(opacity: f32) -> [OverlayVertex; 6] {
-    let corners = [[-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0], [1.0, 1.0]];
-    [0, 1, 2, 2, 1, 3].map(|corner: usize| OverlayVertex {
-        position: corners[corner],
-        glyph_uv: PLAIN,
-        color: [0.0, 0.0, 0.0, opacity],
-    })
-}
-
-/// Returns the triangles of a mask, in clip space.
-fn mask_vertices(mask: &Mask) -> Vec<OverlayVertex> {
-    let corners: Vec<_> = mask
-        .corners
-        .iter()
-        .map(|c| c.position().as_vec2())
-        .collect();
-    polygon_triangles(&corners)
-        .into_iter()
-        .flatten()
-        .map(|corner| OverlayVertex {
-            position: [2.0 * corner.x - 1.0, 1.0 - 2.0 * corner.y],
-            glyph_uv: PLAIN,
-            color: [0.0, 0.0, 0.0, 1.0],
-        })
-        .collect()
 }

@@ -470,7 +470,7 @@ impl Presenter for GpuPresenter {
             if !is_wanted(output) || thumbnail.as_ref().is_some_and(Thumbnail::is_requested) {
                 continue;
             }
-            let drawn_px = pass.view.size_px;
+            let drawn_px = pass.view().size_px;
             if !thumbnail.as_ref().is_some_and(|own| own.is_of(drawn_px)) {
                 *thumbnail = None;
             }

@@ -1,88 +1,57 @@
-//! Owns all data that exists as long as a scene, on the CPU and on the GPU, and draws the pictures of the scene.
+//! Draws the pictures of a scene. Owns the draw data on the CPU and everything that the GPU keeps for it.
 
 use std::sync::Arc;
 
-use wgpu::BufferUsages;
+use wgpu::BindGroup;
 
-use super::bind_groups::{BindGroupInputs, BindGroups, Samplers};
+use super::bodies::{Bodies, BodyKind, BodyTextures};
+use super::body_targets::BodyTargets;
+use super::costs::{self, PassCost};
 use super::device::Gpu;
-use super::fine_water::FineWaterPipelines;
-use super::meshes::{MeshRange, upload};
+use super::ground_shadow::GroundShadows;
+use super::meshes::Meshes;
 use super::output::OutputPass;
-use super::passes::PASSES;
-use super::pipelines::{
-    BindGroupLayouts, OutputFeatures, OutputKind, OutputPipelines, PipelineKind, Pipelines,
-    output_features,
-};
-use super::targets::{FixedTextures, GrowingBuffer, Targets, buffer};
+use super::output_pipelines::{OutputKind, OutputPipelines, OutputTextures};
+use super::pipelines::Pipelines;
+use super::scene::SceneBuffer;
+use super::skins::skins;
+use super::small_bodies::{LEAVES, SPECKS, SmallBodies};
 use super::water::Water;
 use crate::geometry::Surface;
 use crate::render::calibration_pattern::{CalibrationPattern, FloorNotice};
-use crate::render::draw_list::DrawList;
-use crate::render::dust::Dust;
+use crate::render::detail::Detail;
+use crate::render::draw_data::DrawData;
 use crate::render::error::RenderError;
 use crate::render::flash::FlashState;
-use crate::render::floating::Floating;
 use crate::render::governor::Quality;
-use crate::render::light::{Season, apply_run_color};
-use crate::render::look::{SceneLook, SpeciesLook};
 use crate::render::model::{LEVELS, Model, STATIC_MODEL_COUNT};
+use crate::render::output_params::OutputParams;
 use crate::render::overlay::{Overlay, OverlayOptions};
-use crate::render::pose::Body;
-use crate::render::scenery::Scenery;
-use crate::render::setup::{EdgeSmoothing, PictureQuality, RenderSetup};
-use crate::render::static_bodies::StaticBodies;
-use crate::render::static_shape::StaticShape;
+use crate::render::setup::RenderSetup;
 use crate::render::uniforms::SceneUniforms;
 use crate::render::view::View;
-use crate::render::water::WaterPressure;
-use crate::render::waterfalls::{drops, waterfalls};
 use crate::world::Snapshot;
-
-/// Usage of a uniform buffer that the CPU writes.
-const WRITTEN_UNIFORM: BufferUsages = BufferUsages::UNIFORM.union(BufferUsages::COPY_DST);
 
 /// Draws the pictures of one scene on one device.
 pub struct Renderer {
-    // Data on the GPU.
     pub(super) gpu: Gpu,
-    pub(super) layouts: BindGroupLayouts,
     pub(super) pipelines: Pipelines,
-    /// The properties for which the pipelines are compiled.
-    compiled_for: PipelineKind,
-    pub(super) targets: Targets,
-    samplers: Samplers,
-    pub(super) fixed: FixedTextures,
-    pub(super) uniform_buffer: wgpu::Buffer,
-    pub(super) vertex_buffer: wgpu::Buffer,
-    pub(super) index_buffer: wgpu::Buffer,
-    pub(super) ground_shadow_indices: GrowingBuffer,
-    pub(super) ground_shadow_vertices: GrowingBuffer,
-    pub(super) instance_buffer: GrowingBuffer,
-    pub(super) joint_buffer: GrowingBuffer,
-    pub(super) speck_buffer: GrowingBuffer,
-    pub(super) leaf_buffer: GrowingBuffer,
-    pub(super) bind_groups: BindGroups,
-    /// The meshes of every model, [`LEVELS`] each: static models first, then the models of species.
-    pub(super) meshes: Vec<MeshRange>,
-    pub(super) outputs: Vec<OutputPass>,
-    // Data on the CPU.
-    bodies: Vec<Body>,
-    pub(super) surface: Surface,
-    pub(super) scenery: Scenery,
-    pub(super) look: SceneLook,
-    pub(super) uniforms: SceneUniforms,
-    pub(super) draw_list: DrawList,
+    pub(super) data: DrawData,
     overlay: Overlay,
-    pub(super) pressure: WaterPressure,
+    // What is drawn, on the GPU.
+    pub(super) scene: SceneBuffer,
     pub(super) water: Water,
-    /// Waterfalls between terraces.
-    waterfalls: Vec<StaticShape>,
-    pub(super) static_bodies: StaticBodies,
-    pub(super) dust: Dust,
-    pub(super) floating: Floating,
+    ground_shadows: GroundShadows,
+    pub(super) body_targets: BodyTargets,
+    bodies: Bodies,
+    leaves: SmallBodies,
+    specks: SmallBodies,
+    pub(super) outputs: Vec<OutputPass>,
+    output_textures: BindGroup,
+    /// Bytes of the textures that each output reads.
+    seen_bytes: u64,
+    detail: Detail,
     pub(super) quality: Quality,
-    edges: EdgeSmoothing,
     /// Options for drawings over the picture, apart from the overlay items of the snapshots.
     pub overlay_options: OverlayOptions,
     /// The pattern for the camera calibration that is drawn over the picture; `None` if no pattern is drawn.
@@ -91,14 +60,6 @@ pub struct Renderer {
     pub notice: Option<Arc<FloorNotice>>,
     /// Light of the picture without patterns and texts, from 0 (black) to 1.
     pub level: f32,
-}
-
-/// Returns the number of samples per pixel for a method of edge smoothing.
-fn samples_per_pixel(edges: EdgeSmoothing) -> u32 {
-    match edges {
-        EdgeSmoothing::Multisampled => 4,
-        _ => 1,
-    }
 }
 
 impl Renderer {
@@ -112,158 +73,81 @@ impl Renderer {
     }
 
     /// Does the same as [`Self::new`], but uses the compiled pipelines of `like`, a renderer on the same device, where they fit.
-    #[expect(
-        clippy::too_many_lines,
-        reason = "a list of all data of a scene, in the order in which it is created"
-    )]
     pub(super) fn build(
         gpu: Gpu,
-        setup: RenderSetup,
+        mut setup: RenderSetup,
         like: Option<&Self>,
     ) -> Result<Self, RenderError> {
-        let RenderSetup {
-            surface,
-            outputs,
-            look,
-            depth_m,
-            species,
-            static_models,
-            static_shapes,
-            terraces,
-            overlay_options,
-            quality,
-            edges,
-        } = setup;
         let device = &gpu.device;
-        let has_fine_water = has_fine_water(&gpu, quality);
-        let edges = edges.unwrap_or_else(|| default_edges(&gpu, quality));
-        let samples = samples_per_pixel(edges);
-        let bodies = bodies(species, look.season);
-        let models = || bodies.iter().map(|body| &body.model);
-        let layouts = like.map_or_else(|| BindGroupLayouts::new(device), |l| l.layouts.clone());
-        let all_models = static_models.iter().chain(models());
-        let influences = all_models.map(Model::influences).max().unwrap_or(1);
-        let compiled_for = PipelineKind {
-            surface: surface.kind,
-            samples,
-            influences,
-            has_fine_water,
-            has_varieties: bodies.iter().any(|body| !body.look.varieties.is_empty()),
-            has_markings: bodies.iter().any(|body| body.look.markings.is_set()),
-        };
-        let samplers = like.map_or_else(|| Samplers::new(device), |l| l.samplers.clone());
-        let features = OutputFeatures {
-            filters_edges: edges == EdgeSmoothing::Filtered,
-            has_fine_water,
-        };
+        let detail = Detail::of(setup.quality, gpu.is_software());
+        let kind = body_kind(&setup, detail);
         let pipelines = match like {
-            Some(like) if like.compiled_for == compiled_for => like.pipelines.clone(),
-            _ => Pipelines::new(device, &layouts, compiled_for),
+            Some(like) => like.pipelines.for_kind(&gpu, kind),
+            None => Pipelines::new(&gpu, kind),
         };
-        let mut passes: Vec<OutputPass> = Vec::with_capacity(outputs.len());
-        for output in &outputs {
-            let kind = OutputKind {
-                surface: surface.kind,
-                own: output_features(output),
-                common: features,
-            };
-            let known = like.into_iter().flat_map(|like| &like.outputs);
-            let mut known = known.chain(&passes).map(|pass| &pass.pipelines);
-            let compiled = known.find(|known| known.compiled_for == kind).cloned();
-            let compiled = compiled.unwrap_or_else(|| OutputPipelines::new(device, &layouts, kind));
-            let flat = &samplers.flat;
-            passes.push(OutputPass::new(
-                &gpu, &layouts, flat, &surface, output, compiled,
-            )?);
-        }
-        let outputs = passes;
-        let size = picture_px(&gpu, outputs.iter().map(|output| &output.view));
-        let scenery =
-            Scenery::new(&look, &surface, size, depth_m).with_terraces(&terraces, &surface);
-        let targets = Targets::new(device, size, compiled_for);
-        let fixed = FixedTextures::new(&gpu, models(), like.map(|like| &like.fixed));
-        let drawn = static_models.get(..STATIC_MODEL_COUNT).unwrap_or_default();
-        let (meshes, vertex_buffer, index_buffer) = upload(&gpu, drawn.iter().chain(models()));
-        let bytes = size_of::<SceneUniforms>() as u64;
-        let uniform_buffer = buffer(device, "scene uniforms", WRITTEN_UNIFORM, bytes);
-        let grow = |label, usage, bytes| GrowingBuffer::new(device, label, usage, bytes);
-        let instance_buffer = grow("instances", BufferUsages::STORAGE, 4096);
-        let joint_buffer = grow("joints", BufferUsages::STORAGE, 65536);
-        let waterfalls = waterfalls(&terraces);
-        let mut shapes = static_shapes;
-        shapes.extend_from_slice(&waterfalls);
-        let place = || StaticBodies::new(&shapes, &surface, &look, &scenery);
-        let static_bodies = (!drawn.is_empty()).then(place).unwrap_or_default();
-        let uniforms = SceneUniforms::new(&look, &surface, &scenery);
-        let water = if has_fine_water {
-            let compiled = like.and_then(|like| like.water.pipelines()).cloned();
-            let pipelines = compiled.unwrap_or_else(|| FineWaterPipelines::new(device));
-            let lengths_m = bodies.iter().map(|body| body.look.length_m).collect();
-            let on = (device, &gpu.queue);
-            Water::high(on, pipelines, &scenery, look.swell, &shapes, lengths_m)
-        } else {
-            Water::low(device, &scenery)
+        let known = like.map_or(&[][..], |like| &like.outputs[..]);
+        let outputs = outputs(&gpu, &pipelines, &setup.surface, &setup.outputs, known)?;
+        let picture_px = picture_px(&gpu, outputs.iter().map(OutputPass::view));
+        let data = DrawData::new(&mut setup, picture_px);
+        let uniforms = SceneUniforms::new(&data.look, &data.surface, &data.scenery);
+        let scene = SceneBuffer::new(device, &pipelines.scene, uniforms);
+        let contacts = &data.static_bodies.contacts;
+        let paint = &pipelines.ground;
+        let ground = paint.painted(&gpu, &scene, &data.scenery, contacts, picture_px);
+        let water = Water::new(&gpu, &pipelines.water, &data, detail);
+        let models = || data.bodies.iter().map(|body| &body.model);
+        let ground_shadows = GroundShadows::new(
+            &gpu,
+            &pipelines.ground_shadow,
+            &pipelines.samplers,
+            models(),
+            (picture_px, data.surface.kind),
+        );
+        let body_targets = BodyTargets::new(device, picture_px, detail.samples);
+        let static_models = setup.static_models.get(..STATIC_MODEL_COUNT);
+        let all_models = static_models.unwrap_or_default().iter().chain(models());
+        let textures = BodyTextures {
+            sunlight: water.sunlight().clone(),
+            skins: skins(&gpu, models()),
+            weathering: pipelines.weathering.clone(),
+            samplers: pipelines.samplers.clone(),
         };
-        let bind_groups = BindGroups::new(&BindGroupInputs {
-            device,
-            layouts: &layouts,
-            targets: &targets,
-            water: &water,
-            samplers: &samplers,
-            fixed: &fixed,
-            uniforms: &uniform_buffer,
-            instances: &instance_buffer,
-            joints: &joint_buffer,
-        });
-        let renderer = Self {
-            ground_shadow_indices: grow("ground shadow indices", BufferUsages::INDEX, 65536),
-            ground_shadow_vertices: grow("ground shadow vertices", BufferUsages::VERTEX, 65536),
-            pressure: WaterPressure::new(scenery.grid),
-            water,
-            waterfalls,
-            dust: Dust::new(&look, &surface, depth_m),
-            speck_buffer: grow("specks", BufferUsages::VERTEX, 4096),
-            floating: Floating::new(&look, &surface, &shapes),
-            leaf_buffer: grow("floating leaves", BufferUsages::VERTEX, 4096),
-            draw_list: DrawList::default(),
+        let meshes = Meshes::upload(&gpu, all_models);
+        let bodies = Bodies::new(&gpu, &pipelines.bodies, meshes, textures);
+        let seen = OutputTextures {
+            bodies: &body_targets.light,
+            body_depth: &body_targets.depth,
+            slopes: water.slopes(),
+            sunlight: water.sunlight(),
+            ground: &ground,
+            ground_shadow: &ground_shadows.target,
+            noise: &pipelines.noise,
+        };
+        let mut renderer = Self {
+            output_textures: pipelines.outputs.bound(device, &pipelines.samplers, &seen),
+            seen_bytes: seen.bytes(),
+            leaves: SmallBodies::new(device, &LEAVES),
+            specks: SmallBodies::new(device, &SPECKS),
             overlay: Overlay::default(),
+            detail,
             quality: Quality::FULL,
-            edges,
-            overlay_options,
+            overlay_options: setup.overlay_options,
             calibration_pattern: None,
             notice: None,
             level: 1.0,
             gpu,
-            layouts,
             pipelines,
-            compiled_for,
-            targets,
-            samplers,
-            fixed,
-            uniform_buffer,
-            vertex_buffer,
-            index_buffer,
-            instance_buffer,
-            joint_buffer,
-            bind_groups,
-            meshes,
-            outputs,
+            scene,
+            water,
+            ground_shadows,
+            body_targets,
             bodies,
-            surface,
-            scenery,
-            look,
-            uniforms,
-            static_bodies,
+            outputs,
+            data,
         };
-        renderer.prepared()
-    }
-
-    /// Selects the full quality and paints the ground.
-    fn prepared(mut self) -> Result<Self, RenderError> {
-        self.set_quality(Quality::FULL);
-        self.paint_ground();
-        self.gpu.check()?;
-        Ok(self)
+        renderer.set_quality(Quality::FULL);
+        renderer.gpu.check()?;
+        Ok(renderer)
     }
 
     /// The device that draws the pictures.
@@ -273,7 +157,7 @@ impl Renderer {
 
     /// The mapping from the world to each output's pixels, in the order of the outputs.
     pub fn views(&self) -> impl Iterator<Item = &View> {
-        self.outputs.iter().map(|output| &output.view)
+        self.outputs.iter().map(OutputPass::view)
     }
 
     /// Draws the interpolated state between two snapshots; `alpha` is 0 at the first and 1 at the second. The pictures stay on
@@ -287,37 +171,24 @@ impl Renderer {
         next: &Snapshot,
         alpha: f32,
     ) -> Result<(), RenderError> {
-        let (time_secs, since_secs) =
-            self.draw_list
-                .update(previous, next, alpha, &self.bodies, &self.scenery);
-        let drops = drops(&self.waterfalls, time_secs, &self.surface);
-        self.pressure
-            .set_splashes(&next.splashes, drops, &self.surface);
-        let steps = self.pressure.advance(since_secs, &next.shadows);
-        self.dust.advance(since_secs, time_secs, &next.shadows);
-        self.dust.burst(&next.catches);
-        self.floating.advance(
-            since_secs,
-            time_secs,
-            &next.shadows,
-            self.draw_list.agents(),
-        );
-        self.floating
-            .cast_shadows(&self.scenery, &mut self.draw_list.ground_shadows);
+        self.data.advance(previous, next, alpha);
         self.build_overlay(next);
-        self.uniforms.set_time(time_secs);
-        self.update_water(steps, since_secs, time_secs);
-        self.upload_draw_data();
+        self.upload();
+        let time_secs = self.data.time_secs;
         for output in &mut self.outputs {
             output.upload(&self.gpu, &self.overlay, self.level);
             output.limit_flash(&self.gpu, time_secs)?;
         }
-        let mut encoder = self
-            .gpu
-            .device
-            .create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-        for pass in &PASSES {
-            (pass.encode)(self, &mut encoder);
+        let device = &self.gpu.device;
+        let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        let (pipelines, scene, scale) = (&self.pipelines, &self.scene, self.quality.scale);
+        self.water.encode(&mut encoder, &pipelines.water);
+        let shadows = &pipelines.ground_shadow;
+        self.ground_shadows
+            .encode(&mut encoder, shadows, scene, scale);
+        self.draw_bodies(&mut encoder);
+        for output in &self.outputs {
+            output.encode(&mut encoder, pipelines, scene, &self.output_textures);
         }
         self.gpu.queue.submit([encoder.finish()]);
         for output in &mut self.outputs {
@@ -326,16 +197,69 @@ impl Renderer {
         self.gpu.check()
     }
 
+    /// Uploads the data of this picture.
+    fn upload(&mut self) {
+        let Self { gpu, data, .. } = self;
+        self.scene.uniforms.set_time(data.time_secs);
+        self.scene.upload(&gpu.queue);
+        self.water.update(gpu, data, self.quality);
+        let fixed = &data.static_bodies;
+        let shadows = &data.list.ground_shadows;
+        self.ground_shadows
+            .upload(gpu, &fixed.ground_shadows, shadows);
+        let bodies = &self.pipelines.bodies;
+        self.bodies.upload(gpu, bodies, fixed, &mut data.list);
+        self.leaves.upload(gpu, &data.floating.leaves);
+        let specks = if self.quality.is_reduced {
+            &[][..]
+        } else {
+            &data.dust.specks
+        };
+        self.specks.upload(gpu, specks);
+    }
+
+    /// Encodes the pass of the bodies: static bodies, fish and waterfalls, then floating leaves, then specks.
+    fn draw_bodies(&self, encoder: &mut wgpu::CommandEncoder) {
+        let Self {
+            pipelines, data, ..
+        } = self;
+        let mut pass = self.body_targets.begin(encoder, self.quality.scale);
+        pass.set_bind_group(0, &self.scene.group, &[]);
+        let (fixed, moving) = (&data.static_bodies, &data.list);
+        self.bodies
+            .draw(&mut pass, &pipelines.bodies, fixed, moving);
+        self.leaves.draw(&mut pass, &pipelines.leaves);
+        self.specks.draw(&mut pass, &pipelines.specks);
+    }
+
+    /// Returns the work of every pass of the last picture, in the order in which the passes are drawn.
+    #[must_use]
+    pub fn pass_costs(&self) -> Vec<PassCost> {
+        let (fixed, moving) = (&self.data.static_bodies, &self.data.list);
+        let (triangles, read_bytes) = self.bodies.cost(fixed, moving);
+        let bodies = PassCost {
+            name: "bodies",
+            pixels: costs::pixels(&self.body_targets.light),
+            triangles: triangles + self.leaves.triangles() + self.specks.triangles(),
+            read_bytes,
+            written_bytes: self.body_targets.written_bytes(),
+        };
+        let mut all = self.water.pass_costs();
+        all.extend([self.ground_shadows.cost(), bodies]);
+        let outputs = self.outputs.iter();
+        all.extend(outputs.flat_map(|output| output.pass_costs(self.seen_bytes)));
+        all
+    }
+
     /// Sets the quality of all following pictures.
     pub fn set_quality(&mut self, quality: Quality) {
         self.quality = quality;
-        self.draw_list.finest_level = if quality.is_reduced {
+        self.data.list.finest_level = if quality.is_reduced {
             LEVELS - 1
         } else {
-            finest_level(self.edges)
+            self.detail.finest_level
         };
-        self.draw_list.has_fine_bodies = !quality.is_reduced && finest_level(self.edges) == 0;
-        self.uniforms.target_scale = quality.scale;
+        self.scene.uniforms.target_scale = quality.scale;
     }
 
     /// State of the flash limiters, one per output.
@@ -358,15 +282,15 @@ impl Renderer {
 
     /// Sets the factor by which the light of the scene is multiplied. Tests change this factor to make the picture flash.
     pub fn set_exposure(&mut self, exposure: f32) {
-        self.uniforms.exposure = exposure;
+        self.scene.uniforms.exposure = exposure;
     }
 
     /// Collects all items that are drawn over the picture.
     fn build_overlay(&mut self, next: &Snapshot) {
-        self.overlay.clear(&self.surface);
+        self.overlay.clear(&self.data.surface);
         if let Some(pattern) = self.overlay_options.pattern {
-            self.overlay
-                .pattern(pattern, self.outputs.iter().map(|output| &output.view));
+            let views = self.outputs.iter().map(OutputPass::view);
+            self.overlay.pattern(pattern, views);
             self.draw_notice();
             return;
         }
@@ -379,7 +303,7 @@ impl Renderer {
             None => {}
         }
         if self.overlay_options.vectors {
-            self.overlay.vectors(self.draw_list.agents());
+            self.overlay.vectors(self.data.list.agents());
         }
         if self.overlay_options.shadows {
             self.overlay.shadows(&next.shadows);
@@ -392,21 +316,6 @@ impl Renderer {
         if let Some(notice) = &self.notice {
             self.overlay.notice(notice);
         }
-    }
-
-    /// Creates the bind groups again after a buffer was replaced by a larger one.
-    pub(super) fn rebind(&mut self) {
-        self.bind_groups = BindGroups::new(&BindGroupInputs {
-            device: &self.gpu.device,
-            layouts: &self.layouts,
-            targets: &self.targets,
-            water: &self.water,
-            samplers: &self.samplers,
-            fixed: &self.fixed,
-            uniforms: &self.uniform_buffer,
-            instances: &self.instance_buffer,
-            joints: &self.joint_buffer,
-        });
     }
 
     /// Copies the finished picture of the output with index `output` into `rgba`: rows from the top, 4 bytes per pixel, sRGB.
@@ -424,48 +333,39 @@ impl Renderer {
     }
 }
 
-/// Returns the finest level of detail of bodies. Without a graphics card, the finest meshes cost too much time.
-fn finest_level(edges: EdgeSmoothing) -> usize {
-    match edges {
-        EdgeSmoothing::Multisampled => 0,
-        EdgeSmoothing::Off | EdgeSmoothing::Filtered => 1,
+/// Returns the properties of a scene for which the pipelines of bodies are compiled.
+fn body_kind(setup: &RenderSetup, detail: Detail) -> BodyKind {
+    let species = || setup.species.iter();
+    let models = setup.static_models.iter();
+    let all_models = models.chain(species().map(|(_, model)| model));
+    BodyKind {
+        surface: setup.surface.kind,
+        samples: detail.samples,
+        influences: all_models.map(Model::influences).max().unwrap_or(1),
+        has_varieties: species().any(|(look, _)| !look.varieties.is_empty()),
+        has_markings: species().any(|(look, _)| look.markings.is_set()),
     }
 }
 
-/// Returns whether the GPU computes the water at a quality.
-fn has_fine_water(gpu: &Gpu, quality: PictureQuality) -> bool {
-    let is_wanted = match quality {
-        PictureQuality::Auto => !gpu.is_software(),
-        PictureQuality::High => true,
-        PictureQuality::Low => false,
-    };
-    if quality == PictureQuality::High && !gpu.can_compute_water() {
-        let adapter = gpu.name();
-        tracing::warn!(
-            "picture.quality: {adapter} cannot compute the water (it has no compute shaders or no half floats); the CPU computes it, as with \"low\""
-        );
+/// Creates the passes of the outputs. Uses the compiled pipelines of `known` passes on the same device where they fit.
+fn outputs(
+    gpu: &Gpu,
+    pipelines: &Pipelines,
+    surface: &Surface,
+    outputs: &[OutputParams],
+    known: &[OutputPass],
+) -> Result<Vec<OutputPass>, RenderError> {
+    let mut passes: Vec<OutputPass> = Vec::with_capacity(outputs.len());
+    for output in outputs {
+        let kind = OutputKind::new(surface.kind, output);
+        let mut compiled = known.iter().chain(&passes).map(|pass| &pass.pipelines);
+        let compiled = compiled.find(|known| known.compiled_for == kind).cloned();
+        let layouts = &pipelines.outputs;
+        let compile = || OutputPipelines::new(&gpu.device, layouts, kind);
+        let compiled = compiled.unwrap_or_else(compile);
+        passes.push(OutputPass::new(gpu, pipelines, surface, output, compiled)?);
     }
-    is_wanted && gpu.can_compute_water()
-}
-
-/// Returns the edge smoothing of a quality: multisampling on a graphics card, a cheaper method on a software adapter.
-fn default_edges(gpu: &Gpu, quality: PictureQuality) -> EdgeSmoothing {
-    match quality {
-        PictureQuality::High => EdgeSmoothing::Multisampled,
-        PictureQuality::Auto if !gpu.is_software() => EdgeSmoothing::Multisampled,
-        PictureQuality::Auto | PictureQuality::Low => EdgeSmoothing::Filtered,
-    }
-}
-
-/// Returns the bodies of all species, with the colors of a season.
-fn bodies(species: Vec<(SpeciesLook, Model)>, season: Season) -> Vec<Body> {
-    let body = |(look, mut model): (SpeciesLook, Model)| {
-        if season == Season::Run {
-            apply_run_color(&mut model, look.run_pink);
-        }
-        Body::new(model, look)
-    };
-    species.into_iter().map(body).collect()
+    Ok(passes)
 }
 
 /// Returns the size in pixels of the picture of the whole surface. Within the limits of the device, the picture is so

@@ -6,17 +6,18 @@ use std::mem::offset_of;
 use naga::proc::Layouter;
 use wgpu::VertexFormat;
 
-use super::pipelines::{SHADERS, kind_number};
+use super::pipeline::kind_number;
+use super::shaders::SHADERS;
 use super::vertex_layouts::{self, VertexLayout};
 use crate::geometry::SurfaceKind;
 use crate::render::draw_list::BodyInstance;
-use crate::render::fine_water::{FieldUniforms, SWELL_WAVES};
+use crate::render::drift::DRIFT_PERIOD_SECS;
 use crate::render::flash::CELLS;
 use crate::render::ground_contact::{GroundContact, TerraceGround};
 use crate::render::pose::AffineRows;
 use crate::render::static_bodies::Substance;
 use crate::render::uniforms::{OutputUniforms, SceneUniforms};
-use crate::render::water::DRIFT_PERIOD_SECS;
+use crate::render::water::{FieldUniforms, SWELL_WAVES};
 
 fn module(shader: &str) -> naga::Module {
     let text = SHADERS.iter().find(|(name, _)| *name == shader).unwrap().1;
@@ -213,7 +214,7 @@ fn vertices_have_the_same_fields_in_rust_and_in_the_shaders() {
     let layouts: [(&str, &str, VertexLayout); 6] = [
         ("bodies", "ModelVertex", vertex_layouts::MODEL),
         (
-            "ground_light",
+            "ground_shadow",
             "GroundShadowVertex",
             vertex_layouts::GROUND_SHADOW,
         ),

@@ -8,8 +8,8 @@ use wgpu::util::{TextureBlitter, TextureBlitterBuilder};
 use wgpu::{BufferUsages, TextureUsages};
 
 use super::device::{Gpu, padded_row};
-use super::pipelines::FINISHED;
-use super::targets::{buffer, texture_2d, view};
+use super::finished::FINISHED;
+use super::textures::{buffer, texture_2d, view};
 
 /// Largest width of a copy in pixels: wide enough to see each fish, small enough for ten copies a second over a radio network.
 const WIDTH_MAX_PX: u32 = 640;

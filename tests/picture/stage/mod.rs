@@ -11,8 +11,8 @@
 use glam::{Vec2, Vec3};
 use shoal::geometry::{Solid, Surface, SurfaceKind, Visitor};
 use shoal::render::{
-    EdgeSmoothing, Gpu, Markings, Model, OutputParams, PictureQuality, RenderError, RenderSetup,
-    SceneLook, SpeciesLook, StaticShape,
+    Gpu, Markings, Model, OutputParams, PictureQuality, RenderError, RenderSetup, SceneLook,
+    SpeciesLook, StaticShape,
 };
 use shoal::world::{AgentPose, Snapshot};
 
@@ -73,7 +73,7 @@ fn markings(name: &str) -> Markings {
     }
 }
 
-pub(crate) fn setup(size: [u32; 2], edges: EdgeSmoothing) -> RenderSetup {
+pub(crate) fn setup(size: [u32; 2]) -> RenderSetup {
     let species = SPECIES.map(|(name, length_m, shine)| {
         let max_beat_hz = if name == "shark" {
             1.2
@@ -121,7 +121,6 @@ pub(crate) fn setup(size: [u32; 2], edges: EdgeSmoothing) -> RenderSetup {
         terraces: Vec::new(),
         overlay_options: shoal::render::OverlayOptions::default(),
         quality: PictureQuality::Low,
-        edges: Some(edges),
     }
 }
 
