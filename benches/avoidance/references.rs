@@ -155,7 +155,7 @@ fn force(
         center_m: other.position_m,
         radius_m: RADIUS_M,
     });
-    let rocks = || solids.iter().cloned();
+    let rocks = || solids.iter().copied();
     let avoided = |obstacles: &mut dyn Iterator<Item = Solid>| {
         most_dangerous(&motion, &corridor, obstacles).unwrap_or_default()
     };

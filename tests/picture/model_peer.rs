@@ -131,8 +131,9 @@ fn rest_matrices(model: &Model) -> Vec<Mat4> {
 /// Adds a node and the nodes below it with their transforms to the scene.
 fn place<'a>(node: gltf::Node<'a>, parent: Mat4, to: &mut Vec<(gltf::Node<'a>, Mat4)>) {
     let global = parent * Mat4::from_cols_array_2d(&node.transform().matrix());
-    to.push((node.clone(), global));
-    for child in node.children() {
+    let children = node.children();
+    to.push((node, global));
+    for child in children {
         place(child, global, to);
     }
 }

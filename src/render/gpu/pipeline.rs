@@ -221,10 +221,7 @@ impl PipelineDescription<'_> {
 pub(super) fn at_once<const N: usize>(
     jobs: [&(dyn Fn() -> wgpu::RenderPipeline + Sync); N],
 ) -> [wgpu::RenderPipeline; N] {
-    std::thread::scope(|scope| {
-        jobs.map(|job| begin(scope, job))
-            .map(|started| started.finish())
-    })
+    std::thread::scope(|scope| jobs.map(|job| begin(scope, job)).map(Started::finish))
 }
 
 /// A compilation that runs in a thread of its own.
