@@ -101,10 +101,15 @@ impl Recorder {
         };
         let mut synced = Instant::now();
         loop {
-            let frame = match frames.recv_timeout(FRAME_WAIT) {
+            // When the program ends, the frames that wait are written. The camera may still send, so this does not wait for more.
+            let wait = if heartbeat.keep_running() {
+                FRAME_WAIT
+            } else {
+                Duration::ZERO
+            };
+            let frame = match frames.recv_timeout(wait) {
                 Ok(frame) => frame,
-                Err(RecvTimeoutError::Timeout) if heartbeat.keep_running() => continue,
-                // The wait ended without a frame and the program ends, so all waiting frames have been written.
+                Err(RecvTimeoutError::Timeout) if !wait.is_zero() => continue,
                 Err(_) => break,
             };
             let is_due = synced.elapsed() >= SYNC_INTERVAL;
