@@ -195,7 +195,10 @@ fn floor_light(pixel: Pixel) -> vec3<f32> {
     // Reflected sky: weak everywhere, stronger where the water is inclined towards the bright side of the sky.
     let sunward = pixel.bright.xy;
     let inclined = max(-dot(slope, sunward), 0.0);
-    let open = mix(1.0, open_sky(place, slope), scene.canopy);
+    var open = 1.0;
+    if scene.canopy > 0.0 {
+        open = mix(1.0, open_sky(place, slope), scene.canopy);
+    }
     // Rings and wakes are steeper than the swell: their crests mirror the bright side of the sky.
     let crests = 0.55 * inclined * inclined + 0.45 * max(inclined - 0.07, 0.0);
     light += scene.sky_color * (scene.reflection * (0.006 + (0.018 + crests + 0.15 * scene.canopy) * open));

@@ -1,4 +1,4 @@
-//! The rooms control, operation, panel as one crate.
+//! The rooms control, operation and panel as one crate.
 
 #![cfg_attr(
     test,

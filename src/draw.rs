@@ -1,4 +1,4 @@
-//! The rooms render as one crate.
+//! The room `render` as a crate.
 
 #![cfg_attr(
     test,

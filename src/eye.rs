@@ -1,4 +1,4 @@
-//! The rooms camera, vision, calibration as one crate.
+//! The rooms camera, vision and calibration as one crate.
 
 #![cfg_attr(
     test,

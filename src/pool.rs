@@ -1,4 +1,4 @@
-//! The rooms world, steering, navigation, behavior, simulation, life as one crate.
+//! The rooms world, steering, navigation, behavior, simulation and life as one crate.
 
 #![cfg_attr(
     test,

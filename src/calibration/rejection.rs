@@ -29,7 +29,7 @@ pub enum RejectionCause {
     ImpossiblePoint,
     /// There are too few points.
     TooFewPoints,
-    /// All points lie on a line.
+    /// All points are on a line.
     PointsOnLine,
     /// No map fits the points.
     NoMap,

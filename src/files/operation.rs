@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
-/// Who can read a new file.
+/// Read access to a new file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Readers {
     /// The usual readers of this process (its `umask`).
@@ -24,7 +24,7 @@ pub(super) enum Operation<'a> {
         temporary: PathBuf,
         /// Contents of the file.
         contents: &'a [u8],
-        /// Who can read the file.
+        /// Read access to the file.
         readers: Readers,
     },
     /// Renames a file; a file with the new name is replaced at once.

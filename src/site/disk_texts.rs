@@ -11,7 +11,7 @@ use crate::config::{Problem, Problems, read_text};
 use crate::control::{DocumentName, DocumentText};
 use crate::files::{remove_file, save_file};
 
-/// What is known of the files on the disk.
+/// Known state of the files on the disk.
 #[derive(Clone, Debug, Default)]
 pub(super) struct DiskTexts {
     /// Text of each file. Built-in documents have no entry.

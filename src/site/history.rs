@@ -41,7 +41,7 @@ impl HistoryStep {
             for (name, text) in step.before.texts {
                 all.before.texts.entry(name).or_insert(text);
             }
-            // What was done last is undone first.
+            // The last change is undone first.
             let mut undone = step.before.changes;
             undone.append(&mut all.before.changes);
             all.before.changes = undone;

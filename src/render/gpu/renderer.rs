@@ -38,7 +38,7 @@ pub struct Renderer {
     pub(super) pipelines: Pipelines,
     pub(super) data: DrawData,
     overlay: Overlay,
-    // What is drawn, on the GPU.
+    // The drawables, each with its data on the GPU.
     pub(super) scene: SceneBuffer,
     pub(super) water: Water,
     ground_shadows: GroundShadows,

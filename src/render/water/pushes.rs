@@ -16,7 +16,7 @@ const HULL_SHARE: f32 = 0.03;
 /// Smallest push of a fish that is computed, in meters per picture.
 const LEAST_PUSH_M: f32 = 2e-6;
 
-/// What moves the water in one picture: the heights by which visitors, splashes and fish raise it.
+/// Heights by which visitors, splashes and fish raise the water in one picture.
 #[derive(Debug)]
 pub(in crate::render) struct Pushes {
     grid: WaterGrid,
