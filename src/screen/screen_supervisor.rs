@@ -182,7 +182,7 @@ impl<'a> ScreenSupervisor<'a> {
     }
 
     /// Draws a picture, with `pattern` if the camera is being calibrated. [`Self::prepare`] must have returned
-    /// [`Readiness::Draw`] before. Returns false if no picture was drawn.
+    /// `Readiness::Draw` before. Returns false if no picture was drawn.
     ///
     /// # Errors
     /// As [`Self::prepare`].

@@ -6,7 +6,7 @@ use crate::control::Reason;
 /// Largest number of reasons for a rejection.
 const REASONS_MAX: usize = 50;
 
-/// Returns the reasons of a rejection, at most [`REASONS_MAX`].
+/// Returns the reasons of a rejection, at most `REASONS_MAX`.
 pub fn reasons(problems: &Problems) -> Vec<Reason> {
     let reason = |p: &Problem| Reason {
         file: visible(&p.file).into_owned(),
