@@ -186,10 +186,7 @@ mod tests {
         };
         assert_eq!(size_of(4.0, 3.0), (960, 720));
         assert_eq!(size_of(4.0, 2.25), (1280, 720));
-        assert_eq!(
-            size_of(100.0, 0.1),
-            (4096, 720),
-            "the width is limited to what graphics devices can render"
-        );
+        // The width is limited to what graphics devices can render.
+        assert_eq!(size_of(100.0, 0.1), (4096, 720));
     }
 }

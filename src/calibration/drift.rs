@@ -276,10 +276,7 @@ mod tests {
             full_round(&mut detector, &frame(DVec2::splat(60.0), 1.0, 2.5, 9)),
             None
         );
-        assert_eq!(
-            full_round(&mut detector, &[]),
-            None,
-            "a frame of another size"
-        );
+        // A frame of another size.
+        assert_eq!(full_round(&mut detector, &[]), None);
     }
 }

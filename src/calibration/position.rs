@@ -94,10 +94,7 @@ mod tests {
             message.contains("near 0.60, 3.80, 0.90 m (± 0.05 m), 34.2 m away"),
             "{message}"
         );
-        assert_eq!(
-            camera_contradiction(far, fitted, 10.0),
-            None,
-            "the fit is uncertain"
-        );
+        // The fit is uncertain.
+        assert_eq!(camera_contradiction(far, fitted, 10.0), None);
     }
 }

@@ -349,11 +349,8 @@ mod tests {
         for seed in 0..16 {
             mean.add(&frame_of(&noisy(|_| 90.5, 4.0, seed)));
         }
-        assert_eq!(
-            mean.frame_count(),
-            16,
-            "a frame of another size starts a new mean"
-        );
+        // A frame of another size starts a new mean.
+        assert_eq!(mean.frame_count(), 16);
         mean.finish();
         let levels = mean.frame().levels;
         let square = |v: &u8| (f64::from(*v) - 90.0).powi(2);

@@ -221,15 +221,11 @@ mod tests {
             let corners: Vec<Vec2> = corners.iter().map(|&c| c.into()).collect();
             Prism::new(&corners, -1.0, 0.0)
         };
-        assert!(
-            of(&[(0.0, 0.0), (0.0, 1.0), (1.0, 0.0)]).is_some(),
-            "in either direction"
-        );
+        // In either direction.
+        assert!(of(&[(0.0, 0.0), (0.0, 1.0), (1.0, 0.0)]).is_some());
         assert!(of(&[(0.0, 0.0), (1.0, 0.0)]).is_none());
-        assert!(
-            of(&[(0.0, 0.0), (1.0, 0.0), (2.0, 0.0)]).is_none(),
-            "a line"
-        );
+        // A line.
+        assert!(of(&[(0.0, 0.0), (1.0, 0.0), (2.0, 0.0)]).is_none());
         let concave = [(0.0, 0.0), (2.0, 0.0), (2.0, 2.0), (1.0, 0.5), (0.0, 2.0)];
         assert!(of(&concave).is_none());
         let star = [0, 2, 4, 1, 3].map(|i| {

@@ -325,22 +325,14 @@ mod tests {
     fn a_sphere_hides_what_is_completely_behind_it() {
         let eye = Vec3::new(-5.0, 0.0, 0.0);
         assert!(SPHERE.hides(eye, Vec3::new(3.0, 0.0, 0.0), 0.2));
-        assert!(
-            !SPHERE.hides(eye, Vec3::new(3.0, 0.0, 0.0), 1.1),
-            "larger than the sphere"
-        );
-        assert!(
-            !SPHERE.hides(eye, Vec3::new(3.0, 3.0, 0.0), 0.2),
-            "beside the line"
-        );
-        assert!(
-            !SPHERE.hides(eye, Vec3::new(-3.0, 0.0, 0.0), 0.2),
-            "in front of the sphere"
-        );
-        assert!(
-            !SPHERE.hides(eye, Vec3::new(-9.0, 0.0, 0.0), 0.2),
-            "on the other side of the eye"
-        );
+        // Larger than the sphere.
+        assert!(!SPHERE.hides(eye, Vec3::new(3.0, 0.0, 0.0), 1.1));
+        // Beside the line.
+        assert!(!SPHERE.hides(eye, Vec3::new(3.0, 3.0, 0.0), 0.2));
+        // In front of the sphere.
+        assert!(!SPHERE.hides(eye, Vec3::new(-3.0, 0.0, 0.0), 0.2));
+        // On the other side of the eye.
+        assert!(!SPHERE.hides(eye, Vec3::new(-9.0, 0.0, 0.0), 0.2));
         let wall = Solid::Box {
             center_m: Vec3::ZERO,
             half_m: Vec3::new(0.3, 1.0, 1.0),

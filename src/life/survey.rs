@@ -315,9 +315,7 @@ mod tests {
                 .is_none(),
             "seeds differ more"
         );
-        assert!(
-            measure(&[(0.10, 0.12), (0.11, 0.13)]).drift().is_none(),
-            "too small to matter"
-        );
+        // Too small to matter.
+        assert!(measure(&[(0.10, 0.12), (0.11, 0.13)]).drift().is_none());
     }
 }

@@ -328,11 +328,8 @@ mod tests {
         );
         assert_eq!(read(".shoal/notebook.jsonl"), note);
         assert_eq!(read("notebook.jsonl"), "another file of this name");
-        assert_eq!(
-            std::fs::read_dir(&scratch).unwrap().count(),
-            3,
-            "nothing is left"
-        );
+        // Nothing is left.
+        assert_eq!(std::fs::read_dir(&scratch).unwrap().count(), 3);
     }
 
     #[test]

@@ -175,21 +175,15 @@ mod tests {
         assert_eq!(foams.len(), 2);
         for (fall, foam) in falls.into_iter().zip(foams) {
             let begins = foam.center_m - foam.half_axes_m.z_axis;
-            assert!(
-                begins.x < -0.1 && (begins.y + 0.8).abs() < 1e-6,
-                "the foam begins on the lower water"
-            );
+            // The foam begins on the lower water.
+            assert!(begins.x < -0.1 && (begins.y + 0.8).abs() < 1e-6);
             assert!(fall.half_axes_m.determinant() > 0.0);
-            assert!(
-                fall.half_axes_m.z_axis.x < 0.0,
-                "the waterfall flows to the left"
-            );
+            // The waterfall flows to the left.
+            assert!(fall.half_axes_m.z_axis.x < 0.0);
             assert!((fall.center_m.y + 0.6).abs() < 1e-6);
             let lip = fall.center_m - fall.half_axes_m.z_axis;
-            assert!(
-                (lip.x - 0.1).abs() < 1e-6,
-                "the waterfall begins at the edge of the higher water"
-            );
+            // The waterfall begins at the edge of the higher water.
+            assert!((lip.x - 0.1).abs() < 1e-6);
         }
     }
 

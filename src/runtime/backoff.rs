@@ -157,19 +157,13 @@ mod tests {
         assert_eq!(backoff.remaining(start + 100 * MS), 200 * MS);
         assert_eq!(backoff.remaining(start + 300 * MS), Duration::ZERO);
         backoff.record_state(true, start + 300 * MS);
-        assert_eq!(
-            backoff.record_failure(start + 400 * MS),
-            300 * MS,
-            "100 ms without failure are too short to shorten the pauses"
-        );
+        // 100 ms without failure are too short to shorten the pauses.
+        assert_eq!(backoff.record_failure(start + 400 * MS), 300 * MS);
         backoff.record_state(true, start + 1_000 * MS);
         backoff.record_state(false, start + 5_000 * MS);
         backoff.record_state(true, start + 6_000 * MS);
-        assert_eq!(
-            backoff.next_pause(),
-            300 * MS,
-            "it did not work all the time"
-        );
+        // It did not work all the time.
+        assert_eq!(backoff.next_pause(), 300 * MS);
         backoff.record_state(true, start + 11_000 * MS);
         assert_eq!(backoff.record_failure(start + 11_000 * MS), Duration::ZERO);
     }
@@ -180,10 +174,8 @@ mod tests {
         let mut limit = FailureLimit::new(3, 100 * MS);
         assert!(!limit.record(start));
         assert!(!limit.record(start + 60 * MS));
-        assert!(
-            !limit.record(start + 120 * MS),
-            "the first one is outside the window"
-        );
+        // The first one is outside the window.
+        assert!(!limit.record(start + 120 * MS));
         assert!(limit.record(start + 150 * MS));
         assert!(limit.record(start + 151 * MS));
         assert!(!limit.record(start + 1_000 * MS));

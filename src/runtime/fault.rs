@@ -409,11 +409,8 @@ mod tests {
             detail.starts_with("dark (it comes and goes") && detail.contains("40 s"),
             "{detail}"
         );
-        assert_eq!(
-            ledger.active(at(71)),
-            [],
-            "the ledger ends it without another call"
-        );
+        // The ledger ends it without another call.
+        assert_eq!(ledger.active(at(71)), []);
         assert!(fault.raise_at(&"dark", at(500)), "it did not return soon");
         fault.clear_at(at(501));
         assert_eq!(changes.lock().len(), 6);

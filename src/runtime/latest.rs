@@ -187,10 +187,8 @@ mod tests {
         assert!(slot.wait_until_taken(Duration::ZERO), "nothing to take");
         assert!(!slot.fill(|value| *value = 1));
         assert!(!slot.wait_until_taken(Duration::ZERO));
-        assert!(
-            slot.fill(|value| *value += 1),
-            "the value before is replaced"
-        );
+        // The value before is replaced.
+        assert!(slot.fill(|value| *value += 1));
         assert_eq!(slot.take_with(Duration::ZERO, |value| *value), Some(2));
         assert!(slot.wait_until_taken(Duration::ZERO));
         assert_eq!((slot.number(), *slot.read()), (2, 2));

@@ -57,11 +57,8 @@ mod tests {
         let letter = |text: &str| Key::Character(text.into());
         let step = calibration_step_for_key;
         let escape = named(NamedKey::Escape);
-        assert_eq!(
-            step(&escape, &idle),
-            None,
-            "Escape asks whether the program ends"
-        );
+        // Escape asks whether the program ends.
+        assert_eq!(step(&escape, &idle), None);
         assert_eq!(step(&escape, &running), Some(CalibrationStep::Cancel));
         for key in ["c", "C"] {
             let start = step(&letter(key), &idle);

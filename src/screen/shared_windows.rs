@@ -199,10 +199,8 @@ mod tests {
         let hz = 1.0 / windows.min_interval().as_secs_f64();
         assert!((hz - 61.8).abs() < 0.01, "without a window: {hz}");
         let shared = SharedWindow::default();
-        assert!(
-            (shared.refresh_hz() - 60.0).abs() < 1e-9,
-            "a monitor that reports no rate"
-        );
+        // A monitor that reports no rate.
+        assert!((shared.refresh_hz() - 60.0).abs() < 1e-9);
         shared.refresh_mhz.store(50_000, Ordering::Relaxed);
         assert!((shared.refresh_hz() - 50.0).abs() < 1e-9);
     }

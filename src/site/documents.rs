@@ -152,14 +152,10 @@ mod tests {
         };
         editor.apply(&command.into(), &|_| None).unwrap();
         let after = find(&editor, &koi);
-        assert_eq!(
-            after["values"]["motion"]["cruise_mps"], 0.1,
-            "what the text contains"
-        );
-        assert_eq!(
-            after["effective"]["motion"]["cruise_mps"], 0.1,
-            "an f32 as short as in the file"
-        );
+        // What the text contains.
+        assert_eq!(after["values"]["motion"]["cruise_mps"], 0.1);
+        // An f32 as short as in the file.
+        assert_eq!(after["effective"]["motion"]["cruise_mps"], 0.1);
         assert_eq!(
             (&after["is_built_in"], &after["is_unsaved"]),
             (&json!(false), &json!(true))

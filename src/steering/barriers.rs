@@ -365,10 +365,8 @@ mod tests {
             near.x < far.x && near.x >= -0.4,
             "brakes: {near} after {far}"
         );
-        assert!(
-            force(0.0, -0.3).z < 0.0 && force(0.0, 0.3).z > 0.0,
-            "to the nearer side"
-        );
+        // To the nearer side.
+        assert!(force(0.0, -0.3).z < 0.0 && force(0.0, 0.3).z > 0.0);
     }
 
     #[test]

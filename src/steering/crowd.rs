@@ -179,16 +179,10 @@ mod tests {
         let right = other(Vec3::new(4.0, 0.0, 0.3), Vec3::NEG_X);
         let left = other(Vec3::new(3.0, 0.0, -0.3), Vec3::NEG_X);
         assert_eq!(avoid(&[right]), Some(Vec3::NEG_Z * 2.0));
-        assert_eq!(
-            avoid(&[right, left]),
-            Some(Vec3::Z * 2.0),
-            "the sooner collision decides"
-        );
-        assert_eq!(
-            avoid(&[other(Vec3::new(4.0, 0.0, 2.0), Vec3::NEG_X)]),
-            None,
-            "passes at a distance"
-        );
+        // The sooner collision decides.
+        assert_eq!(avoid(&[right, left]), Some(Vec3::Z * 2.0));
+        // Passes at a distance.
+        assert_eq!(avoid(&[other(Vec3::new(4.0, 0.0, 2.0), Vec3::NEG_X)]), None);
         assert_eq!(
             avoid(&[other(Vec3::new(40.0, 0.0, 0.0), Vec3::NEG_X)]),
             None,
@@ -245,14 +239,10 @@ mod tests {
     fn shadowing_keeps_the_distance_to_the_other() {
         let whale = other(Vec3::new(0.0, 0.0, 2.0), Vec3::X);
         assert!(shadow(&MOTION, &whale, 2.0, 1.5, 0.5).unwrap().length() < 1e-5);
-        assert!(
-            shadow(&MOTION, &whale, 1.0, 1.5, 0.5).unwrap().z > 1.0,
-            "approaches"
-        );
-        assert!(
-            shadow(&MOTION, &whale, 4.0, 1.5, 0.5).unwrap().z < -1.0,
-            "moves away"
-        );
+        // Approaches.
+        assert!(shadow(&MOTION, &whale, 1.0, 1.5, 0.5).unwrap().z > 1.0);
+        // Moves away.
+        assert!(shadow(&MOTION, &whale, 4.0, 1.5, 0.5).unwrap().z < -1.0);
         let here = other(Vec3::ZERO, Vec3::ZERO);
         assert!(shadow(&MOTION, &here, 1.0, 1.0, 0.0).unwrap().is_finite());
     }

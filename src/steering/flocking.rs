@@ -346,10 +346,8 @@ mod tests {
         let half = 0.5f32.sqrt();
         let close = forces(&RULES, &[(Vec3::new(0.0, 0.0, 0.5), Vec3::Z)]);
         assert_eq!(close.separation, Some(Vec3::new(0.0, 0.0, -3.0)));
-        assert_eq!(
-            close.alignment, None,
-            "90 degrees is outside the angle of 45"
-        );
+        // 90 degrees is outside the angle of 45.
+        assert_eq!(close.alignment, None);
         assert_eq!(close.cohesion, Some(Vec3::new(0.0, 0.0, 5.0)));
         let ahead = forces(&RULES, &[(Vec3::new(1.5, 0.0, 0.0), Vec3::Z)]);
         assert_eq!(ahead.separation, None);
@@ -361,11 +359,8 @@ mod tests {
         let far = forces(&RULES, &[(Vec3::new(3.5, 0.0, 0.0), Vec3::Z)]);
         assert_eq!(far.sum(), None);
         let behind = forces(&RULES, &[(Vec3::new(-0.09, 0.0, 0.0), Vec3::X)]);
-        assert_eq!(
-            behind.separation,
-            Some(Vec3::new(3.0, 0.0, 0.0)),
-            "near enough at any angle"
-        );
+        // Near enough at any angle.
+        assert_eq!(behind.separation, Some(Vec3::new(3.0, 0.0, 0.0)));
     }
 
     #[test]

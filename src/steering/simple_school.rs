@@ -219,11 +219,8 @@ mod tests {
         let found = decide(&rules, Vec3::NEG_X * 99.0, &[near, far]);
         let wanted = (Vec3::Z + Vec3::NEG_X).normalize();
         assert!(found.course.distance(wanted) < 1e-6, "{}", found.course);
-        assert_eq!(
-            found.heading,
-            Vec3::NEG_X,
-            "schoolmates average the heading before averaging"
-        );
+        // Schoolmates average the heading before averaging.
+        assert_eq!(found.heading, Vec3::NEG_X);
     }
 
     #[test]

@@ -67,10 +67,8 @@ mod tests {
         assert!(after.foot_m.distance(before.foot_m + way_m) < 1e-6);
         assert!(after.centroid_m.distance(before.centroid_m + way_m) < 1e-6);
         assert!(after.outline_m[2].distance(before.outline_m[2] + way_m) < 1e-6);
-        assert_eq!(
-            then.shadows[1], now.shadows[1],
-            "a standing visitor does not move"
-        );
+        // A standing visitor does not move.
+        assert_eq!(then.shadows[1], now.shadows[1]);
     }
 
     #[test]

@@ -1,8 +1,6 @@
 //! Tests of models that other tools export. Each feature of glTF 2.0 is drawn as the specification defines, or is reported as
 //! left out.
 
-#![allow(clippy::unwrap_used, reason = "an unexpected error fails the test")]
-
 use glam::{Mat4, Quat, Vec3};
 use serde_json::json;
 use shoal::render::Model;
@@ -200,11 +198,8 @@ fn several_skins_and_rigid_parts_share_one_skeleton() {
     ]);
     let model = file.model();
     assert_eq!(model.vertices.len(), 12);
-    assert_eq!(
-        model.joints.len(),
-        2,
-        "the rigid part uses the joint of the second skin"
-    );
+    // The rigid part uses the joint of the second skin.
+    assert_eq!(model.joints.len(), 2);
     // In the rest pose, no joint moves its vertices: its matrix is the identity.
     for vertex in &model.vertices {
         let mut at = Some(usize::from(vertex.joints[0]));
@@ -332,11 +327,8 @@ fn primitives_that_share_positions_copy_only_their_own() {
     file.json["meshes"][0]["primitives"] = json!(vec![part; 50]);
     let model = file.model();
     assert_eq!((model.vertices.len(), model.indices.len()), (200, 300));
-    assert_eq!(
-        model.size,
-        Vec3::new(1.0, 0.0, 2.0),
-        "an unused position has no effect"
-    );
+    // An unused position has no effect.
+    assert_eq!(model.size, Vec3::new(1.0, 0.0, 2.0));
 }
 
 #[test]
@@ -368,10 +360,8 @@ fn harmless_deviations_of_exporters_are_accepted_and_damage_is_refused() {
     let plain = File::quad().bytes();
     let mut longer = plain.clone();
     longer.extend([0; 5]);
-    assert!(
-        Model::from_glb("longer", &longer).is_ok(),
-        "bytes after the end"
-    );
+    // Bytes after the end.
+    assert!(Model::from_glb("longer", &longer).is_ok());
     assert!(Model::from_glb("cut", &plain[..plain.len() - 4]).is_err());
     let mut file = File::quad();
     file.json["nodes"][0]["children"] = json!([0]);

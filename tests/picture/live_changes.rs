@@ -116,10 +116,8 @@ fn a_dragged_corner_changes_only_the_output() {
     );
     let after = play(&mut renderer, 3..4);
     let black = |rgba: &[u8]| rgba[..3].iter().all(|level| *level < 3);
-    assert!(
-        !black(&before) && black(&after),
-        "the corner has moved inwards"
-    );
+    // The corner has moved inwards.
+    assert!(!black(&before) && black(&after));
     // An impossible warp changes nothing.
     outputs[0].corners.top_left = Corner { x: 1.0, y: 1.0 };
     let error = renderer.change_outputs(&outputs).unwrap_err();

@@ -2,10 +2,13 @@
 
 #![allow(
     clippy::disallowed_methods,
-    clippy::unwrap_used,
+    clippy::disallowed_types,
+    clippy::needless_pass_by_value,
     clippy::panic,
+    clippy::print_stderr,
     clippy::print_stdout,
-    reason = "an unexpected result fails the test"
+    clippy::unwrap_used,
+    reason = "a test prints what it measures and skips, and fails by panicking"
 )]
 
 #[path = "../../models/generator"]

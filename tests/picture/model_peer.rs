@@ -1,12 +1,5 @@
 //! The crate `gltf` reads the same triangles, joints and clips from a file as [`Model`] does.
 
-#![allow(
-    clippy::panic,
-    clippy::print_stdout,
-    clippy::unwrap_used,
-    reason = "an unexpected result fails the test"
-)]
-
 use std::path::{Path, PathBuf};
 
 use glam::{Mat4, Quat, Vec3};

@@ -1,7 +1,5 @@
 //! Tests of the textures of models that other tools export.
 
-#![allow(clippy::unwrap_used, reason = "an unexpected error fails the test")]
-
 use serde_json::{Value, json};
 
 use crate::model_file::File;

@@ -1,12 +1,6 @@
 //! Tests of models. The built-in models equal the output of their generator and are complete. Invalid files are rejected and
 //! never cause a panic.
 
-#![allow(
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "an unexpected result fails the test"
-)]
-
 use crate::generator;
 use proptest::prelude::*;
 use shoal::render::{Model, ModelProblem};

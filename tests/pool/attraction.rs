@@ -151,10 +151,8 @@ fn a_standing_visitor_has_some_company_that_changes() {
             );
             assert!(under < 0.1, "{under} of the time under the shadow");
             let (second, last) = (&seen.members[1], seen.members.last().unwrap());
-            assert!(
-                last.difference(second).count() >= 2,
-                "the members do not change"
-            );
+            // The members do not change.
+            assert!(last.difference(second).count() >= 2);
             assert!(all.len() >= 20, "only {} of the {species} came", all.len());
         }
     }

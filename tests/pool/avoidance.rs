@@ -2,8 +2,6 @@
 //! different rounding on other machines. The benchmark `cargo bench --bench avoidance` prints all figures, beside those of other
 //! methods.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests may")]
-
 use crate::crowds;
 use crate::crowds::{Figures, Scene};
 

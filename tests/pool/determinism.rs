@@ -1,13 +1,6 @@
 //! Tests of determinism and memory. The same seed, scene description and shadows give the same run bit by bit, with any
 //! number of threads. After the first second, a tick allocates no memory.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::print_stdout,
-    reason = "tests may"
-)]
-
 use crate::pools;
 use std::hash::{DefaultHasher, Hasher};
 

@@ -1,12 +1,5 @@
 //! Tests of the director's rules, of named individuals, drives and intentions, and of every shipped scene.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::print_stdout,
-    reason = "tests may"
-)]
-
 use crate::pools;
 use crate::pools::{bare, wants, wide};
 use glam::{Vec2, Vec3};
@@ -80,19 +73,13 @@ fn a_rule_waits_for_its_condition_lasts_and_pauses() {
     ];
     let mut pool = start(&scene);
     run(&mut pool, 1.9, &visitors(0, 0.0));
-    assert_eq!(
-        pool.active_need(0),
-        "",
-        "the condition has not held for 2 s yet"
-    );
+    // The condition has not held for 2 s yet.
+    assert_eq!(pool.active_need(0), "");
     run(&mut pool, 0.2, &visitors(0, 0.0));
     assert_eq!(pool.active_need(0), "hunt");
     run(&mut pool, 0.1, &visitors(1, 0.0));
-    assert_eq!(
-        pool.active_need(0),
-        "hunt",
-        "one visitor does not switch hunting off"
-    );
+    // One visitor does not switch hunting off.
+    assert_eq!(pool.active_need(0), "hunt");
     run(&mut pool, 0.1, &visitors(2, 0.0));
     assert_eq!(pool.active_need(0), "", "two visitors switch hunting off");
     // The rule begins 2 s after the start, lasts 1 s and then pauses for 3 s. At the end of the pause, its condition has
@@ -195,15 +182,11 @@ fn fish_gather_at_a_still_visitor_and_a_rule_ends_boosts() {
     assert!(pool.world().agents.bodies[1].boost.allowed_mps > 2.9);
     pool.place(0, at(25.0, 0.0), Vec3::X);
     run(&mut pool, 0.1, &visitors(0, 0.0));
-    assert!(
-        pool.world().agents.bodies[1].boost.allowed_mps > 2.9,
-        "the boost continues for 1 s after the danger"
-    );
+    // The boost continues for 1 s after the danger.
+    assert!(pool.world().agents.bodies[1].boost.allowed_mps > 2.9);
     run(&mut pool, 0.2, &visitors(0, 0.0));
-    assert!(
-        pool.world().agents.bodies[1].boost.allowed_mps < 1.01,
-        "the rule has ended the boost"
-    );
+    // The rule has ended the boost.
+    assert!(pool.world().agents.bodies[1].boost.allowed_mps < 1.01);
 }
 
 /// Returns a pool with one seeking fish and these rules. All of them are started by hand.
@@ -451,11 +434,8 @@ fn an_individual_has_its_own_name_relations_and_mind() {
     pool.place(others[1], at(-1.0, 0.0), Vec3::X);
     pool.place(mouse, at(0.0, 0.0), Vec3::X);
     pool.run_tick(&visitors(0, 0.0));
-    assert_eq!(
-        pool.active_need(mouse),
-        "",
-        "the mouse does not fear other cats"
-    );
+    // The mouse does not fear other cats.
+    assert_eq!(pool.active_need(mouse), "");
     pool.place(tom, at(0.0, 2.0), Vec3::NEG_Z);
     pool.place(mouse, at(0.0, 0.0), Vec3::Z);
     pool.run_tick(&visitors(0, 0.0));
@@ -541,11 +521,8 @@ fn an_intention_persists_but_a_more_important_need_interrupts_it() {
     }
     assert_eq!(active_need(0.0, 9.0), "roam");
     assert_eq!(active_need(2.0, 9.0), "feed");
-    assert_eq!(
-        active_need(2.0, 0.5),
-        "survive",
-        "danger interrupts the intention"
-    );
+    // Danger interrupts the intention.
+    assert_eq!(active_need(2.0, 0.5), "survive");
 }
 
 #[test]
@@ -560,17 +537,13 @@ fn the_shipped_shark_hunts_only_when_the_director_switches_hunting_on() {
     };
     let hunts = |pool: &Simulation| pool.active_need(shark(pool)) == "hunt";
     run(&mut pool, 19.0, &visitors(0, 0.0));
-    assert!(
-        !hunts(&pool),
-        "without the director the shark does not hunt"
-    );
+    // Without the director the shark does not hunt.
+    assert!(!hunts(&pool));
     run(&mut pool, 3.0, &visitors(0, 0.0));
     assert!(hunts(&pool) || pool.catches() > 0);
     run(&mut pool, 4.0, &visitors(5, 0.0));
-    assert!(
-        !hunts(&pool),
-        "it does not hunt while five visitors are present"
-    );
+    // It does not hunt while five visitors are present.
+    assert!(!hunts(&pool));
 }
 
 #[test]

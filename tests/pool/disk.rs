@@ -2,13 +2,6 @@
 //! stamp, moved away and back, unreadable for a while. The pool keeps the last valid site, and applies the files as soon as they
 //! are valid.
 
-#![allow(
-    clippy::panic,
-    clippy::print_stderr,
-    clippy::unwrap_used,
-    reason = "tests may"
-)]
-
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 

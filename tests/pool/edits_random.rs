@@ -1,14 +1,6 @@
 //! Tests with random commands in random order. No command causes a panic or an invalid pool, and undoing all commands restores
 //! the initial state.
 
-#![allow(
-    clippy::needless_pass_by_value,
-    clippy::panic,
-    clippy::print_stderr,
-    clippy::unwrap_used,
-    reason = "tests may"
-)]
-
 use std::cell::Cell;
 
 use crate::desk::{Pool, document, edit};

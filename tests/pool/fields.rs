@@ -1,14 +1,6 @@
 //! Tests of the flow fields of a scene: they exert forces, are drawn in the overlay and can be edited while the fish swim.
 //! Invalid fields are rejected.
 
-#![allow(
-    clippy::needless_pass_by_value,
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::print_stdout,
-    reason = "tests may"
-)]
-
 use crate::desk;
 use crate::desk::Pool;
 use glam::Vec3;

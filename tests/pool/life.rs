@@ -1,7 +1,5 @@
 //! Tests of the report of the life in a pool: what it measures, and what it finds wrong.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests may")]
-
 use crate::pools;
 use glam::Vec3;
 use shoal::behavior::ActionParams;

@@ -1,7 +1,5 @@
 //! Tests of pools that have run for months: the fish move as at the start.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests may")]
-
 use std::collections::BTreeMap;
 
 use glam::Vec2;

@@ -1,7 +1,5 @@
 //! Tests of the example in `docs/navigation`: each of its scenes shows what its README says.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests may")]
-
 use std::path::PathBuf;
 
 use crate::pools;

@@ -1,13 +1,6 @@
 //! Tests with random parameters and random shadows. In every pool, all numbers must be finite, no agent may enter an
 //! obstacle, and no agent may exceed its speed limit or its turn rate.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::print_stdout,
-    reason = "tests may"
-)]
-
 use crate::pools;
 use std::sync::LazyLock;
 

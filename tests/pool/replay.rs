@@ -1,14 +1,6 @@
 //! Tests of command logs and of changed files. A replayed command log gives the same run as the live pool. Changed files are
 //! applied together. If one of them is invalid, all are rejected, and the old documents stay in use.
 
-#![allow(
-    clippy::needless_pass_by_value,
-    clippy::panic,
-    clippy::print_stderr,
-    clippy::unwrap_used,
-    reason = "tests may"
-)]
-
 use std::time::{Duration, Instant};
 
 use crate::desk::{Pool, edit, set};
@@ -81,11 +73,8 @@ fn a_replayed_command_log_gives_the_same_run() {
         live.push('\n');
     }
     pool.desk.close().unwrap();
-    assert_eq!(
-        std::fs::read_to_string(&log).unwrap().lines().count(),
-        11,
-        "rejected commands are not in the log"
-    );
+    // Rejected commands are not in the log.
+    assert_eq!(std::fs::read_to_string(&log).unwrap().lines().count(), 11);
     let editor = Editor::open(None, Some("pool")).unwrap();
     let out = folder.path().join("agents.jsonl");
     let again = folder.path().join("again.jsonl");
@@ -145,10 +134,8 @@ fn a_replayed_command_log_gives_the_same_run() {
 /// Polls the watcher until it returns documents, and returns the command that applies them. The first poll detects the change. A
 /// later poll returns them, because the files have not changed again.
 fn poll_change(watcher: &mut FileWatcher) -> Option<serde_json::Value> {
-    assert!(
-        watcher.poll().is_none(),
-        "a change is reported only when the files are stable"
-    );
+    // A change is reported only when the files are stable.
+    assert!(watcher.poll().is_none());
     let changes = (0..20)
         .find_map(|_| watcher.poll())?
         .unwrap_or_else(|problems| panic!("{problems}"));
@@ -164,10 +151,8 @@ fn changed_files_are_applied_or_rejected_completely() {
     let scene = site.with_file_name("scenes").join("pool.toml");
     let text = std::fs::read_to_string(&trout).unwrap();
     let mut watcher = FileWatcher::new(&site);
-    assert!(
-        watcher.poll().is_none() && watcher.poll().is_none(),
-        "no file was changed"
-    );
+    // No file was changed.
+    assert!(watcher.poll().is_none() && watcher.poll().is_none());
     // Simulates a text editor that writes a temporary file and renames it to the original name.
     let temporary = trout.with_extension("swp");
     std::fs::write(
@@ -189,15 +174,10 @@ fn changed_files_are_applied_or_rejected_completely() {
             .cruise_mps
     };
     assert_eq!(cruise(&pool), 0.2);
-    assert_eq!(
-        pool.desk.editor().unsaved(),
-        [],
-        "the document equals the file"
-    );
-    assert!(
-        watcher.poll().is_none() && watcher.poll().is_none(),
-        "a change is reported once"
-    );
+    // The document equals the file.
+    assert_eq!(pool.desk.editor().unsaved(), []);
+    // A change is reported once.
+    assert!(watcher.poll().is_none() && watcher.poll().is_none());
     // Two files change, and one of them is incomplete. Neither is applied, and the old documents stay in use.
     std::fs::write(&trout, text.split_inclusive("length_m = ").next().unwrap()).unwrap();
     let scene_text = std::fs::read_to_string(&scene).unwrap();
@@ -325,11 +305,8 @@ fn a_log_with_save_and_revert_replays() {
     let texts = pool.texts();
     pool.desk.close().unwrap();
     let log = std::fs::read_to_string(&log).unwrap();
-    assert_eq!(
-        log.matches(r#""command":"save""#).count(),
-        1,
-        "the second had nothing to save"
-    );
+    // The second had nothing to save.
+    assert_eq!(log.matches(r#""command":"save""#).count(), 1);
     let mut again = Pool::new();
     for line in log.lines() {
         let line: serde_json::Value = serde_json::from_str(line).unwrap();

@@ -1,13 +1,6 @@
 //! Tests of saving and loading. A pool that is saved and loaded in the middle of a run continues exactly like one that is not.
 //! A saved state that is damaged or does not fit the scene is rejected with a reason.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::print_stdout,
-    reason = "tests may"
-)]
-
 use crate::pools;
 use std::hash::{DefaultHasher, Hasher};
 use std::sync::LazyLock;

@@ -1,13 +1,6 @@
 //! Tests of the behavior of the shipped species in typical situations, with 3 seeds. `./scripts/verify behavior` runs them
 //! with 20 seeds.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::print_stdout,
-    reason = "tests may"
-)]
-
 use crate::pools;
 use glam::{Vec2, Vec3};
 use shoal::behavior::ActionParams;

@@ -1,14 +1,6 @@
 //! Tests of the schema. It has everything that an editor page needs for each field, and edit commands accept the values that
 //! it allows.
 
-#![allow(
-    clippy::needless_pass_by_value,
-    clippy::panic,
-    clippy::print_stderr,
-    clippy::unwrap_used,
-    reason = "tests may"
-)]
-
 use crate::desk::{Pool, set};
 use serde_json::{Value, json};
 use shoal::behavior::ActionParams;
@@ -133,11 +125,8 @@ fn fields_that_need_a_restart_are_marked() {
         .iter()
         .filter_map(|p| p.strip_prefix("site."))
         .collect();
-    assert_eq!(
-        of_site,
-        ["counting", "panel", "simulation"],
-        "everything else applies at once"
-    );
+    // Everything else applies at once.
+    assert_eq!(of_site, ["counting", "panel", "simulation"]);
     assert_eq!(
         of_site.len(),
         marked.len(),

@@ -1,8 +1,6 @@
 //! Tests of the simple school (action `flock_simple`) in a running pool, against values computed by hand and with the
 //! shipped scene.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests may")]
-
 use std::collections::BTreeMap;
 
 use glam::Vec3;
@@ -203,10 +201,8 @@ fn followers_swim_to_the_goal_or_the_position_of_their_leader() {
         let (chief, fish) = (&bodies[0], &bodies[1]);
         let to_goal = (GOAL - fish.position_m).normalize();
         let to_chief = (chief.position_m - fish.position_m).normalize();
-        assert!(
-            to_goal.angle_between(to_chief) > 0.2,
-            "the two directions must differ for this test"
-        );
+        // The two directions must differ for this test.
+        assert!(to_goal.angle_between(to_chief) > 0.2);
         let (wanted, other) = match leader {
             Leader::Goal => (to_goal, to_chief),
             _ => (to_chief, to_goal),

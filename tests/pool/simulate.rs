@@ -1,12 +1,5 @@
 //! Tests of the command `simulate`, which reads recorded shadows and writes the agents of each tick as JSON lines.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::print_stdout,
-    reason = "tests may"
-)]
-
 use crate::pools;
 
 use shoal::app::{SimulateOptions, simulate};

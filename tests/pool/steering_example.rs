@@ -1,7 +1,5 @@
 //! Tests of the example in `docs/steering`: each of its species shows one steering behavior, and the behavior has its effect.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests may")]
-
 use std::path::PathBuf;
 
 use crate::pools;

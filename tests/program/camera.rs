@@ -1,10 +1,5 @@
 //! Tests of every kind of source that is not a live camera, with valid and with damaged data.
 
-#![allow(
-    clippy::panic,
-    reason = "a test prints what it skips and panics where it fails"
-)]
-
 use std::path::Path;
 
 use image::{ColorType, DynamicImage, GrayImage, ImageBuffer, Luma as Gray, RgbImage};

@@ -1,12 +1,6 @@
 //! Tests of the supervision of capture workers. Simulated workers stall, exit or violate the protocol. The tests need python3,
 //! but no camera.
 
-#![allow(
-    clippy::print_stderr,
-    clippy::unwrap_used,
-    reason = "a test prints what it skips and panics where it fails"
-)]
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -149,11 +143,8 @@ fn the_newest_frame_is_handed_out_once() {
     let Luma::U8(levels) = &second.luma else {
         panic!("the worker sent 8 bits")
     };
-    assert_eq!(
-        u64::from(levels[0]),
-        40 + second.sequence % 150,
-        "the levels belong to the sequence number"
-    );
+    // The levels belong to the sequence number.
+    assert_eq!(u64::from(levels[0]), 40 + second.sequence % 150);
     let health = wait_for(&camera, "a frame rate", |h| h.fps > 0.0 && h.frames > 40);
     assert!(
         health.faults.is_empty() && health.fault_counts.is_empty(),
@@ -197,10 +188,8 @@ fn a_stalled_worker_is_killed_and_started_again() {
     let starts = worker.starts();
     assert!(ends(starts[0].0), "the stalled worker has ended");
     assert_eq!(starts[0].2, "--source v4l2:0");
-    assert_eq!(
-        starts[1].2, "--source v4l2:bus card --size 8x4",
-        "the restart uses the stable name and the size of the first start"
-    );
+    // The restart uses the stable name and the size of the first start.
+    assert_eq!(starts[1].2, "--source v4l2:bus card --size 8x4");
     let after = next(&camera);
     assert!(after.sequence > before.sequence && after.time_secs > before.time_secs);
 }
@@ -315,11 +304,8 @@ fn frames_of_another_size_are_a_fault() {
     let health = wait_for(&camera, "the third start", |h| {
         h.frames > 3 && h.faults.is_empty()
     });
-    assert_eq!(
-        health.count(FaultKind::WrongSize),
-        1,
-        "later workers must have the size of the first one"
-    );
+    // Later workers must have the size of the first one.
+    assert_eq!(health.count(FaultKind::WrongSize), 1);
 }
 
 #[test]
@@ -347,11 +333,8 @@ fn frozen_frames_are_a_fault_that_a_restart_fixes() {
     let health = wait_for(&camera, "the third start", |h| {
         h.restarts == 2 && h.faults.is_empty()
     });
-    assert_eq!(
-        health.fault_counts,
-        [(FaultKind::Frozen, 1)],
-        "two restarts, but one fault"
-    );
+    // Two restarts, but one fault.
+    assert_eq!(health.fault_counts, [(FaultKind::Frozen, 1)]);
 }
 
 #[test]

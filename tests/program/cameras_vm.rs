@@ -6,14 +6,6 @@
 //! tests use small frames and check behavior, not speed. Without the script or root rights, a test prints a message and is
 //! skipped.
 
-#![allow(
-    clippy::panic,
-    clippy::print_stderr,
-    clippy::print_stdout,
-    clippy::unwrap_used,
-    reason = "a test prints what it skips and panics where it fails"
-)]
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -324,10 +316,8 @@ fn controls_are_set_and_read_back() {
                     .contains("it has brightness, contrast")
             );
             let (seen, _) = run("v4l2-ctl", &["-d0", "-C", "brightness,gain_automatic,gain"]);
-            assert_eq!(
-                seen, "brightness: 77\ngain_automatic: 0\ngain: 50\n",
-                "v4l2-ctl reads the same values"
-            );
+            // V4l2-ctl reads the same values.
+            assert_eq!(seen, "brightness: 77\ngain_automatic: 0\ngain: 50\n");
 
             step("the command line warns about a frame rate that the driver did not accept");
             drop(camera);
@@ -430,10 +420,8 @@ fn faults_of_a_real_driver_are_named_and_recovered() {
                 .spawn()
                 .unwrap();
             std::thread::sleep(Duration::from_secs(1));
-            assert!(
-                orphan.try_wait().unwrap().is_none(),
-                "the worker runs while its standard input is open"
-            );
+            // The worker runs while its standard input is open.
+            assert!(orphan.try_wait().unwrap().is_none());
             drop(orphan.stdin.take());
             wait_for_end(&mut orphan);
         },

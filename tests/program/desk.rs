@@ -187,11 +187,8 @@ fn random_commands_from_eight_clients_are_answered_once_and_can_be_undone() {
     let status = wait_for_status(&pool.client, "undone", |s| {
         s.revision == applied + undone && s.undo_depth == 0
     });
-    assert_eq!(
-        status.unsaved,
-        before.unsaved(),
-        "undoing all gives the documents of the start"
-    );
+    // Undoing all gives the documents of the start.
+    assert_eq!(status.unsaved, before.unsaved());
     let fish: u32 = before.site().species.iter().map(|s| s.count).sum();
     wait_for_status(&pool.client, "the fish of the start", |s| {
         s.species.values().map(|species| species.count).sum::<u32>() == fish
@@ -374,10 +371,8 @@ fn a_session_with_a_pause_and_restarts_replays_tick_for_tick() {
     let is_added = |s: &Status| s.species["herring"].count == count + 1;
     let still = wait_for_status(client, "one more herring", is_added);
     assert_eq!(still.tick, tick, "no tick during the pause");
-    assert!(
-        still.stages.iter().all(|s| s.is_well),
-        "no fault of a stage"
-    );
+    // No fault of a stage.
+    assert!(still.stages.iter().all(|s| s.is_well));
     assert!(apply(client, pause(false)).is_applied());
     wait_for_status(client, "more ticks", |s| s.tick > tick + 70);
 

@@ -157,10 +157,8 @@ fn a_scene_is_edited_saved_and_kept_through_the_panel() {
     }
     let documents = get("/api/v1/documents");
     let site = &documents["documents"][0];
-    assert_eq!(
-        site["effective"]["camera"]["latency_ms"], 30.1,
-        "as short as it was sent"
-    );
+    // As short as it was sent.
+    assert_eq!(site["effective"]["camera"]["latency_ms"], 30.1);
     let text = site["text"].as_str().unwrap().to_owned();
     assert!(
         text.starts_with("# My pool.") && text.contains("scene = \"reef\""),

@@ -1,12 +1,5 @@
 //! A save to a full disk must leave the complete old file.
 
-#![allow(
-    clippy::panic,
-    clippy::print_stderr,
-    clippy::unwrap_used,
-    reason = "tests may"
-)]
-
 use std::process::Command;
 
 use shoal::files::{file_generations, save_file};

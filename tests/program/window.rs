@@ -4,13 +4,6 @@
 //! The tests need Xvfb, ImageMagick's `import`, xdotool and a Vulkan driver. If one of them is missing, a test prints a message
 //! and is skipped.
 
-#![allow(
-    clippy::panic,
-    clippy::print_stderr,
-    clippy::unwrap_used,
-    reason = "a test says what it skips and ends where it fails"
-)]
-
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};

@@ -1,12 +1,6 @@
 //! Tests of calibration, from tables of measured points to a map between camera and floor, or to a rejection with useful
 //! reasons.
 
-#![allow(
-    clippy::panic,
-    clippy::print_stderr,
-    reason = "tests print what they measured and skipped, and fail by panicking"
-)]
-
 use crate::recordings::{report_figure, test_data};
 use crate::rooms::{Camera, grid};
 use glam::{DVec2, DVec3};

@@ -2,12 +2,6 @@
 //! rendered floor. The camera sees them through a wide lens, with noise and delay, until the calibration can be accepted. The
 //! test then measures the error of the calibration in the room.
 
-#![allow(
-    clippy::panic,
-    clippy::print_stderr,
-    reason = "tests print what they measured, and fail by panicking"
-)]
-
 use std::collections::VecDeque;
 
 use crate::rooms::{Camera, Room, Wired, error};

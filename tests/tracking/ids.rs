@@ -133,29 +133,17 @@ fn in_through_traffic_an_id_is_recovered_only_at_the_predicted_position() {
         before == after
     };
     let (back_m, ahead_m) = ([-1.4, -0.9], [0.5, -0.9]);
-    assert!(
-        is_same(3.0, back_m, 2.0, Vec::new()),
-        "a single visitor returns"
-    );
-    assert!(
-        !is_same(3.0, back_m, 2.0, stream(2.0, 60.0)),
-        "another one of a stream"
-    );
-    assert!(
-        is_same(3.0, ahead_m, 2.0, stream(2.0, 60.0)),
-        "behind an obstacle"
-    );
-    assert!(
-        is_same(3.0, [-0.45, -0.9], 0.3, stream(2.0, 60.0)),
-        "a gap in detection"
-    );
+    // A single visitor returns.
+    assert!(is_same(3.0, back_m, 2.0, Vec::new()));
+    // Another one of a stream.
+    assert!(!is_same(3.0, back_m, 2.0, stream(2.0, 60.0)));
+    // Behind an obstacle.
+    assert!(is_same(3.0, ahead_m, 2.0, stream(2.0, 60.0)));
+    // A gap in detection.
+    assert!(is_same(3.0, [-0.45, -0.9], 0.3, stream(2.0, 60.0)));
     // Visitors who are present at the start are no stream, and a stream ends.
-    assert!(
-        is_same(3.0, back_m, 2.0, stream(0.3, 60.0)),
-        "a group from the start"
-    );
-    assert!(
-        is_same(22.0, back_m, 2.0, stream(2.0, 60.0)),
-        "the stream has ended"
-    );
+    // A group from the start.
+    assert!(is_same(3.0, back_m, 2.0, stream(0.3, 60.0)));
+    // The stream has ended.
+    assert!(is_same(22.0, back_m, 2.0, stream(2.0, 60.0)));
 }

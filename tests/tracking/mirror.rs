@@ -1,8 +1,6 @@
 //! Tests of cameras that are turned by any angle, and of cameras whose picture is mirrored by a mirror in the light path or by
 //! their driver. The room is calibrated; then a visitor walks through it, and the foot points are compared with the truth.
 
-#![allow(clippy::print_stderr, reason = "tests print what they measured")]
-
 use crate::rooms::{Camera, Room, Thing, Wired, error, grid};
 use glam::{DVec2, DVec3};
 use shoal::calibration::Calibration;

@@ -2,12 +2,6 @@
 //! A simulated technician puts an object on each cross until the calibration can be accepted. The test then measures the error
 //! of the calibration in the room.
 
-#![allow(
-    clippy::panic,
-    clippy::print_stderr,
-    reason = "tests print what they measured, and fail by panicking"
-)]
-
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

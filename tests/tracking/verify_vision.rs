@@ -4,14 +4,6 @@
 //!
 //! `SHOAL_SEEDS` sets the number of seeds per scene. `SHOAL_ROWS` selects the rows whose name contains its value.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "tests print what they measure, and fail by panicking"
-)]
-
 use glam::DVec3;
 use shoal::camera::{Frame, Source, SourceSpec};
 use shoal::geometry::{FloorFromCamera, Surface};

@@ -1,13 +1,5 @@
 //! Tests of vision from frames to tracks, with synthetic floors with a known truth and with recordings of other projects.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "tests print what they measure, and fail by panicking"
-)]
-
 use crate::recordings;
 use crate::rooms::{SHADOW_FPS as FPS, ShadowRoom as Room};
 use std::path::Path;

@@ -104,9 +104,7 @@ mod tests {
         drop(listener);
         assert!(remove_if_stale(&path) && !path.exists());
         std::fs::write(&path, "text").unwrap();
-        assert!(
-            !remove_if_stale(&path) && path.exists(),
-            "a file of somebody"
-        );
+        // A file of somebody.
+        assert!(!remove_if_stale(&path) && path.exists());
     }
 }

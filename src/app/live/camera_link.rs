@@ -181,10 +181,8 @@ mod tests {
         assert!(!link.change(&latency).unwrap());
         let opened = link.feed().unwrap();
         link.reopen_if_requested().unwrap();
-        assert!(
-            Arc::ptr_eq(&opened, &link.feed().unwrap()),
-            "nobody asked for it"
-        );
+        // Nobody asked for it.
+        assert!(Arc::ptr_eq(&opened, &link.feed().unwrap()));
         let opened = Arc::downgrade(&{ opened });
         link.request_reopen();
         link.reopen_if_requested().unwrap();

@@ -183,10 +183,8 @@ mod tests {
         log.good_frame(start + settle_time);
         let health = report(&log, start + settle_time);
         assert!(!health.has(FaultKind::Stalled) && health.count(FaultKind::Stalled) == 2);
-        assert!(
-            health.has(FaultKind::ShortFrames),
-            "the settle time has not passed"
-        );
+        // The settle time has not passed.
+        assert!(health.has(FaultKind::ShortFrames));
         log.good_frame(start + settle_time * 3);
         let health = report(&log, start + settle_time * 3);
         assert!(!health.has(FaultKind::ShortFrames) && health.has(FaultKind::Black));

@@ -168,10 +168,8 @@ mod tests {
         counts[0] = 3;
         assert!(HuffmanCodes::new(&counts, &[1, 2, 3]).is_none());
         counts[0] = 2;
-        assert!(
-            HuffmanCodes::new(&counts, &[1]).is_none(),
-            "too few symbols"
-        );
+        // Too few symbols.
+        assert!(HuffmanCodes::new(&counts, &[1]).is_none());
         assert!(HuffmanCodes::new(&counts, &[1, 2]).is_some());
     }
 }

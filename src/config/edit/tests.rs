@@ -128,11 +128,8 @@ fn missing_keys_and_tables_are_added() {
     );
     assert_eq!(pond(&new).ducks, 4);
     let new = after(&[("reeds.short.height_m", set(json!(1)))]);
-    assert_eq!(
-        new,
-        format!("{TEXT}\n[reeds.short]\nheight_m = 1.0\n"),
-        "a new table comes after its sibling tables"
-    );
+    // A new table comes after its sibling tables.
+    assert_eq!(new, format!("{TEXT}\n[reeds.short]\nheight_m = 1.0\n"));
     let new = after(&[("reeds.short", set(json!({"height_m": 1})))]);
     assert_eq!(new, format!("{TEXT}\n[reeds.short]\nheight_m = 1.0\n"));
     let new = after(&[("stones[1].salt", set(json!(7)))]);

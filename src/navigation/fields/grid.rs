@@ -163,10 +163,8 @@ mod tests {
     fn inconsistent_numbers_give_no_grid() {
         let new = |dims, vector| VectorGrid::filled(dims, Vec2::ONE, |_| vector);
         assert!(new(UVec2::splat(2), Vec3::X).is_some());
-        assert!(
-            new(UVec2::new(1, 2), Vec3::X).is_none(),
-            "only one node along x"
-        );
+        // Only one node along x.
+        assert!(new(UVec2::new(1, 2), Vec3::X).is_none());
         assert!(new(UVec2::splat(u32::MAX), Vec3::X).is_none());
         assert!(new(UVec2::splat(2), Vec3::NAN).is_none());
     }

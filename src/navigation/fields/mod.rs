@@ -161,11 +161,8 @@ mod tests {
         let fields = FlowFields::compile(&[field(-1.0), field(1.0)], &[], |params| {
             if params.center_m[0] < 0.0 { 1 } else { 2 }
         });
-        assert_eq!(
-            fields.force_at(Vec3::ZERO, 3),
-            Vec3::ZERO,
-            "the forces cancel"
-        );
+        // The forces cancel.
+        assert_eq!(fields.force_at(Vec3::ZERO, 3), Vec3::ZERO);
         assert_eq!(fields.force_at(Vec3::ZERO, 1), Vec3::new(0.5, 0.0, 0.0));
         assert_eq!(fields.force_at(Vec3::ZERO, 2), Vec3::new(-0.5, 0.0, 0.0));
         assert_eq!(fields.force_at(Vec3::ZERO, 4), Vec3::ZERO);

@@ -104,18 +104,12 @@ mod tests {
         let from = Vec3::NEG_X * 2.0;
         assert_eq!(force_on(from, Vec3::ZERO), Vec3::ZERO, "same velocity");
         assert_eq!(force_on(from, Vec3::NEG_X), Vec3::ZERO, "moving apart");
-        assert_eq!(
-            force_on(from * 2.0, Vec3::X),
-            Vec3::ZERO,
-            "beyond the horizon"
-        );
+        // Beyond the horizon.
+        assert_eq!(force_on(from * 2.0, Vec3::X), Vec3::ZERO);
         let wide = from + Vec3::Z * 1.21;
         assert_eq!(force_on(wide, Vec3::X), Vec3::ZERO, "passes wide enough");
-        assert_eq!(
-            force_on(Vec3::ZERO, Vec3::X),
-            Vec3::ZERO,
-            "at the owner's center"
-        );
+        // At the owner's center.
+        assert_eq!(force_on(Vec3::ZERO, Vec3::X), Vec3::ZERO);
     }
 
     #[test]
@@ -175,10 +169,7 @@ mod tests {
             inside.distance(Vec3::X * (2.0 / BRAKE_SECS)) < 1e-3,
             "{inside}"
         );
-        assert_eq!(
-            braking(0.0, Vec3::NEG_X),
-            Vec3::ZERO,
-            "at the owner's center no direction is better"
-        );
+        // At the owner's center no direction is better.
+        assert_eq!(braking(0.0, Vec3::NEG_X), Vec3::ZERO);
     }
 }

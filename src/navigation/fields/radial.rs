@@ -136,9 +136,7 @@ mod tests {
                 .distance(Vec3::new(-half, 0.0, half))
                 < 1e-6
         );
-        assert!(
-            field.force_at(Vec3::Y).distance(Vec3::Y * 0.5) < 1e-6,
-            "vertical"
-        );
+        // Vertical.
+        assert!(field.force_at(Vec3::Y).distance(Vec3::Y * 0.5) < 1e-6);
     }
 }

@@ -122,10 +122,8 @@ mod tests {
         assert!(judge.judge(ClockTrust::Machine, today, at(0)).0);
         assert!(!judge.judge(network, today, at(0)).0);
         is_set.store(true, Ordering::Relaxed);
-        assert!(
-            !judge.judge(network, today, at(5)).0,
-            "it asks every ten seconds"
-        );
+        // It asks every ten seconds.
+        assert!(!judge.judge(network, today, at(5)).0);
         assert!(judge.judge(network, today, at(10)).0);
         is_set.store(false, Ordering::Relaxed);
         assert!(judge.judge(network, today, at(3600)).0);

@@ -480,10 +480,8 @@ mod tests {
                 .change_user("Desk", pin(Role::View, None), TIME)
                 .is_err()
         );
-        assert!(
-            accounts.user("Eve").is_none(),
-            "a refused change leaves nothing"
-        );
+        // A refused change leaves nothing.
+        assert!(accounts.user("Eve").is_none());
         for name in ["", "  ", "a\nb", &"x".repeat(33), "<b>"] {
             assert!(
                 accounts
@@ -516,10 +514,8 @@ mod tests {
                 .unwrap();
         }
         assert_eq!(accounts.devices.len(), DEVICES_MAX);
-        assert!(
-            accounts.pin_device(&device).is_some(),
-            "others make room first"
-        );
+        // Others make room first.
+        assert!(accounts.pin_device(&device).is_some());
         accounts
             .change_user("ada", with_password(Role::Admin), TIME)
             .unwrap();

@@ -239,10 +239,8 @@ mod tests {
         let watching = start + IDLE_MAX;
         assert!(sessions.find(&secret, false, watching).is_some());
         let later = watching + Duration::from_secs(1);
-        assert!(
-            sessions.find(&secret, false, later).is_none(),
-            "watching is no use"
-        );
+        // Watching is no use.
+        assert!(sessions.find(&secret, false, later).is_none());
 
         let (first, _) = sessions.begin("ada", false, start).unwrap();
         let (second, _) = sessions.begin("bob", false, start).unwrap();

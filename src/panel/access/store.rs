@@ -114,10 +114,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let state = folder.path().join("state");
         let (store, accounts) = Store::open(Some(state.clone())).unwrap();
-        assert!(
-            !state.exists(),
-            "nothing is written before there are accounts"
-        );
+        // Nothing is written before there are accounts.
+        assert!(!state.exists());
         store.write(2, &accounts.text()).unwrap();
         store.write(1, b"older").unwrap();
         let path = state.join(ACCOUNTS_FILE);

@@ -66,11 +66,8 @@ fn a_login_gives_a_new_session_and_ends_the_one_that_was_sent() {
         "the old session still works"
     );
     assert_eq!(again.get("/api/v1/status").status, 200);
-    assert_eq!(
-        admin.clone().get("/api/v1/status").status,
-        200,
-        "another device"
-    );
+    // Another device.
+    assert_eq!(admin.clone().get("/api/v1/status").status, 200);
     let used = again.clone();
     assert_eq!(
         again.post("/api/v1/logout", json!({})).json["user"],

@@ -88,11 +88,8 @@ impl TestServer {
             state_folder: Some(folder.path().to_path_buf()),
         };
         let server = PanelServer::bind(&options, links).unwrap().unwrap();
-        assert_eq!(
-            server.service(),
-            None,
-            "only this machine can reach the panel"
-        );
+        // Only this machine can reach the panel.
+        assert_eq!(server.service(), None);
         let address = server.url().split_once("://").unwrap().1.to_owned();
         let stop: Arc<AtomicBool> = Arc::default();
         let serving = Arc::clone(&stop);

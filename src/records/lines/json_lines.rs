@@ -241,10 +241,8 @@ mod tests {
         assert_eq!(lines.next::<u32>("number").unwrap(), Some(2));
         let mut lines = reader("\u{feff}\n1\n\u{feff}2\n");
         assert_eq!(lines.next::<u32>("number").unwrap(), Some(1));
-        assert!(
-            lines.next::<u32>("number").is_err(),
-            "a mark inside of the file"
-        );
+        // A mark inside of the file.
+        assert!(lines.next::<u32>("number").is_err());
     }
 
     #[test]

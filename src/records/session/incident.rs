@@ -378,10 +378,8 @@ mod tests {
         let editor = Editor::open(None, None).unwrap();
         let start = SessionStart::new(None, &editor.site().file.simulation, &editor);
         let (_log, _ticks, mut writer, _) = create_incidents(folder.path(), start).unwrap();
-        assert!(
-            writer.write("early").unwrap().is_none(),
-            "nothing is kept yet"
-        );
+        // Nothing is kept yet.
+        assert!(writer.write("early").unwrap().is_none());
         for number in 0..INCIDENTS_MAX + 5 {
             let old = folder.path().join(format!("2020-01-{number:02}"));
             std::fs::create_dir(&old).unwrap();

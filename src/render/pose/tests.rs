@@ -225,10 +225,8 @@ fn states_follow_their_agents_when_others_appear_and_disappear() {
     animator.advance(0.1, &[with_id(1), with_id(5), with_id(9)], bodies);
     let phase = animator.swimmers[1].phase;
     animator.advance(0.0, &[with_id(5), with_id(7)], bodies);
-    assert_eq!(
-        animator.swimmers[0].phase, phase,
-        "the state of agent 5 is kept"
-    );
+    // The state of agent 5 is kept.
+    assert_eq!(animator.swimmers[0].phase, phase);
     assert_eq!(
         animator.swimmers.iter().map(|s| s.id).collect::<Vec<_>>(),
         [5, 7]

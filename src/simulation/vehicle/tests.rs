@@ -107,10 +107,8 @@ fn turning_respects_the_limits_of_turn_and_climb() {
         Vec3::NEG_X,
         TurnLimits::new(0.0, climb).unlimited(),
     );
-    assert!(
-        back.distance(Vec3::NEG_X) < 1e-6,
-        "without a limit the body turns in place"
-    );
+    // Without a limit the body turns in place.
+    assert!(back.distance(Vec3::NEG_X) < 1e-6);
     assert_eq!(
         turn_towards(&water, Vec3::X, Vec3::Z, TurnLimits::new(0.0, climb)).distance(Vec3::X),
         0.0

@@ -102,11 +102,8 @@ fn uncovered_floor_is_learned_quickly() {
     let mut covered = lit(120);
     covered[..400].fill(15);
     for _ in 0..200 {
-        assert_eq!(
-            floor.show(&covered),
-            0,
-            "the dark area was there from the first frame"
-        );
+        // The dark area was there from the first frame.
+        assert_eq!(floor.show(&covered), 0);
     }
     for _ in 0..60 {
         assert_eq!(floor.show(&lit(120)), 0);

@@ -49,11 +49,8 @@ fn fish_shelter_under_a_still_shadow_only() {
     fish.motion.cruise_mps = 0.4;
     let mut pool = start(&wide(vec![fish]), &[(at(2.0, 0.1), Vec3::Z)]);
     run(&mut pool, 1.0, &square(4.9));
-    assert_eq!(
-        executed(&pool, 0),
-        [""; 0],
-        "the shadow has not stood still long enough"
-    );
+    // The shadow has not stood still long enough.
+    assert_eq!(executed(&pool, 0), [""; 0]);
     let seen = square(5.0);
     run(&mut pool, 15.0, &seen);
     let body = pool.world().agents.bodies[0];
@@ -190,11 +187,8 @@ fn children_swim_beside_their_mother_and_she_waits_for_them() {
         "{}",
         offset(1)
     );
-    assert_eq!(
-        executed(&pool, 2),
-        ["ahead"],
-        "the children are near, so the mother does not wait"
-    );
+    // The children are near, so the mother does not wait.
+    assert_eq!(executed(&pool, 2), ["ahead"]);
     // The test places both children far behind the mother.
     let mother_m = bodies[2].position_m;
     pool.place(0, mother_m - Vec3::X * 1.1, Vec3::NEG_X);
@@ -314,11 +308,8 @@ fn combined_actions_act_when_any_or_all_parts_can() {
     let (count, first) = force(CombinedMode::Any, 0.0);
     assert_eq!(count, 1);
     assert!(first.distance(Vec3::new(-1.0, 0.0, -1.0)) < 1e-4, "{first}");
-    assert_eq!(
-        force(CombinedMode::All, 0.0).0,
-        0,
-        "one part cannot be executed"
-    );
+    // One part cannot be executed.
+    assert_eq!(force(CombinedMode::All, 0.0).0, 0);
     let (_, sum) = force(CombinedMode::All, 1.0);
     assert!(sum.distance(Vec3::new(-1.5, 0.0, -0.5)) < 1e-4, "{sum}");
 }

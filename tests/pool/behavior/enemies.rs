@@ -45,31 +45,19 @@ fn fish_flee_from_a_visible_enemy_within_the_flee_distance() {
     );
     let boost = decision.proposal.boost.unwrap();
     assert_eq!((boost.scale, boost.hold_secs), (1.0, 1.0));
-    assert_eq!(
-        decide(Some(1.5), at(0.0, 2.0), vec![]).actions,
-        0,
-        "beyond the flee distance"
-    );
-    assert_eq!(
-        decide(None, at(0.0, 4.9), vec![]).actions,
-        1,
-        "without a flee distance the sight radius counts"
-    );
-    assert_eq!(
-        decide(None, at(-2.0, 0.2), vec![]).actions,
-        0,
-        "the enemy is behind, outside the field of view"
-    );
+    // Beyond the flee distance.
+    assert_eq!(decide(Some(1.5), at(0.0, 2.0), vec![]).actions, 0);
+    // Without a flee distance the sight radius counts.
+    assert_eq!(decide(None, at(0.0, 4.9), vec![]).actions, 1);
+    // The enemy is behind, outside the field of view.
+    assert_eq!(decide(None, at(-2.0, 0.2), vec![]).actions, 0);
     let rock = ObstacleParams::Sphere(SphereParams {
         visible: true,
         center_m: [0.0, Y, 1.0],
         radius_m: 0.5,
     });
-    assert_eq!(
-        decide(None, at(0.0, 2.0), vec![rock]).actions,
-        0,
-        "a rock hides the enemy"
-    );
+    // A rock hides the enemy.
+    assert_eq!(decide(None, at(0.0, 2.0), vec![rock]).actions, 0);
 }
 
 #[test]
@@ -90,14 +78,10 @@ fn larger_agents_are_seen_earlier_and_prey_is_seen_farther() {
         pool.decision(0).actions == 1
     };
     assert!(!sees(|_| {}), "8 m away, sight radius 5 m");
-    assert!(
-        sees(|fish| fish.perception.size_gain = 0.5),
-        "three times as large: 5 m * (1 + 0.5 * 2) = 10 m"
-    );
-    assert!(
-        !sees(|fish| fish.perception.prey_sight_radius_m = 9.0),
-        "the sight radius for prey does not apply to other agents"
-    );
+    // Three times as large: 5 m * (1 + 0.5 * 2) = 10 m.
+    assert!(sees(|fish| fish.perception.size_gain = 0.5));
+    // The sight radius for prey does not apply to other agents.
+    assert!(!sees(|fish| fish.perception.prey_sight_radius_m = 9.0));
     assert!(sees(|fish| {
         fish.perception.prey_sight_radius_m = 9.0;
         fish.relations.insert("prey".into(), vec!["hunter".into()]);
@@ -153,10 +137,8 @@ fn fish_are_less_afraid_of_an_enemy_that_does_not_hunt() {
         assert!(decide(true, 0.5, 2.0, flees), "it hunts");
         assert!(!decide(false, 0.5, 2.0, flees), "it does not hunt");
         assert!(decide(false, 0.5, 1.3, flees), "too near in any case");
-        assert!(
-            decide(false, 1.0, 2.0, flees),
-            "every enemy is feared alike"
-        );
+        // Every enemy is feared alike.
+        assert!(decide(false, 1.0, 2.0, flees));
         assert!(!decide(false, 0.0, 0.6, flees), "it is ignored");
     }
 }
@@ -288,16 +270,11 @@ fn the_hiding_place_is_behind_the_nearest_suitable_rock() {
     let place = Vec3::new(2.0, 0.0, 0.0) + from_enemy.normalize() * (from_enemy.length() + 0.4);
     assert_eq!(count, 1);
     assert!(direction.distance(place.normalize()) < 1e-3, "{direction}");
-    assert_eq!(
-        run(&[(1.8, 0.9)]).0,
-        0,
-        "a rock towards the enemy and not much nearer than it is unsuitable"
-    );
+    // A rock towards the enemy and not much nearer than it is unsuitable.
+    assert_eq!(run(&[(1.8, 0.9)]).0, 0);
     assert_eq!(run(&[(-2.9, 1.5)]).0, 0, "the rock is too far away");
-    assert!(
-        run(&[(-0.2, 1.3), (-0.2, -1.1)]).1.z < 0.0,
-        "the nearer rock is chosen"
-    );
+    // The nearer rock is chosen.
+    assert!(run(&[(-0.2, 1.3), (-0.2, -1.1)]).1.z < 0.0);
     assert_eq!(run(&[]).0, 0, "without a rock there is no hiding place");
 }
 

@@ -141,11 +141,8 @@ fn a_limit_makes_a_need_active_and_a_catch_resets_it() {
             break;
         }
     }
-    assert_eq!(
-        active_at,
-        Some(60),
-        "the variable grows by 1 per second and the limit is 1"
-    );
+    // The variable grows by 1 per second and the limit is 1.
+    assert_eq!(active_at, Some(60));
     let near = pool.world().agents.bodies[0].position_m + Vec3::X * 0.15;
     pool.place(1, near, Vec3::X);
     tick(&mut pool);
@@ -154,11 +151,8 @@ fn a_limit_makes_a_need_active_and_a_catch_resets_it() {
     assert_eq!(pool.active_need(0), "", "the catch has satisfied the need");
     assert!(pool.set_need("hunter", "only", 2.0));
     tick(&mut pool);
-    assert_eq!(
-        pool.active_need(0),
-        "only",
-        "the director has set the variable beyond the limit"
-    );
+    // The director has set the variable beyond the limit.
+    assert_eq!(pool.active_need(0), "only");
 }
 
 #[test]

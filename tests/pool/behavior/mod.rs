@@ -1,12 +1,5 @@
 //! Tests of the rules of minds, perception and actions. Each test runs its own small pool.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::print_stdout,
-    reason = "tests may"
-)]
-
 mod company;
 mod edges;
 mod enemies;

@@ -97,11 +97,8 @@ fn repair_2_scattered_fish_turn_back_but_the_leader_does_not() {
         force.distance(Vec3::new(-1.2, 0.0, 0.3).normalize()) < 1e-3,
         "cohesion in all directions: {force}"
     );
-    assert_eq!(
-        force_with_other_behind(1.7).0,
-        0,
-        "beyond the alignment radius the fish is a leader"
-    );
+    // Beyond the alignment radius the fish is a leader.
+    assert_eq!(force_with_other_behind(1.7).0, 0);
 }
 
 #[test]
@@ -121,16 +118,10 @@ fn repair_3_a_straggler_hurries_after_the_school() {
         boost_with_other_at(Vec3::new(1.8, 0.0, 0.0)),
         Some((0.5, 0.0, 0.8))
     );
-    assert_eq!(
-        boost_with_other_at(Vec3::new(1.2, 0.0, 0.0)),
-        None,
-        "the mate is near enough"
-    );
-    assert_eq!(
-        boost_with_other_at(Vec3::new(-0.2, 0.0, 1.8)),
-        None,
-        "the mate is not ahead"
-    );
+    // The mate is near enough.
+    assert_eq!(boost_with_other_at(Vec3::new(1.2, 0.0, 0.0)), None);
+    // The mate is not ahead.
+    assert_eq!(boost_with_other_at(Vec3::new(-0.2, 0.0, 1.8)), None);
 }
 
 #[test]
@@ -186,10 +177,8 @@ fn an_investigated_agent_is_a_flock_mate_if_known_is_a_flock_relation() {
         executed(&pool, 0) == ["flock"]
     };
     assert!(swims_with_it(&["friend", "known"]));
-    assert!(
-        !swims_with_it(&["friend"]),
-        "a stranger of another species is no flock mate"
-    );
+    // A stranger of another species is no flock mate.
+    assert!(!swims_with_it(&["friend"]));
 }
 
 #[test]
@@ -281,11 +270,8 @@ fn an_action_can_replace_the_radii_and_angles_of_its_species() {
         (executed(&pool, 0), pool.decision(0).proposal.force)
     };
     let behind = Vec3::new(-3.5, 0.0, 0.0);
-    assert_eq!(
-        force(&fish, behind).0,
-        [""; 0],
-        "beyond the radii of the species"
-    );
+    // Beyond the radii of the species.
+    assert_eq!(force(&fish, behind).0, [""; 0]);
     fish.mind.needs[0].actions.push("wide".into());
     let (acts, pull) = force(&fish, behind);
     assert_eq!(acts, ["wide"]);

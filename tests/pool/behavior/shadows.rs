@@ -37,11 +37,8 @@ fn fish_flee_from_the_shadow_at_their_own_depth() {
         *pool.decision(0)
     };
     let edge = 6.0 + 0.6 + 0.1;
-    assert_eq!(
-        decide(at(edge + 0.51, 0.0), Vec3::X, 0.0).actions,
-        0,
-        "beyond the flee distance"
-    );
+    // Beyond the flee distance.
+    assert_eq!(decide(at(edge + 0.51, 0.0), Vec3::X, 0.0).actions, 0);
     let near = decide(at(edge + 0.49, 0.0), Vec3::Z, 0.0);
     assert!(
         near.proposal.force.distance(Vec3::new(1.0, 0.0, -1.0)) < 1e-3,
@@ -49,11 +46,8 @@ fn fish_flee_from_the_shadow_at_their_own_depth() {
         near.proposal.force
     );
     assert!(near.proposal.boost.is_none() && !near.proposal.turns_in_place);
-    assert_eq!(
-        decide(at(edge + 0.3, 0.0), Vec3::X, 60.0).actions,
-        0,
-        "the shadow stands still"
-    );
+    // The shadow stands still.
+    assert_eq!(decide(at(edge + 0.3, 0.0), Vec3::X, 60.0).actions, 0);
     let under = decide(at(6.2, 0.0), Vec3::X, 0.0);
     assert!(
         under.proposal.turns_in_place && under.proposal.boost.is_some(),
@@ -93,36 +87,22 @@ fn fish_leave_the_way_of_a_walking_visitor_sideways() {
     // about as far from the square.
     let ahead = at(1.0, 0.2);
     for outline in [&[][..], &square] {
-        assert_eq!(
-            decide(0.0, 1.0, ahead, outline).actions,
-            0,
-            "without prediction the shadow is too far away"
-        );
-        assert_eq!(
-            decide(1.0, 0.0, ahead, outline).actions,
-            0,
-            "the visitor stands"
-        );
-        assert_eq!(
-            decide(1.0, -1.0, ahead, outline).actions,
-            0,
-            "the visitor walks away"
-        );
-        assert_eq!(
-            decide(0.02, 1.0, ahead, outline).actions,
-            0,
-            "the predicted way is too short"
-        );
+        // Without prediction the shadow is too far away.
+        assert_eq!(decide(0.0, 1.0, ahead, outline).actions, 0);
+        // The visitor stands.
+        assert_eq!(decide(1.0, 0.0, ahead, outline).actions, 0);
+        // The visitor walks away.
+        assert_eq!(decide(1.0, -1.0, ahead, outline).actions, 0);
+        // The predicted way is too short.
+        assert_eq!(decide(0.02, 1.0, ahead, outline).actions, 0);
         let aside = decide(1.0, 1.0, ahead, outline);
         assert!(
             aside.proposal.force.distance(Vec3::new(-1.0, 0.0, 1.0)) < 1e-3,
             "the fish does not leave the way sideways: {}",
             aside.proposal.force
         );
-        assert!(
-            !aside.proposal.turns_in_place,
-            "the shadow is not overhead yet"
-        );
+        // The shadow is not overhead yet.
+        assert!(!aside.proposal.turns_in_place);
     }
     // The predicted way of the visitor ends after 1.2 m. A fish farther ahead flees in the direction in which the visitor
     // walks.

@@ -29,10 +29,8 @@ fn force_is_limited_and_accelerates_the_mass() {
         way.distance(body.velocity_mps / 60.0) < 1e-5,
         "position changes by velocity times tick: {way}"
     );
-    assert!(
-        body.forward.distance(body.velocity_mps.normalize()) < 1e-4,
-        "the heading follows the velocity"
-    );
+    // The heading follows the velocity.
+    assert!(body.forward.distance(body.velocity_mps.normalize()) < 1e-4);
 }
 
 #[test]
@@ -156,8 +154,6 @@ fn obstacles_beyond_the_goal_are_ignored() {
     };
     assert!(avoids(5.0), "the goal is behind the rock");
     assert!(!avoids(0.8), "the goal is in front of the rock");
-    assert!(
-        avoids(-1.0),
-        "the goal is behind the fish, which still swims towards the rock"
-    );
+    // The goal is behind the fish, which still swims towards the rock.
+    assert!(avoids(-1.0));
 }

@@ -1,7 +1,5 @@
 //! A running pool with its desk, for tests of edits. The desk opens a copy of the shipped site and receives commands.
 
-#![allow(dead_code, missing_docs)]
-
 use std::path::{Path, PathBuf};
 
 use glam::{Vec2, Vec3};

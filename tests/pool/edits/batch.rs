@@ -57,11 +57,8 @@ fn a_batch_with_an_impossible_command_changes_nothing() {
         assert!(problems.contains(reason), "{problems}");
         assert_eq!(pool.texts(), texts);
         assert_eq!(pool.configured(), configured);
-        assert_eq!(
-            pool.desk.editor().undo_depths(),
-            depths,
-            "undo and redo are kept"
-        );
+        // Undo and redo are kept.
+        assert_eq!(pool.desk.editor().undo_depths(), depths);
     }
     for commands in [json!([]), json!(vec![set_population(1); 101])] {
         let batch = json!({"command": "batch", "commands": commands});

@@ -79,11 +79,8 @@ fn individuals_can_be_named_and_unnamed() {
     pool.run(3);
     let ida = named(&pool);
     assert_eq!(ida.len(), 1);
-    assert_eq!(
-        pool.count("trout"),
-        count,
-        "the named individual counts in the population"
-    );
+    // The named individual counts in the population.
+    assert_eq!(pool.count("trout"), count);
     pool.set("scene:pool", "individuals[0].groups", json!(["elders"]));
     pool.run(3);
     assert_eq!(named(&pool), ida, "the individual keeps its id");
@@ -115,11 +112,8 @@ fn director_events_apply_and_end() {
     pool.command(set);
     pool.step();
     assert!(hunts(&mut pool));
-    assert_eq!(
-        pool.desk.editor().undo_depths(),
-        depths,
-        "a momentary event cannot be undone"
-    );
+    // A momentary event cannot be undone.
+    assert_eq!(pool.desk.editor().undo_depths(), depths);
     // A scare raises the allowed speed of the fish, and the event `calm` resets it to the cruise speed.
     pool.visitor(Vec2::ZERO, 0.0);
     pool.run(30);

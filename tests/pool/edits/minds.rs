@@ -116,10 +116,8 @@ fn relations_change_which_agents_are_fled_from() {
     );
     check_edit(&mut pool, remove, meet, |p| !meet(p));
     pool.set("species:herring", "relations", json!({}));
-    assert!(
-        !meet(&mut pool),
-        "the agent seen last is no longer an enemy"
-    );
+    // The agent seen last is no longer an enemy.
+    assert!(!meet(&mut pool));
 }
 
 #[test]
@@ -169,10 +167,8 @@ fn the_mind_of_one_individual_can_be_overridden() {
     pool.run(30);
     assert!(dreams(&mut pool), "half a second is thirty ticks");
     pool.step();
-    assert!(
-        !dreams(&mut pool),
-        "after it, the individual has its own mind again"
-    );
+    // After it, the individual has its own mind again.
+    assert!(!dreams(&mut pool));
     pool.command(json!({"command": "override_mind", "id": id, "secs": 5, "mind": {"of": "species", "name": "shark"}}));
     pool.step();
     // An edit of the individual's species does not end the override.
@@ -210,8 +206,6 @@ fn an_edit_keeps_the_memory_of_agents() {
         json!({"action": "wander"}),
     );
     pool.step();
-    assert!(
-        hunts(&pool),
-        "an edit elsewhere does not switch hunting off"
-    );
+    // An edit elsewhere does not switch hunting off.
+    assert!(hunts(&pool));
 }

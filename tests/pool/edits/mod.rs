@@ -1,14 +1,6 @@
 //! Tests of edits in a running pool. Each kind of change affects the fish at the next tick. Undo restores the configuration
 //! of the pool and the documents.
 
-#![allow(
-    clippy::needless_pass_by_value,
-    clippy::panic,
-    clippy::print_stderr,
-    clippy::unwrap_used,
-    reason = "tests may"
-)]
-
 mod batch;
 mod director;
 mod minds;
@@ -146,11 +138,8 @@ fn values_that_need_a_restart_are_reported_and_not_applied() {
     pool.set("scene:pool", "pool.margin_m", json!(0.2));
     pool.step();
     assert_eq!(pool.simulation.dt_secs(), tick);
-    assert_eq!(
-        pool.simulation.world().water.surface.width_m,
-        6.0,
-        "a new surface applies at once, to the fish and to the picture"
-    );
+    // A new surface applies at once, to the fish and to the picture.
+    assert_eq!(pool.simulation.world().water.surface.width_m, 6.0);
     pool.command(json!({"command": "undo"}));
     pool.command(json!({"command": "undo"}));
     pool.command(json!({"command": "undo"}));
@@ -169,11 +158,8 @@ fn saving_writes_changed_documents_and_keeps_comments() {
     pool.set("species:trout", "motion.cruise_mps", json!(0.25));
     pool.command(json!({"command": "add_species", "name": "zander", "like": "trout", "count": 2}));
     assert_eq!(pool.desk.document_status().unsaved.len(), 3);
-    assert_eq!(
-        file("species/trout.toml"),
-        trout,
-        "nothing is written before the save"
-    );
+    // Nothing is written before the save.
+    assert_eq!(file("species/trout.toml"), trout);
     pool.command(json!({"command": "save"}));
     assert_eq!(pool.desk.document_status().unsaved, []);
     assert_eq!(
@@ -185,11 +171,8 @@ fn saving_writes_changed_documents_and_keeps_comments() {
         file("scenes/pool.toml"),
         scene.replace("trout = 6\n", "trout = 6\nzander = 2\n")
     );
-    assert_eq!(
-        file("species/.generations/trout.toml.000001"),
-        trout,
-        "the old version is kept"
-    );
+    // The old version is kept.
+    assert_eq!(file("species/.generations/trout.toml.000001"), trout);
     // After undo and another save, the files on disk have their first content again.
     pool.command(json!({"command": "undo"}));
     pool.command(json!({"command": "undo"}));

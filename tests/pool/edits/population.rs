@@ -32,10 +32,8 @@ fn quantities_and_individuals() {
         ids
     };
     let kept: Vec<u32> = others(&pool);
-    assert!(
-        kept.iter().all(|id| ids.contains(id)),
-        "the other individuals keep their ids"
-    );
+    // The other individuals keep their ids.
+    assert!(kept.iter().all(|id| ids.contains(id)));
     let at = json!([0.1, -0.6, 0.2]);
     let add = json!({"command": "add_individual", "species": "trout", "position_m": at});
     let next = pool.simulation.world().agents.ids.iter().max().unwrap() + 1;
@@ -45,10 +43,8 @@ fn quantities_and_individuals() {
         |p| p.count("trout") == 6,
         |p| p.count("trout") == 7,
     );
-    assert!(
-        pool.index(next).is_none(),
-        "undo removes the added individual"
-    );
+    // Undo removes the added individual.
+    assert!(pool.index(next).is_none());
     pool.command(json!({"command": "add_individual", "species": "trout", "position_m": at}));
     let newest = *pool.simulation.world().agents.ids.iter().max().unwrap();
     assert!(newest > next, "an id is never used twice");
@@ -117,11 +113,8 @@ fn naming_an_individual_does_not_replace_it() {
     assert!(!pool.simulation.world().agents.bodies[nemo].teleported);
     pool.run(2);
     pool.command(json!({"command": "undo"}));
-    assert_eq!(
-        living(&pool),
-        before,
-        "undo removes the name, not the individual"
-    );
+    // Undo removes the name, not the individual.
+    assert_eq!(living(&pool), before);
     assert_eq!(named(&pool), None);
 }
 
@@ -145,10 +138,8 @@ fn species_can_be_added_and_removed() {
             name: "zander".into(),
         })
         .unwrap();
-    assert!(
-        text.contains("# Trout: lives among rocks"),
-        "the copy keeps the comments"
-    );
+    // The copy keeps the comments.
+    assert!(text.contains("# Trout: lives among rocks"));
     let remove = json!({"command": "remove_species", "name": "zander"});
     check_edit(
         &mut pool,
@@ -244,9 +235,7 @@ fn scenes_are_switched() {
                 && p.simulation.world().solids.is_empty()
         },
     );
-    assert!(
-        pool.index(first).is_some(),
-        "individuals of species in both scenes stay"
-    );
+    // Individuals of species in both scenes stay.
+    assert!(pool.index(first).is_some());
     assert_eq!(pool.desk.document_status().scene, "pool");
 }

@@ -2,14 +2,6 @@
 //! are scenes that the tool `ir-scene` in that folder renders. Rendered scenes are cached in `target/ir-scenes`. Their names
 //! are a hash of the tool and its arguments.
 
-#![allow(
-    clippy::panic,
-    clippy::print_stderr,
-    clippy::print_stdout,
-    reason = "a test prints what it skips and measures, and fails by panicking"
-)]
-#![allow(dead_code, reason = "not every test binary uses all of it")]
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};

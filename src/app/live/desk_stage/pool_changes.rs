@@ -272,14 +272,10 @@ mod tests {
         let first = edit("ada", "surface.width_m", 0);
         assert!(edit("ada", "surface.width_m", 900).joins(&first));
         assert!(!edit("ada", "surface.width_m", 1100).joins(&first), "late");
-        assert!(
-            !edit("bob", "surface.width_m", 100).joins(&first),
-            "another client"
-        );
-        assert!(
-            !edit("ada", "surface.height_m", 100).joins(&first),
-            "another value"
-        );
+        // Another client.
+        assert!(!edit("bob", "surface.width_m", 100).joins(&first));
+        // Another value.
+        assert!(!edit("ada", "surface.height_m", 100).joins(&first));
         assert!(LastEdit::of(&source("ada"), &EditorStep::Undo.into(), begin).is_none());
     }
 
