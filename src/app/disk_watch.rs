@@ -113,6 +113,7 @@ mod tests {
     use super::*;
     use crate::control::{Board, DeskEvent, EventKind, Reason, desk_queue};
     use crate::runtime::{HangPolicy, StopFlag, Supervisor};
+    use shoal_testing::assert_message;
     use std::path::Path;
     use std::sync::Arc;
     use std::sync::mpsc::Receiver;
@@ -235,10 +236,7 @@ mod tests {
         let site = watched.site();
         write(&site, b"one = \xff\xfe\n");
         let detail = watched.begun();
-        assert!(
-            detail.contains("site.toml") && detail.contains("UTF-8"),
-            "{detail}"
-        );
+        assert_message(&detail, &["site.toml", "UTF-8"]);
         write(&site, b"one = 2\n");
         watched.answer(&[]);
         assert!(watched.has_ended());

@@ -148,6 +148,7 @@ mod tests {
         frame_of, noisy,
     };
     use crate::calibration::texture::{MeanFrame, find_texture_marks};
+    use shoal_testing::assert_near;
 
     fn full_round(detector: &mut DriftDetector, levels: &[u8]) -> Option<Drift> {
         for _ in 1..detector.mark_count() {
@@ -185,10 +186,7 @@ mod tests {
                     (drift.shift_px - shift.length()).abs() < 0.33,
                     "{shift} {gain}: {drift:?}"
                 );
-                assert!(
-                    (drift.shift_m - 0.01 * shift.length()).abs() < 0.0033,
-                    "{drift:?}"
-                );
+                assert_near(drift.shift_m, 0.01 * shift.length(), 0.0033);
             }
         }
     }

@@ -444,6 +444,7 @@ mod tests {
     use super::*;
     use crate::calibration::sample::{Noise, grid, view};
     use crate::geometry::FloorFromCamera;
+    use shoal_testing::assert_near;
 
     #[test]
     fn exact_points_give_the_exact_map() {
@@ -461,18 +462,8 @@ mod tests {
             assert!((lens.k1() - k1).abs() < 1e-6 && (lens.k2() - k2).abs() < 1e-6);
             let found = FloorFromCamera::new(lens, fit.homography()).expect("the fit is a map");
             let p = DVec2::new(400.0, 200.0);
-            assert!(
-                found
-                    .floor_from_camera(p)
-                    .distance(view.floor_from_camera(p))
-                    < 1e-8
-            );
-            assert!(
-                found
-                    .floor_from_camera(p)
-                    .distance(fit.plane_from_camera(p))
-                    < 1e-9
-            );
+            assert_near(found.floor_from_camera(p), view.floor_from_camera(p), 1e-8);
+            assert_near(found.floor_from_camera(p), fit.plane_from_camera(p), 1e-9);
         }
     }
 
@@ -505,11 +496,7 @@ mod tests {
             (0.85..1.15).contains(&ratio),
             "the spread is {ratio} of the predicted one"
         );
-        assert!(
-            (scatter.sqrt() / 0.002 - 1.0).abs() < 0.05,
-            "{}",
-            scatter.sqrt()
-        );
+        assert_near(scatter.sqrt() / 0.002, 1.0, 0.05);
     }
 
     #[test]

@@ -166,6 +166,7 @@ fn nearest_point_to_rays(poles: &[PoleMeasurement], height_m: f64) -> Option<DVe
 mod tests {
     use super::*;
     use crate::calibration::sample::Noise;
+    use shoal_testing::assert_message;
 
     const HEIGHT_M: f64 = 1.2;
 
@@ -264,10 +265,7 @@ mod tests {
             ),
         ] {
             let message = lamp_from_poles(&measured, height_m).unwrap_err();
-            assert!(
-                message.contains(wanted),
-                "expected \"{wanted}\", got: {message}"
-            );
+            assert_message(&message, &[wanted]);
         }
     }
 }

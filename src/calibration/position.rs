@@ -58,6 +58,7 @@ pub(super) fn camera_contradiction(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shoal_testing::assert_message;
 
     #[test]
     fn impossible_positions_are_rejected_with_the_reason() {
@@ -90,9 +91,9 @@ mod tests {
         assert_eq!(camera_contradiction(near, fitted, 0.05), None);
         let far = DVec3::new(0.6, 38.0, 0.9);
         let message = camera_contradiction(far, fitted, 0.05).expect("it is 34 m away");
-        assert!(
-            message.contains("near 0.60, 3.80, 0.90 m (± 0.05 m), 34.2 m away"),
-            "{message}"
+        assert_message(
+            &message,
+            &["near 0.60, 3.80, 0.90 m (± 0.05 m), 34.2 m away"],
         );
         // The fit is uncertain.
         assert_eq!(camera_contradiction(far, fitted, 10.0), None);

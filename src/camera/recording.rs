@@ -266,6 +266,7 @@ fn is_file_at(_: &File, _: &Path) -> bool {
 mod tests {
     use super::*;
     use crate::camera::{Source, SourceSpec};
+    use shoal_testing::assert_message;
 
     fn frame(n: u64, time_secs: f64, luma: Luma) -> Frame {
         Frame {
@@ -386,10 +387,7 @@ mod tests {
         let error = Recording::create(&path, 60.0, 30.0)
             .unwrap_err()
             .to_string();
-        assert!(
-            error.contains("a.y4m") && error.contains("it is a folder"),
-            "{error}"
-        );
+        assert_message(&error, &["a.y4m", "it is a folder"]);
         let unfinished = folder.path().join("b.y4m.unfinished");
         std::fs::create_dir(&unfinished).unwrap();
         assert!(Recording::create(&folder.path().join("b.y4m"), 60.0, 30.0).is_err());
@@ -408,10 +406,7 @@ mod tests {
         for _ in 0..2 {
             let error = Recording::create(&path, 60.0, 30.0).unwrap_err();
             let text = error.to_string();
-            assert!(
-                text.contains("a.y4m") && text.contains("another recording writes"),
-                "{text}"
-            );
+            assert_message(&text, &["a.y4m", "another recording writes"]);
             // A fixed bug: the reason was printed twice.
             assert!(std::error::Error::source(&error).is_none());
         }

@@ -91,6 +91,7 @@ fn special_kind(kind: std::fs::FileType) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shoal_testing::assert_message;
 
     #[test]
     fn only_regular_files_are_read() {
@@ -117,10 +118,9 @@ mod tests {
             let _socket = std::os::unix::net::UnixListener::bind(at("socket")).unwrap();
             assert!(read("socket").unwrap_err().contains("a socket"));
             std::os::unix::fs::symlink("nowhere", at("link")).unwrap();
-            assert!(
-                read("link")
-                    .unwrap_err()
-                    .contains("a link to nowhere, which does not exist")
+            assert_message(
+                read("link").unwrap_err(),
+                &["a link to nowhere, which does not exist"],
             );
             std::os::unix::fs::symlink("four", at("good")).unwrap();
             assert_eq!(read("good").unwrap(), b"four");

@@ -261,6 +261,7 @@ fn project(map: &DMat3, point: DVec2) -> DVec2 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shoal_testing::assert_near;
 
     /// Coefficients (k1, k2) from strong barrel to strong pincushion distortion, with and without a turning point of the curve.
     const TERMS: [(f64, f64); 8] = [
@@ -354,11 +355,10 @@ mod tests {
         let flipped = FloorFromCamera::new(*map.lens(), Homography(map.homography().0 * -3.0))
             .expect("the same map in other numbers");
         let p = DVec2::new(100.0, 300.0);
-        assert!(
-            flipped
-                .floor_from_camera(p)
-                .distance(map.floor_from_camera(p))
-                < 1e-12
+        assert_near(
+            flipped.floor_from_camera(p),
+            map.floor_from_camera(p),
+            1e-12,
         );
     }
 

@@ -162,6 +162,7 @@ fn flat(point: Vec3) -> Vec2 {
 mod tests {
     use super::super::Solid;
     use super::*;
+    use shoal_testing::assert_near;
 
     /// Returns a prism from y = −1 to 0. Its outline is a right triangle with the corners (0, 0), (1, 0) and (0, 1).
     fn triangle() -> Prism {
@@ -182,10 +183,7 @@ mod tests {
             ((0.25, -0.05, 0.25), -0.05, Vec3::Y),
         ] {
             let at = Vec3::from(at);
-            assert!(
-                (solid.signed_distance_m(at) - distance).abs() < 1e-6,
-                "{at}"
-            );
+            assert_near(solid.signed_distance_m(at), distance, 1e-6);
             assert!(
                 solid.outward(at).distance(outward) < 1e-5,
                 "{at}: {}",

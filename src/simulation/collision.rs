@@ -188,6 +188,7 @@ fn exit_direction(solids: &[Solid], from_m: Vec3) -> Vec3 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shoal_testing::assert_near;
 
     const ROCK: [Solid; 1] = [Solid::Sphere {
         center_m: Vec3::ZERO,
@@ -236,22 +237,13 @@ mod tests {
             )
         };
         let slide = end(CollisionResponse::Slide);
-        assert!(
-            slide.position_m.distance(Vec3::new(0.4, 0.0, 1.0)) < 1e-3,
-            "{slide:?}"
-        );
+        assert_near(slide.position_m, Vec3::new(0.4, 0.0, 1.0), 1e-3);
         assert!(slide.velocity_mps.distance(Vec3::Z) < 1e-5);
         let bounce = end(CollisionResponse::Bounce);
-        assert!(
-            bounce.position_m.distance(Vec3::new(0.1, 0.0, 1.0)) < 1e-3,
-            "{bounce:?}"
-        );
+        assert_near(bounce.position_m, Vec3::new(0.1, 0.0, 1.0), 1e-3);
         assert!(bounce.velocity_mps.distance(Vec3::new(-0.5, 0.0, 1.0)) < 1e-5);
         let stopped = end(CollisionResponse::PushOut);
-        assert!(
-            stopped.position_m.distance(Vec3::new(0.4, 0.0, 0.4)) < 1e-3,
-            "{stopped:?}"
-        );
+        assert_near(stopped.position_m, Vec3::new(0.4, 0.0, 0.4), 1e-3);
         assert!(stopped.velocity_mps.distance(Vec3::Z) < 1e-5);
     }
 

@@ -223,6 +223,7 @@ fn turned(normal: [f32; 3], ratio: Vec2) -> [f32; 3] {
 mod tests {
     use super::*;
     use crate::site::load;
+    use shoal_testing::assert_message;
 
     fn surface(width_m: f32, height_m: f32) -> Surface {
         Surface {
@@ -339,10 +340,7 @@ mod tests {
         assert_eq!(pool.fit_warnings(&Surface::default()), []);
         assert_eq!(pool.kind_warning(SurfaceKind::Floor), None);
         let warning = pool.kind_warning(SurfaceKind::Wall).unwrap();
-        assert!(
-            warning.contains("floor") && warning.contains("wall"),
-            "{warning}"
-        );
+        assert_message(&warning, &["floor", "wall"]);
         if let ObstacleParams::Sphere(sphere) = &mut pool.obstacles[1] {
             sphere.center_m[0] = 30.0;
         }

@@ -301,6 +301,7 @@ fn weighted(sum: Vec3, part: &Neighborhood) -> Vec3 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shoal_testing::assert_near;
 
     const RULES: FlockRules = FlockRules {
         always_sq_m2: 0.01,
@@ -352,10 +353,7 @@ mod tests {
         let ahead = forces(&RULES, &[(Vec3::new(1.5, 0.0, 0.0), Vec3::Z)]);
         assert_eq!(ahead.separation, None);
         let turn = ahead.alignment.unwrap();
-        assert!(
-            turn.distance(Vec3::new(-half, 0.0, half) * 2.0) < 1e-6,
-            "{turn}"
-        );
+        assert_near(turn, Vec3::new(-half, 0.0, half) * 2.0, 1e-6);
         let far = forces(&RULES, &[(Vec3::new(3.5, 0.0, 0.0), Vec3::Z)]);
         assert_eq!(far.sum(), None);
         let behind = forces(&RULES, &[(Vec3::new(-0.09, 0.0, 0.0), Vec3::X)]);
@@ -408,19 +406,15 @@ mod tests {
             }
         }
         let found = forces(&RULES, &others);
-        assert!(
-            found
-                .cohesion
-                .unwrap()
-                .distance((middle / count).normalize() * 5.0)
-                < 1e-5
+        assert_near(
+            found.cohesion.unwrap(),
+            (middle / count).normalize() * 5.0,
+            1e-5,
         );
-        assert!(
-            found
-                .separation
-                .unwrap_or_default()
-                .distance(in_separation.normalize_or_zero() * 3.0)
-                < 1e-5
+        assert_near(
+            found.separation.unwrap_or_default(),
+            in_separation.normalize_or_zero() * 3.0,
+            1e-5,
         );
     }
 

@@ -141,6 +141,7 @@ pub fn follow_wall(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shoal_testing::assert_near;
 
     const L: [Vec3; 3] = [
         Vec3::ZERO,
@@ -210,17 +211,15 @@ mod tests {
         let swimmer = motion(Vec3::new(2.0, 0.0, 2.0), Vec3::X);
         // In one second the vehicle is at (3, 2); the nearest point of the path is (3, 0).
         let expected = Vec3::new(1.0, 0.0, -2.0).normalize() - Vec3::X;
-        assert!(
-            stay_on_path(&swimmer, &tube(), 1.0, 1.0)
-                .unwrap()
-                .distance(expected)
-                < 1e-5
+        assert_near(
+            stay_on_path(&swimmer, &tube(), 1.0, 1.0).unwrap(),
+            expected,
+            1e-5,
         );
-        assert!(
-            follow_path(&swimmer, &tube(), 1.0, 1.0, 1.0)
-                .unwrap()
-                .distance(expected)
-                < 1e-5
+        assert_near(
+            follow_path(&swimmer, &tube(), 1.0, 1.0, 1.0).unwrap(),
+            expected,
+            1e-5,
         );
     }
 

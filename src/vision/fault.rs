@@ -89,6 +89,7 @@ fn percent(share: f32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shoal_testing::assert_message;
 
     #[test]
     fn a_sentence_names_the_place() {
@@ -99,9 +100,9 @@ mod tests {
         };
         let fault = VisionFault::UnreliableArea(area);
         let sentence = fault.sentence(true);
-        assert!(
-            sentence.contains("near (1.2, -0.4) m, pixel (120, 80): 3.0 % of the floor"),
-            "{sentence}"
+        assert_message(
+            &sentence,
+            &["near (1.2, -0.4) m, pixel (120, 80): 3.0 % of the floor"],
         );
         assert!(!fault.sentence(false).contains(" m,"));
         assert_eq!(VisionFault::RollingBands(0.2).name(), "rolling_bands");

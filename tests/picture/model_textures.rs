@@ -1,6 +1,7 @@
 //! Tests of the textures of models that other tools export.
 
 use serde_json::{Value, json};
+use shoal_testing::assert_message;
 
 use crate::model_file::File;
 
@@ -112,10 +113,7 @@ fn the_alpha_mode_decides_what_the_alpha_of_a_texture_means() {
         "emissiveFactor": [1, 0, 0],
     }]);
     let left_out = file.model().left_out.join("; ");
-    assert!(
-        left_out.contains("transparency of a material"),
-        "{left_out}"
-    );
+    assert_message(&left_out, &["transparency of a material"]);
     assert!(left_out.contains("emissive colors"), "{left_out}");
     file.json["materials"][0]["alphaMode"] = json!("DIM");
     assert!(file.refusal().contains("damaged"), "{}", file.refusal());
@@ -211,9 +209,5 @@ fn texture_coordinates_that_are_not_finite_are_reported() {
             .iter()
             .all(|v| v.uv.iter().all(|uv| uv.is_finite()))
     );
-    assert!(
-        model.left_out.join("; ").contains("texture coordinates"),
-        "{:?}",
-        model.left_out
-    );
+    assert_message(model.left_out.join("; "), &["texture coordinates"]);
 }

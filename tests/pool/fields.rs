@@ -7,6 +7,7 @@ use glam::Vec3;
 use serde_json::{Value, json};
 use shoal::site::check_report;
 use shoal::world::{OverlayLayer, OverlayLayers, OverlayShape};
+use shoal_testing::{assert_message, assert_near};
 
 /// Makes `follow_flow_field` the only active action of the trout.
 fn follow(pool: &mut Pool) {
@@ -60,11 +61,7 @@ fn a_current_acts_on_its_species_and_can_be_turned_while_they_swim() {
         json!([0.0, 0.0, 1.0]),
     );
     pool.run(2);
-    assert!(
-        mean_force(&pool).distance(Vec3::Z * 6.0) < 1e-4,
-        "{}",
-        mean_force(&pool)
-    );
+    assert_near(mean_force(&pool), Vec3::Z * 6.0, 1e-4);
     pool.set("scene:pool", "fields[0].acts_on", json!(["herring"]));
     pool.run(2);
     assert_eq!(mean_force(&pool), Vec3::ZERO);
@@ -199,10 +196,7 @@ fn check_reports_what_is_wrong_with_fields_and_where() {
     std::fs::write(&scene, text + fields).unwrap();
     let report = check_report(Some(&site));
     let found = report.to_string();
-    assert!(
-        found.contains("vortx") && found.contains("vortex"),
-        "{found}"
-    );
+    assert_message(&found, &["vortx", "vortex"]);
     assert!(found.contains("strength_n"), "{found}");
     // Rules that compare several values or files are checked only if the text of the file is valid.
     let better = std::fs::read_to_string(&scene).unwrap();

@@ -1,6 +1,7 @@
 //! Tests of command logs and of changed files. A replayed command log gives the same run as the live pool. Changed files are
 //! applied together. If one of them is invalid, all are rejected, and the old documents stay in use.
 
+use shoal_testing::assert_message;
 use std::time::{Duration, Instant};
 
 use crate::desk::{Pool, edit, set};
@@ -215,11 +216,9 @@ fn changed_files_are_applied_or_rejected_completely() {
     let problems = pool
         .try_command(removed)
         .expect_err("the scene still uses the species");
-    assert!(
-        problems
-            .to_string()
-            .contains("zander.toml: was deleted, but the scene \"pool\" needs it"),
-        "{problems}"
+    assert_message(
+        &problems,
+        &["zander.toml: was deleted, but the scene \"pool\" needs it"],
     );
     std::fs::write(&scene, &scene_text).unwrap();
     pool.command(poll_change(&mut watcher).unwrap());

@@ -2,6 +2,7 @@
 //! A saved state that is damaged or does not fit the scene is rejected with a reason.
 
 use crate::pools;
+use shoal_testing::assert_message;
 use std::hash::{DefaultHasher, Hasher};
 use std::sync::LazyLock;
 
@@ -317,11 +318,9 @@ fn a_text_that_does_not_fit_is_rejected_with_a_reason() {
     let scene_of_others = load(None, Some("lagoon")).unwrap().description();
     let error =
         Simulation::load(&scene_of_others, &pools::run(1, 1), &good.to_string()).unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .contains("load it with the scene and site that it was saved with"),
-        "{error}"
+    assert_message(
+        &error,
+        &["load it with the scene and site that it was saved with"],
     );
     for text in ["", "{", "[]", "null", "{\"format\":\"shoal pool\"}"] {
         let error = Simulation::load(&scene, &pools::run(1, 1), text)

@@ -1,6 +1,7 @@
 //! Tests of the simple school (action `flock_simple`) in a running pool, against values computed by hand and with the
 //! shipped scene.
 
+use shoal_testing::assert_near;
 use std::collections::BTreeMap;
 
 use glam::Vec3;
@@ -108,11 +109,7 @@ fn a_single_fish_swims_straight_to_its_goal_and_stops() {
     assert!(simulation.place(0, Vec3::new(0.0, -2.0, 0.0), Vec3::X));
     // At 0.5 m/s the fish swims 3.9 m in 7.8 s. It stops within 0.055 m of the goal, which is 4 m away.
     run_for(&mut simulation, 7.8);
-    assert!(
-        (place(&simulation, 0).x - 3.9).abs() < 0.02,
-        "{}",
-        place(&simulation, 0)
-    );
+    assert_near(place(&simulation, 0).x, 3.9, 0.02);
     run_for(&mut simulation, 3.0);
     let body = simulation.world().agents.bodies[0];
     assert!(body.velocity_mps.length() < 1e-3, "{}", body.velocity_mps);

@@ -6,6 +6,7 @@
 //! tests use small frames and check behavior, not speed. Without the script or root rights, a test prints a message and is
 //! skipped.
 
+use shoal_testing::assert_message;
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -66,10 +67,7 @@ fn in_vm_with(driver: &str, test: &str, files: &Path, checks: fn()) {
         "the test failed in the virtual machine: {:?}",
         done.status
     );
-    assert!(
-        output.contains("test result: ok. 1 passed"),
-        "no test ran in the virtual machine"
-    );
+    assert_message(&output, &["test result: ok. 1 passed"]);
 }
 
 fn step(what: &str) {
@@ -227,18 +225,12 @@ fn every_format_of_vivid_has_the_levels_that_v4l2_ctl_reads() {
             step("a format and a size that the camera does not have");
             let camera = open("v4l2:0?format=MJPG");
             let health = wait_for(&camera, "the fault", |h| h.has(FaultKind::OpenFailed));
-            assert!(
-                health.faults[0].detail.contains("it has GREY"),
-                "{health:#?}"
-            );
+            assert_message(&health.faults[0].detail, &["it has GREY"]);
             let camera = open("v4l2:0?format=GREY&size=321x181");
             wait_for(&camera, "the fault", |h| h.has(FaultKind::WrongSize));
             let camera = open("nokhwa:0?format=GREY");
             let health = wait_for(&camera, "the fault", |h| h.has(FaultKind::OpenFailed));
-            assert!(
-                health.faults[0].detail.contains("GREY cannot be read"),
-                "{health:#?}"
-            );
+            assert_message(&health.faults[0].detail, &["GREY cannot be read"]);
         },
     );
 }
@@ -309,11 +301,9 @@ fn controls_are_set_and_read_back() {
                     "{reading:?}"
                 );
             }
-            assert!(
-                reading("focus")
-                    .reason
-                    .unwrap()
-                    .contains("it has brightness, contrast")
+            assert_message(
+                reading("focus").reason.unwrap(),
+                &["it has brightness, contrast"],
             );
             let (seen, _) = run("v4l2-ctl", &["-d0", "-C", "brightness,gain_automatic,gain"]);
             // V4l2-ctl reads the same values.
@@ -335,9 +325,9 @@ fn controls_are_set_and_read_back() {
                     "/dev/null",
                 ],
             );
-            assert!(
-                output.contains("requested 7.3 frames per second, the driver gives"),
-                "{output}"
+            assert_message(
+                &output,
+                &["requested 7.3 frames per second, the driver gives"],
             );
         },
     );

@@ -2,6 +2,7 @@
 
 #![cfg(target_os = "linux")]
 
+use shoal_testing::assert_message;
 use std::io::Read as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
@@ -127,8 +128,5 @@ fn a_program_that_cannot_be_started_is_an_error() {
         .unwrap()
         .read_to_string(&mut errors)
         .unwrap();
-    assert!(
-        errors.contains("'/no/such/program' cannot be started"),
-        "{errors}"
-    );
+    assert_message(&errors, &["'/no/such/program' cannot be started"]);
 }

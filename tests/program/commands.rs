@@ -1,5 +1,6 @@
 //! Tests of the command line as a user sees it: exit codes, and messages that say what is wrong, where, and what to do.
 
+use shoal_testing::assert_message;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -23,10 +24,7 @@ fn assert_rejected(output: &Output, words: &[&str]) {
     assert_eq!(output.status.code(), Some(1), "{errors}");
     assert!(!errors.contains("panicked"), "{errors}");
     for word in words {
-        assert!(
-            errors.contains(word),
-            "the message does not contain '{word}':\n{errors}"
-        );
+        assert_message(&errors, &[word]);
     }
 }
 
@@ -356,10 +354,7 @@ fn a_shorter_recording_gives_the_same_tracks() {
     };
     let (short, long) = (track("4"), track("8"));
     assert_eq!(short.lines().count(), 120);
-    assert!(
-        short.contains("\"id\":"),
-        "no visitor was tracked in four seconds"
-    );
+    assert_message(&short, &["\"id\":"]);
     assert!(
         long.starts_with(&short),
         "later frames changed earlier tracks"

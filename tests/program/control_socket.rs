@@ -1,5 +1,6 @@
 //! Tests of the control socket with friendly and hostile clients.
 
+use shoal_testing::assert_message;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixStream;
@@ -89,10 +90,7 @@ fn a_running_instance_answers_status_commands_and_events() {
         Some(3),
         "the camera is missing: {text}"
     );
-    assert!(
-        text.contains("walk.y4m") && text.contains("scene pool"),
-        "{text}"
-    );
+    assert_message(&text, &["walk.y4m", "scene pool"]);
     let output = served.ctl(&["status", "--json"]);
     let status: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(status["scene"], "pool");
@@ -108,10 +106,7 @@ fn a_running_instance_answers_status_commands_and_events() {
     assert_eq!(output.status.code(), Some(1));
     let output = served.ctl(&["events"]);
     let text = String::from_utf8(output.stdout).unwrap();
-    assert!(
-        text.contains(r#""event":"scene_changed","scene":"reef""#),
-        "{text}"
-    );
+    assert_message(&text, &[r#""event":"scene_changed","scene":"reef""#]);
     assert!(text.contains(r#""event":"command_rejected""#), "{text}");
     let path = served.path();
     served.pool.supervisor.shut_down().unwrap();

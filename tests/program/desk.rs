@@ -1,5 +1,6 @@
 //! Tests of the control desk in a running pool: replies, revisions, individuals, status and events.
 
+use shoal_testing::assert_message;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -341,10 +342,7 @@ fn a_logged_session_replays_tick_for_tick() {
         "{:#}",
         replay(&options, &AtomicBool::new(false)).unwrap_err()
     );
-    assert!(
-        error.contains("log.jsonl:") && error.contains("differs from the run"),
-        "{error}"
-    );
+    assert_message(&error, &["log.jsonl:", "differs from the run"]);
 }
 
 /// A pause and restarts are no part of the life of the fish, so a replay does not need them.
@@ -437,10 +435,9 @@ fn a_calibration_that_cannot_be_saved_is_a_fault_and_is_saved_later() {
     std::fs::remove_dir(&calibration).unwrap();
     wait_for_status(client, "a saved calibration", |s| !is_unsaved(s));
     assert!(calibration.is_file());
-    assert!(
-        std::fs::read_to_string(&site)
-            .unwrap()
-            .contains("calibration.toml")
+    assert_message(
+        std::fs::read_to_string(&site).unwrap(),
+        &["calibration.toml"],
     );
     pool.supervisor.shut_down().unwrap();
 }

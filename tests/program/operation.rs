@@ -1,5 +1,6 @@
 //! Tests of what runs a museum: opening hours, counts of visitors, messages about faults, and the service.
 
+use shoal_testing::assert_message;
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -183,10 +184,7 @@ fn a_state_by_hand_and_a_test_message_reach_a_running_installation() {
             .filter(|s| s["schedule"]["by_hand"].is_null())
     });
     let events = text(&running.ctl(&["events"]));
-    assert!(
-        events.contains(r#""event":"schedule_changed","state":"dark""#),
-        "{events}"
-    );
+    assert_message(&events, &[r#""event":"schedule_changed","state":"dark""#]);
     assert!(running.ctl(&["test-alert"]).status.success());
     let message = wait_for("message", || {
         std::fs::read_to_string(running.file("messages"))
@@ -270,10 +268,7 @@ fn man_pages_and_completions_are_written() {
     let output = command.output().unwrap();
     assert!(output.status.success(), "{}", text(&output));
     let page = std::fs::read_to_string(folder.path().join("shoal-run.1")).unwrap();
-    assert!(
-        page.contains("installation") && page.contains(".TH"),
-        "{page}"
-    );
+    assert_message(&page, &["installation", ".TH"]);
     for name in [
         "shoal.1",
         "shoal-schedule.1",

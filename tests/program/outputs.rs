@@ -1,6 +1,7 @@
 //! Tests of what the program writes: only files are replaced, everything else is rejected before the work begins, and standard
 //! output is possible where it makes sense. Also tests that a signal ends a command that waits for its input.
 
+use shoal_testing::assert_message;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -233,10 +234,7 @@ fn impossible_positions_of_lamp_and_camera_are_rejected() {
         let ended = paths.shoal(&[&CALIBRATE[..], &["--out", "c.toml", option, position]].concat());
         let errors = text(&ended.stderr);
         assert_eq!(ended.status.code(), Some(1), "{errors}");
-        assert!(
-            errors.contains(wanted),
-            "expected \"{wanted}\", got: {errors}"
-        );
+        assert_message(&errors, &[wanted]);
         assert!(!paths.at("c.toml").exists());
     }
     let right = [

@@ -4,6 +4,7 @@
 //! The tests need Xvfb, ImageMagick's `import`, xdotool and a Vulkan driver. If one of them is missing, a test prints a message
 //! and is skipped.
 
+use shoal_testing::assert_message;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -397,10 +398,7 @@ fn the_window_is_fullscreen_and_moving_and_ends_with_sigterm() {
         "xdotool",
         &["search", "--name", "Shoal", "getwindowgeometry"],
     );
-    assert!(
-        window.contains("320x240") && window.contains("0,0"),
-        "{window}"
-    );
+    assert_message(&window, &["320x240", "0,0"]);
     let expected = "outputs[0].monitor = 'no-such-projector' is not connected; 'screen' is used instead; connected: 'screen' (320x240 px at 0,0";
     let output = shown.pool.output();
     assert!(output.contains(expected), "{output}");
@@ -449,10 +447,7 @@ fn a_lost_device_is_opened_again() {
     };
     shown.pool.wait_for(PICTURE, 2);
     let output = shown.pool.output();
-    assert!(
-        output.contains("the graphics device failed: lost"),
-        "{output}"
-    );
+    assert_message(&output, &["the graphics device failed: lost"]);
     shown.assert_moves();
     shown.ends_by("INT");
 }

@@ -2,6 +2,7 @@
 //! rendered floor. The camera sees them through a wide lens, with noise and delay, until the calibration can be accepted. The
 //! test then measures the error of the calibration in the room.
 
+use shoal_testing::assert_message;
 use std::collections::VecDeque;
 
 use crate::rooms::{Camera, Room, Wired, error};
@@ -101,15 +102,7 @@ fn noise(frame: u64, pixel: u64) -> f64 {
 fn stripes_calibrate_a_camera_for_visible_light() {
     let mut stage = Stage::new(true);
     stage.wired.send(CalibrationStep::GrayCode);
-    assert!(
-        stage
-            .wired
-            .status()
-            .sentence
-            .contains("has sent no picture"),
-        "{:?}",
-        stage.wired.status()
-    );
+    assert_message(&stage.wired.status().sentence, &["has sent no picture"]);
     stage.run_frame();
     stage.wired.send(CalibrationStep::GrayCode);
     let mut completed = 0;
@@ -149,10 +142,12 @@ fn a_camera_for_infrared_only_is_rejected_at_once() {
         );
     }
     let text = stage.wired.status().sentence;
-    assert!(
-        text.contains("must see visible light")
-            && text.contains("The old calibration stays in use."),
-        "{text}"
+    assert_message(
+        &text,
+        &[
+            "must see visible light",
+            "The old calibration stays in use.",
+        ],
     );
     assert!(!stage.wired.send(CalibrationStep::Accept));
     assert_eq!(stage.wired.calibration.current(), None);

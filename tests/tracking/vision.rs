@@ -2,6 +2,7 @@
 
 use crate::recordings;
 use crate::rooms::{SHADOW_FPS as FPS, ShadowRoom as Room};
+use shoal_testing::assert_near;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -40,13 +41,7 @@ fn a_standing_visitor_never_becomes_background() {
             "{secs} s: {}",
             visitor.area_m2
         );
-        assert!(
-            visitor
-                .centroid_m
-                .as_dvec2()
-                .distance(walked_in(secs - 2.0).0)
-                < 0.02
-        );
+        assert_near(visitor.centroid_m.as_dvec2(), walked_in(secs - 2.0).0, 0.02);
     }
     assert!((first_area - 0.1257).abs() < 0.02, "{first_area}");
 }
@@ -97,20 +92,8 @@ fn size_position_and_velocity_match_the_truth() {
         panic!("{} tracks", last.len())
     };
     let truth = walked_in(2.9).0;
-    assert!(
-        visitor.centroid_m.as_dvec2().distance(truth) < 0.02,
-        "{}",
-        visitor.centroid_m
-    );
-    assert!(
-        visitor
-            .velocity_mps
-            .as_dvec2()
-            .distance(DVec2::new(0.8, 0.0))
-            < 0.15,
-        "{}",
-        visitor.velocity_mps
-    );
+    assert_near(visitor.centroid_m.as_dvec2(), truth, 0.02);
+    assert_near(visitor.velocity_mps.as_dvec2(), DVec2::new(0.8, 0.0), 0.15);
     assert!((visitor.radius_m - 0.2).abs() < 0.02);
     assert!(visitor.still_secs < 0.3 && visitor.age_secs > 1.0 && visitor.on_surface);
     assert!((8..=64).contains(&visitor.outline_m.len()));

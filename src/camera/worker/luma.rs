@@ -224,6 +224,7 @@ fn write_jpeg_luma(buffer: &[u8], layout: FrameLayout, to: &mut Vec<u8>) -> Resu
 mod tests {
     use super::*;
     use crate::camera::jpeg::samples;
+    use shoal_testing::assert_message;
 
     fn layout(
         format: PixelFormat,
@@ -357,10 +358,7 @@ mod tests {
         }
         let dense = samples::changed(jpeg, 0xc0, 10, &[0x41]);
         let detail = fault(&dense, samples::SIZE_PX.0).detail;
-        assert!(
-            detail.contains("more densely") && detail.contains("?format="),
-            "{detail}"
-        );
+        assert_message(&detail, &["more densely", "?format="]);
     }
 
     #[test]

@@ -282,6 +282,7 @@ fn heights(values: &[f64], connected: &[bool], nx: usize) -> Vec<f32> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use shoal_testing::assert_near;
 
     /// Solves the field of a map and returns it with the positions of all cells. The map has one character per cell of
     /// 1 m: `#` is solid, `G` is the goal.
@@ -401,11 +402,7 @@ mod tests {
         let corridor = format!("#G{}#", " ".repeat(61));
         let (potential, _) = solve(&[&wall, &corridor, &wall]);
         let end = Vec3::new(29.9, 0.0, 0.0);
-        assert!(
-            potential.direction_at(end).distance(Vec3::NEG_X) < 0.1,
-            "{}",
-            potential.direction_at(end)
-        );
+        assert_near(potential.direction_at(end), Vec3::NEG_X, 0.1);
     }
 
     proptest! {

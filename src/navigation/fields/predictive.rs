@@ -88,6 +88,7 @@ pub fn braking_force(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shoal_testing::assert_near;
 
     const FIELD: PredictiveRepulsion = PredictiveRepulsion {
         horizon_secs: 3.0,
@@ -159,16 +160,10 @@ mod tests {
         // A deceleration of 4 m/s² stops 2 m/s within 0.5 m, half of the gap of 1 m.
         assert_eq!(braking(2.0, Vec3::NEG_X * 2.0), Vec3::ZERO);
         let fast = braking(2.0, Vec3::new(-3.0, 0.0, 5.0));
-        assert!(
-            fast.distance(Vec3::X * (2.0 * 1.0 / BRAKE_SECS)) < 1e-3,
-            "{fast}"
-        );
+        assert_near(fast, Vec3::X * (2.0 * 1.0 / BRAKE_SECS), 1e-3);
         assert_eq!(braking(2.0, Vec3::X * 9.0), Vec3::ZERO, "moving apart");
         let inside = braking(0.5, Vec3::NEG_X);
-        assert!(
-            inside.distance(Vec3::X * (2.0 / BRAKE_SECS)) < 1e-3,
-            "{inside}"
-        );
+        assert_near(inside, Vec3::X * (2.0 / BRAKE_SECS), 1e-3);
         // At the owner's center no direction is better.
         assert_eq!(braking(0.0, Vec3::NEG_X), Vec3::ZERO);
     }

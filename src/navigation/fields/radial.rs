@@ -82,6 +82,7 @@ pub(super) fn left_of(direction: Vec3) -> Vec3 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shoal_testing::assert_near;
 
     fn at(falloff: Falloff, distance_m: f32) -> f32 {
         Repulsion {
@@ -123,18 +124,12 @@ mod tests {
             swirl: 1.0,
         };
         let half = 0.5f32.sqrt() / 2.0;
-        assert!(
-            field
-                .force_at(Vec3::X)
-                .distance(Vec3::new(half, 0.0, -half))
-                < 1e-6
-        );
+        assert_near(field.force_at(Vec3::X), Vec3::new(half, 0.0, -half), 1e-6);
         assert!(field.force_at(Vec3::Z).distance(Vec3::new(half, 0.0, half)) < 1e-6);
-        assert!(
-            field
-                .force_at(Vec3::NEG_X)
-                .distance(Vec3::new(-half, 0.0, half))
-                < 1e-6
+        assert_near(
+            field.force_at(Vec3::NEG_X),
+            Vec3::new(-half, 0.0, half),
+            1e-6,
         );
         // Vertical.
         assert!(field.force_at(Vec3::Y).distance(Vec3::Y * 0.5) < 1e-6);

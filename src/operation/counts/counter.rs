@@ -204,6 +204,7 @@ fn cell(foot_m: Vec2) -> Option<(i32, i32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shoal_testing::assert_near;
 
     fn at(id: u32, x: f32) -> Visitor {
         Visitor {
@@ -244,11 +245,7 @@ mod tests {
         }
         let sums = total(&counter);
         assert_eq!((sums.arrivals, sums.departures), (2, 2));
-        assert!(
-            (sums.dwell_secs - 39.75 - 2.75).abs() < 1e-6,
-            "{}",
-            sums.dwell_secs
-        );
+        assert_near(sums.dwell_secs - 39.75, 2.75, 1e-6);
         let first = counter.pending().values().next().unwrap();
         assert_eq!(first.peak, 2);
         assert_eq!(first.dwell, [1, 0, 0, 1, 0, 0, 0, 0, 0]);

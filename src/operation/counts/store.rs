@@ -370,6 +370,7 @@ fn file_error(path: &Path, cause: std::io::Error) -> CountStoreError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shoal_testing::assert_message;
 
     fn sums(arrivals: u32) -> CountSums {
         CountSums {
@@ -453,10 +454,7 @@ mod tests {
         assert!(message.contains("version 9"), "{message}");
         std::fs::write(folder.path().join("file"), "").unwrap();
         let message = CountStore::open(&folder.path().join("file/visitors.sqlite")).unwrap_err();
-        assert!(
-            message.to_string().contains("check the permissions"),
-            "{message}"
-        );
+        assert_message(&message, &["check the permissions"]);
     }
 
     /// Whatever the moment of a power cut, the copy of the files holds a whole number of transactions.

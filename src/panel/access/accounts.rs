@@ -414,6 +414,7 @@ fn check_name(name: &str) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shoal_testing::assert_message;
 
     const TIME: &str = "2026-01-01T00:00:00Z";
 
@@ -433,11 +434,9 @@ mod tests {
             .change_user("Ada", with_password(Role::Admin), TIME)
             .unwrap();
         assert!(!accounts.needs_setup());
-        assert!(
-            accounts
-                .remove_user("ada")
-                .unwrap_err()
-                .contains("last administrator")
+        assert_message(
+            accounts.remove_user("ada").unwrap_err(),
+            &["last administrator"],
         );
         assert!(
             accounts

@@ -107,6 +107,7 @@ impl SessionFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shoal_testing::assert_message;
     use std::path::Path;
 
     #[test]
@@ -135,9 +136,6 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join(ACCOUNTS_FILE), b"{").unwrap();
         let message = Store::open(Some(folder.path().to_path_buf())).unwrap_err();
-        assert!(
-            message.contains("accounts.json: the users cannot be read"),
-            "{message}"
-        );
+        assert_message(&message, &["accounts.json: the users cannot be read"]);
     }
 }

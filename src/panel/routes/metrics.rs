@@ -172,6 +172,7 @@ mod tests {
     use super::*;
     use crate::control::SpeciesStatus;
     use crate::runtime::FaultStatus;
+    use shoal_testing::assert_message;
 
     #[test]
     fn the_text_has_one_family_per_metric_and_escaped_labels() {
@@ -185,10 +186,7 @@ mod tests {
         status.faults.push(FaultStatus::default());
         let text = metrics_text(&status);
         assert!(text.contains("\nshoal_ticks_total 7\n"));
-        assert!(
-            text.contains("shoal_individuals{species=\"a\\\"b\\\\\\n\"} 0\n"),
-            "{text}"
-        );
+        assert_message(&text, &["shoal_individuals{species=\"a\\\"b\\\\\\n\"} 0\n"]);
         assert!(text.ends_with("# EOF\n"));
         let mut families: Vec<&str> = text.lines().filter(|l| l.starts_with("# TYPE")).collect();
         let count = families.len();

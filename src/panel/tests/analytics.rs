@@ -1,5 +1,6 @@
 //! The counts of visitors, and the devices of the machine.
 
+use shoal_testing::assert_message;
 use std::collections::BTreeMap;
 
 use super::*;
@@ -90,10 +91,7 @@ fn counts_are_added_up_by_the_hours_and_days_of_the_pool() {
         Some("text/csv; charset=utf-8")
     );
     let text = String::from_utf8(table.body).unwrap();
-    assert!(
-        text.contains("\n2026-03-29T00:00:00+01:00,16,16,40.0,2,"),
-        "{text}"
-    );
+    assert_message(&text, &["\n2026-03-29T00:00:00+01:00,16,16,40.0,2,"]);
     // A time with its offset, in which the plus sign is encoded.
     let part = "/api/v1/analytics?from=2026-03-29T11:00:00%2B02:00&to=2026-03-29T10:00:00Z";
     assert_eq!(admin.get(part).json["intervals"][0]["arrivals"], 9);

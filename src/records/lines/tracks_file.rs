@@ -108,6 +108,7 @@ fn observation_of(line: &TrackLine) -> Observation {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shoal_testing::assert_message;
 
     fn open(text: &'static str) -> anyhow::Result<TracksFile> {
         let input = Box::new(text.as_bytes());
@@ -159,16 +160,9 @@ mod tests {
                 Err(error) => format!("{error:#}"),
             }
         };
-        assert!(
-            error("\n{\"frame\":0}\n").contains("t.jsonl:2: "),
-            "{}",
-            error("\n{\"frame\":0}\n")
-        );
+        assert_message(error("\n{\"frame\":0}\n"), &["t.jsonl:2: "]);
         let back = error(lines(&[0.2, 0.1]));
-        assert!(
-            back.contains("t.jsonl:2: ") && back.contains("before the previous line"),
-            "{back}"
-        );
+        assert_message(&back, &["t.jsonl:2: ", "before the previous line"]);
         let long = error(" ".repeat(3 << 20).leak());
         assert!(long.contains("longer than"), "{long}");
         assert_eq!(error(""), "no error", "a file may be empty");

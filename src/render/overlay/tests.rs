@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::render::output_params::OutputParams;
+use shoal_testing::assert_near;
 
 fn overlay() -> Overlay {
     let mut overlay = Overlay::default();
@@ -34,10 +35,7 @@ fn vertices_map_to_their_floor_positions() {
     overlay.clip_vertices(&view, &mut mapped);
     let sum: Vec2 = mapped.iter().map(|c| Vec2::from(c.position)).sum();
     let middle = sum / mapped.len() as f32;
-    assert!(
-        middle.distance(Vec2::new(0.25, 0.25 / 1.5)) < 1e-4,
-        "{middle}"
-    );
+    assert_near(middle, Vec2::new(0.25, 0.25 / 1.5), 1e-4);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Tests of the animator with the built-in models.
 
 use super::*;
+use shoal_testing::assert_near;
 
 fn body(name: &str) -> Body {
     let shipped = crate::render::model::SHIPPED_MODELS;
@@ -127,10 +128,7 @@ fn a_fish_at_rest_is_at_its_position() {
     animator.advance(0.01, &[agent], std::slice::from_ref(&body));
     animator.pose(0, &agent, &body, &mut matrices);
     let head = matrices[1].transform_point3(Vec3::Z * 0.5);
-    assert!(
-        head.distance(agent.position_m + Vec3::X * 0.5) < 0.06,
-        "{head}"
-    );
+    assert_near(head, agent.position_m + Vec3::X * 0.5, 0.06);
 }
 
 #[test]

@@ -199,6 +199,7 @@ impl WaterPressure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shoal_testing::assert_near;
 
     fn shadow(outline_m: Vec<Vec2>) -> Visitor {
         Visitor {
@@ -245,11 +246,7 @@ mod tests {
         for _ in 0..60 {
             pressure.advance(0.05, &[shadow(Vec::new())]);
         }
-        assert!(
-            (covered_m2(&pressure) - 0.785).abs() < 0.04,
-            "{}",
-            covered_m2(&pressure)
-        );
+        assert_near(covered_m2(&pressure), 0.785, 0.04);
         let square = [
             Vec2::new(-0.2, -0.2),
             Vec2::new(0.2, -0.2),
@@ -259,11 +256,7 @@ mod tests {
         for _ in 0..60 {
             pressure.advance(0.05, &[shadow(square.to_vec())]);
         }
-        assert!(
-            (covered_m2(&pressure) - 0.16).abs() < 0.03,
-            "{}",
-            covered_m2(&pressure)
-        );
+        assert_near(covered_m2(&pressure), 0.16, 0.03);
         for _ in 0..60 {
             pressure.advance(0.05, &[]);
         }

@@ -1,6 +1,7 @@
 //! Tests of the background model over sequences of frames.
 
 use super::*;
+use shoal_testing::assert_near;
 
 const SIZE: usize = 40;
 
@@ -187,11 +188,7 @@ fn added_light_on_most_of_the_floor_is_no_gain_and_makes_the_rest_no_shadow() {
     for _ in 0..100 {
         assert_eq!(floor.show(&sunny), 0);
     }
-    assert!(
-        (floor.model.gain() - 1.0).abs() < 0.02,
-        "{}",
-        floor.model.gain()
-    );
+    assert_near(floor.model.gain(), 1.0, 0.02);
 }
 
 #[test]

@@ -1,4 +1,5 @@
 use glam::{Vec2, Vec3};
+use shoal_testing::assert_near;
 
 use super::height::HEIGHT_ADJUST_M;
 use super::*;
@@ -175,10 +176,7 @@ fn a_redundant_member_is_not_relocated_if_another_is_taller_than_expected() {
     let mut fitter = floor(&[(position_m, 1.9), (second_m, 1.65)]);
     fitter.relocate_redundant(&mut members, 1, &origins());
     assert!(members[1].was_relocated, "{members:?}");
-    assert!(
-        members[1].position_m.distance(second_m) < 0.15,
-        "{members:?}"
-    );
+    assert_near(members[1].position_m, second_m, 0.15);
 }
 
 #[test]
@@ -205,10 +203,7 @@ fn tones_are_measured_where_no_bystander_covers_the_floor() {
     fitter.set_bystanders([(beside.0, beside.1)].into_iter());
     fitter.cover_by_bystanders(&origins());
     let [shadow_tone, body_tone] = fitter.pixels.tones(&silhouette(alone.0, alone.1));
-    assert!(
-        (shadow_tone.unwrap() - SHADOW).abs() < 0.1,
-        "{shadow_tone:?}"
-    );
+    assert_near(shadow_tone.unwrap(), SHADOW, 0.1);
     assert!((body_tone.unwrap() - LIGHT).abs() < 0.1, "{body_tone:?}");
     fitter.set_bystanders([(alone.0, alone.1)].into_iter());
     fitter.cover_by_bystanders(&origins());

@@ -8,6 +8,7 @@ use shoal::behavior::actions::{
 use shoal::behavior::{ActionParams, AttractionParams};
 use shoal::geometry::Visitor;
 use shoal::world::{Observation, outline_at_depth};
+use shoal_testing::assert_near;
 
 use super::{Y, at, executed, no_visitors, related, run, seek_point, start};
 use crate::pools::{bare, wants, wide};
@@ -177,16 +178,8 @@ fn children_swim_beside_their_mother_and_she_waits_for_them() {
     let bodies = &pool.world().agents.bodies;
     let offset = |child: usize| bodies[child].position_m - bodies[2].position_m;
     // The children swim 0.3 m to the left and right of the mother and 0.2 m behind her.
-    assert!(
-        offset(0).distance(Vec3::new(-0.2, 0.0, 0.3)) < 0.1,
-        "{}",
-        offset(0)
-    );
-    assert!(
-        offset(1).distance(Vec3::new(-0.2, 0.0, -0.3)) < 0.1,
-        "{}",
-        offset(1)
-    );
+    assert_near(offset(0), Vec3::new(-0.2, 0.0, 0.3), 0.1);
+    assert_near(offset(1), Vec3::new(-0.2, 0.0, -0.3), 0.1);
     // The children are near, so the mother does not wait.
     assert_eq!(executed(&pool, 2), ["ahead"]);
     // The test places both children far behind the mother.
@@ -345,10 +338,7 @@ fn combined_actions_nest_and_can_act_as_far_as_possible() {
     let each = force(0.0, CombinedMode::Any);
     assert!(each.distance(Vec3::new(-3.0, 0.0, -1.0)) < 1e-4, "{each}");
     let without_inner = force(0.0, CombinedMode::All);
-    assert!(
-        without_inner.distance(Vec3::new(-1.0, 0.0, 1.0)) < 1e-4,
-        "{without_inner}"
-    );
+    assert_near(without_inner, Vec3::new(-1.0, 0.0, 1.0), 1e-4);
     let all = force(1.0, CombinedMode::All);
     assert!(all.distance(Vec3::new(-3.0, 0.0, -1.0)) < 1e-4, "{all}");
 
@@ -458,11 +448,9 @@ fn seek_can_target_an_agent() {
         &[(at(0.0, 0.0), Vec3::X), (at(0.0, 3.0), Vec3::X)],
     );
     pool.run_tick(&no_visitors());
-    assert!(
-        pool.decision(0)
-            .proposal
-            .force
-            .distance(Vec3::new(-1.0, 0.0, 1.0))
-            < 1e-4
+    assert_near(
+        pool.decision(0).proposal.force,
+        Vec3::new(-1.0, 0.0, 1.0),
+        1e-4,
     );
 }

@@ -6,6 +6,7 @@ use shoal::behavior::ActionParams;
 use shoal::behavior::actions::{FleeEnemy, HideFromEnemy, HuntPrey};
 use shoal::simulation::{Simulation, SpeciesDescription};
 use shoal::world::{CapsuleParams, ObstacleParams, SphereParams};
+use shoal_testing::assert_near;
 
 use super::{Y, at, only, pool, pool_with_rocks, shadow, tick};
 use crate::pools::bare;
@@ -38,11 +39,7 @@ fn fish_flee_from_a_visible_enemy_within_the_flee_distance() {
         *pool.decision(0)
     };
     let decision = decide(Some(2.5), at(0.0, 2.0), vec![]);
-    assert!(
-        decision.proposal.force.distance(Vec3::new(-1.0, 0.0, -3.0)) < 1e-4,
-        "{}",
-        decision.proposal.force
-    );
+    assert_near(decision.proposal.force, Vec3::new(-1.0, 0.0, -3.0), 1e-4);
     let boost = decision.proposal.boost.unwrap();
     assert_eq!((boost.scale, boost.hold_secs), (1.0, 1.0));
     // Beyond the flee distance.
@@ -313,10 +310,7 @@ fn a_fish_hides_close_to_the_real_shape_of_an_obstacle() {
         ObstacleParams::Sphere(boulder),
         at(0.6, 0.0) + Vec3::Y * 0.6,
     );
-    assert!(
-        behind.distance(at(-1.0, 0.0) - Vec3::Y * 0.1) < 0.02,
-        "{behind}"
-    );
+    assert_near(behind, at(-1.0, 0.0) - Vec3::Y * 0.1, 0.02);
 }
 
 #[test]

@@ -4,6 +4,7 @@ use glam::Vec3;
 use shoal::behavior::actions::{HuntPrey, Investigate, Seek, SeekTarget, Wander};
 use shoal::behavior::{ActionParams, Combine, LimitParams, LimitSide, NeedKind, NeedParams};
 use shoal::simulation::{SceneDescription, Simulation};
+use shoal_testing::assert_near;
 
 use super::{at, executed, only, pool, seek_point, tick};
 use crate::pools::{self, bare};
@@ -34,14 +35,10 @@ fn the_standard_need_and_the_first_unsatisfied_need_act() {
     assert_eq!(executed(&pool, 0), ["ahead", "left"]);
     // The force of the action that seeks left is the desired velocity (1 m/s to the left) minus the own velocity (1 m/s ahead),
     // times the weight 2. The action that seeks ahead adds no force, because the fish already swims at cruise speed.
-    assert!(
-        pool.decision(0)
-            .proposal
-            .force
-            .distance(Vec3::new(-2.0, 0.0, -2.0))
-            < 1e-4,
-        "{}",
-        pool.decision(0).proposal.force
+    assert_near(
+        pool.decision(0).proposal.force,
+        Vec3::new(-2.0, 0.0, -2.0),
+        1e-4,
     );
 }
 

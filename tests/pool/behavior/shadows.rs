@@ -3,6 +3,7 @@
 use glam::{Vec2, Vec3};
 use shoal::behavior::ActionParams;
 use shoal::behavior::actions::EvadeShadow;
+use shoal_testing::assert_near;
 
 use super::{at, only, pool, shadow};
 use crate::pools::bare;
@@ -40,11 +41,7 @@ fn fish_flee_from_the_shadow_at_their_own_depth() {
     // Beyond the flee distance.
     assert_eq!(decide(at(edge + 0.51, 0.0), Vec3::X, 0.0).actions, 0);
     let near = decide(at(edge + 0.49, 0.0), Vec3::Z, 0.0);
-    assert!(
-        near.proposal.force.distance(Vec3::new(1.0, 0.0, -1.0)) < 1e-3,
-        "{}",
-        near.proposal.force
-    );
+    assert_near(near.proposal.force, Vec3::new(1.0, 0.0, -1.0), 1e-3);
     assert!(near.proposal.boost.is_none() && !near.proposal.turns_in_place);
     // The shadow stands still.
     assert_eq!(decide(at(edge + 0.3, 0.0), Vec3::X, 60.0).actions, 0);

@@ -5,6 +5,7 @@ use glam::Vec3;
 use shoal::behavior::ActionParams;
 use shoal::behavior::actions::{AvoidObstacles, EvadeShadow, FleeEnemy, Separate};
 use shoal::world::{ObstacleParams, SphereParams};
+use shoal_testing::assert_near;
 
 use super::{Y, at, executed, only, pool, pool_with_rocks, related, seek_point, shadow, tick};
 use crate::pools::bare;
@@ -19,11 +20,7 @@ fn force_is_limited_and_accelerates_the_mass() {
     // The fish swims at 1 m/s along x and seeks 1 m/s along z with weight 10. This force is larger than the limit of 3 N.
     let gained = Vec3::new(-1.0, 0.0, 1.0).normalize() * (3.0 / 2.0 / 60.0);
     let body = &pool.world().agents.bodies[0];
-    assert!(
-        body.velocity_mps.distance(Vec3::X + gained) < 1e-4,
-        "{}",
-        body.velocity_mps
-    );
+    assert_near(body.velocity_mps, Vec3::X + gained, 1e-4);
     let way = body.position_m - at(0.0, 0.0);
     assert!(
         way.distance(body.velocity_mps / 60.0) < 1e-5,

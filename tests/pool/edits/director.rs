@@ -2,6 +2,7 @@
 
 use glam::Vec2;
 use serde_json::json;
+use shoal_testing::assert_message;
 
 use super::check_edit;
 use crate::desk::{Pool, set};
@@ -50,11 +51,9 @@ fn rules_can_be_edited_started_and_undone() {
     assert_eq!(wanted(&pool), 1, "an unchanged rule keeps running");
     let rejected =
         pool.try_command(json!({"command": "director", "event": {"event": "start", "rule": "x"}}));
-    assert!(
-        rejected
-            .unwrap_err()
-            .to_string()
-            .contains("there is no rule \"x\"; existing: ")
+    assert_message(
+        rejected.unwrap_err(),
+        &["there is no rule \"x\"; existing: "],
     );
     let rejected = pool.try_command(set(
         "scene:pool",

@@ -1,6 +1,7 @@
 //! Tests of the warnings about configuration that is valid but has no effect, or cannot work.
 
 use super::SiteFolder;
+use shoal_testing::assert_message;
 
 /// Checks the files of a folder. The report must contain no problems, and each of these warnings.
 #[track_caller]
@@ -9,10 +10,7 @@ fn expect_warnings(files: &[(&str, &str)], expected: &[&str]) {
     assert_eq!(report.problems, [], "{report}");
     let text = report.to_string();
     for message in expected {
-        assert!(
-            text.contains(message),
-            "expected \"{message}\", got:\n{text}"
-        );
+        assert_message(&text, &[message]);
     }
     assert_eq!(report.warnings.len(), expected.len(), "{text}");
 }
@@ -182,9 +180,9 @@ fn a_current_that_nobody_follows() {
     ])
     .report();
     let text = report.to_string();
-    assert!(
-        text.contains("fields[0]: no species in the population follows this field"),
-        "{text}"
+    assert_message(
+        &text,
+        &["fields[0]: no species in the population follows this field"],
     );
 }
 

@@ -4,6 +4,7 @@ use super::SiteFolder;
 use serde_json::{Value, json};
 use shoal::control::{EditorStep, PoolCommand};
 use shoal::site::{Editor, load};
+use shoal_testing::assert_message;
 
 const BASE: &str = "groups = ['fish']\nbody = { length_m = 0.2 }\nlook = { length_m = 0.2 }\n[motion]\ncruise_mps = 0.4\nboost_mps = 1.5\n\
     [actions.go]\naction = 'wander'\nweight = 3.0\n[actions.flee]\naction = 'flee_enemy'\n\
@@ -62,10 +63,7 @@ fn mistakes_are_reported_where_they_are() {
     let report = |eel: &str, more: &[(&str, &str)], expected: &[&str]| {
         let text = folder(eel, more).report().to_string();
         for message in expected {
-            assert!(
-                text.contains(message),
-                "expected \"{message}\", got:\n{text}"
-            );
+            assert_message(&text, &[message]);
         }
     };
     report(
@@ -237,12 +235,7 @@ fn an_edit_of_the_base_changes_the_species_that_extend_it_and_removing_the_base_
     let problems = editor
         .apply(&remove, &|_| None)
         .expect_err("the base is in use");
-    assert!(
-        problems
-            .to_string()
-            .contains("extends: there is no species \"base\""),
-        "{problems}"
-    );
+    assert_message(&problems, &["extends: there is no species \"base\""]);
 }
 
 #[test]

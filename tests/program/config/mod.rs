@@ -6,6 +6,7 @@ mod files;
 mod keywords;
 mod messages;
 
+use shoal_testing::assert_message;
 use std::path::{Path, PathBuf};
 
 use keywords::schema_problems;
@@ -259,8 +260,5 @@ fn files_replace_built_in_ones() {
         "pool"
     );
     let problems = load(Some(&folder.site()), Some("pnd")).expect_err("there is no such scene");
-    assert!(
-        problems.to_string().contains("did you mean \"pond\"?"),
-        "{problems}"
-    );
+    assert_message(&problems, &["did you mean \"pond\"?"]);
 }
