@@ -105,6 +105,7 @@ impl VisitorCounter {
         self.last_secs = Some(secs);
         if !visitors.is_empty() || !self.visits.is_empty() {
             let sums = self.pending.entry(start).or_default();
+            let mut here = 0;
             for visitor in visitors {
                 let visit = self.visits.entry(visitor.id).or_insert(Visit {
                     first_secs: secs,
@@ -112,19 +113,24 @@ impl VisitorCounter {
                     is_counted: false,
                 });
                 visit.last_secs = secs;
+                let mut since = since;
                 if !visit.is_counted && secs - visit.first_secs >= STAY_MIN_SECS {
                     visit.is_counted = true;
+                    since = secs - visit.first_secs;
                     sums.arrivals += 1;
                     self.has_unstored_visits = true;
                     self.events
                         .push(EventKind::VisitorArrived { id: visitor.id });
                 }
+                if !visit.is_counted {
+                    continue;
+                }
+                here += 1;
                 if let Some(cell) = cell(visitor.foot_m).filter(|_| since > 0.0) {
                     *sums.cells.entry(cell).or_default() += since;
                     sums.visitor_secs += since;
                 }
             }
-            let here = u32::try_from(visitors.len()).unwrap_or(u32::MAX);
             sums.peak = sums.peak.max(here);
         }
         self.end_visits(secs - GONE_SECS, start);
@@ -238,7 +244,8 @@ mod tests {
             if (20.0..23.0).contains(&secs) {
                 tracks.push(at(2, 1.0));
             }
-            if (30.0..30.5).contains(&secs) {
+            // Three are there only for half a second.
+            if (21.0..21.5).contains(&secs) {
                 tracks.push(at(3, -1.0));
             }
             counter.observe(secs, 1_800_000_000 + secs as i64, &tracks);
@@ -249,6 +256,7 @@ mod tests {
         let first = counter.pending().values().next().unwrap();
         assert_eq!(first.peak, 2);
         assert_eq!(first.dwell, [1, 0, 0, 1, 0, 0, 0, 0, 0]);
+        assert_eq!(first.cells.get(&(-10, -1)), None);
         // Cells are those of the foot points: 0.31 m is in cell 3, -0.05 m in cell -1.
         let here = first.cells[&(3, -1)];
         assert!((here - 34.75).abs() < 1e-6, "{here}");

@@ -229,6 +229,7 @@ fn has_same_look(a: &Site, b: &Site) -> bool {
         site.species.iter().map(look).collect()
     };
     a.file.surface == b.file.surface
+        && a.file.picture == b.file.picture
         && a.scene.look == b.scene.look
         && a.scene.obstacles == b.scene.obstacles
         && a.scene.pool.ground_depth_m.to_bits() == b.scene.pool.ground_depth_m.to_bits()
@@ -240,6 +241,7 @@ fn has_same_look(a: &Site, b: &Site) -> bool {
 mod tests {
     use super::*;
     use crate::control::SourceKind;
+    use crate::render::PictureQuality;
     use crate::site::{Editor, load};
 
     fn source(name: &str) -> Source {
@@ -297,6 +299,14 @@ mod tests {
         assert!((width(&editor) - 5.0).abs() < 1e-6);
         editor.apply(&EditorStep::Redo.into(), &none).unwrap();
         assert!((width(&editor) - 5.3).abs() < 1e-6);
+    }
+
+    #[test]
+    fn an_edited_quality_needs_a_new_picture() {
+        let before = load(None, Some("koi")).expect("the shipped scene is valid");
+        let mut after = before.clone();
+        after.file.picture.quality = PictureQuality::Low;
+        assert!(!has_same_look(&before, &after));
     }
 
     #[test]

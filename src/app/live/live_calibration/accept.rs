@@ -56,8 +56,6 @@ impl LiveCalibration {
         let (mut calibration, _) = proven
             .cloned()
             .ok_or("there is no proven calibration to accept yet")?;
-        self.procedure = None;
-        self.end = Some(CalibrationEnd::Accepted);
         let (width_px, height_px) = (calibration.picture.width_px, calibration.picture.height_px);
         if let Ok(map) = calibration.floor_from_camera(width_px, height_px) {
             if self.mean.frame().levels.is_empty() {
@@ -71,8 +69,10 @@ impl LiveCalibration {
             calibration.marks =
                 find_texture_marks(&self.mean.frame(), &map, |at| !dark.is_dark(at));
         }
+        self.hand_to_desk(&calibration)?;
         self.mean.clear();
-        self.hand_to_desk(&calibration);
+        self.procedure = None;
+        self.end = Some(CalibrationEnd::Accepted);
         "The new calibration is accepted and in use.".clone_into(&mut self.message);
         self.use_calibration(Some(calibration));
         Ok(true)
@@ -87,19 +87,18 @@ impl LiveCalibration {
         let mut calibration = self.current.clone().ok_or(NO_CALIBRATION)?;
         calibration.lamp_m = Some(position_m);
         calibration.date = now_iso();
-        self.hand_to_desk(&calibration);
+        self.hand_to_desk(&calibration)?;
         self.message = format!("The lamp is at {x:.2}, {y:.2}, {z:.2} m.");
         self.use_calibration(Some(calibration));
         Ok(())
     }
 
-    /// Sends a calibration to the desk, which saves it. Without a desk, nothing is saved.
-    fn hand_to_desk(&self, calibration: &Calibration) {
+    /// Sends a calibration to the desk, which saves it. Nothing is used that the desk could not take. Without a desk, nothing is saved.
+    fn hand_to_desk(&self, calibration: &Calibration) -> Result<(), String> {
         let accepted = StageReport::CalibrationAccepted(calibration.to_toml());
-        if self.desk.report(accepted) == Err(Undelivered::Busy) {
-            tracing::error!(
-                "the calibration is in use but not saved, because too many commands wait for the desk"
-            );
+        match self.desk.report(accepted) {
+            Err(busy @ Undelivered::Busy) => Err(busy.to_string()),
+            Ok(()) | Err(Undelivered::Gone | Undelivered::Late) => Ok(()),
         }
     }
 }
