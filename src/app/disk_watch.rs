@@ -175,7 +175,7 @@ mod tests {
 
         fn next_event(&mut self) -> EventKind {
             let page = self.board.events.after(self.seen, PATIENCE);
-            let event = page.events.first().expect("an event").clone();
+            let event = page.events.first().unwrap().clone();
             self.seen = event.number;
             event.kind
         }

@@ -154,9 +154,7 @@ mod tests {
         for _ in 1..detector.mark_count() {
             assert_eq!(detector.observe(&frame_of(levels)), None);
         }
-        detector
-            .observe(&frame_of(levels))
-            .expect("a round ends with its last mark")
+        detector.observe(&frame_of(levels)).unwrap()
     }
 
     fn detector() -> DriftDetector {
@@ -164,7 +162,7 @@ mod tests {
             true
         });
         assert!(marks.len() > 20, "{}", marks.len());
-        DriftDetector::new(&marks, &map()).expect("there are enough marks")
+        DriftDetector::new(&marks, &map()).unwrap()
     }
 
     #[test]
@@ -181,7 +179,7 @@ mod tests {
         {
             for gain in [1.0, 0.7, 1.3] {
                 let levels = frame(shift, gain, 2.5, 7 + i as u64);
-                let drift = full_round(&mut detector, &levels).expect("the floor is in full view");
+                let drift = full_round(&mut detector, &levels).unwrap();
                 assert!(
                     (drift.shift_px - shift.length()).abs() < 0.33,
                     "{shift} {gain}: {drift:?}"
@@ -207,12 +205,12 @@ mod tests {
     fn faint_texture_is_found_in_the_mean_of_noisy_frames() {
         let learned = faint(DVec2::ZERO, 60, 100);
         let marks = find_texture_marks(&learned.frame(), &map(), |_| true);
-        let mut detector = DriftDetector::new(&marks, &map()).expect("there are enough marks");
+        let mut detector = DriftDetector::new(&marks, &map()).unwrap();
         let moved = DVec2::new(3.0, -1.0);
         let single = full_round(&mut detector, faint(moved, 1, 300).frame().levels);
         let mean = full_round(&mut detector, faint(moved, 15, 300).frame().levels);
         assert_eq!(single, None, "a single frame is too noisy");
-        let drift = mean.expect("the mean has little noise");
+        let drift = mean.unwrap();
         assert!(drift.marks > detector.mark_count() / 2, "{drift:?}");
         assert!((drift.shift_px - moved.length()).abs() < 0.33, "{drift:?}");
     }
@@ -230,7 +228,7 @@ mod tests {
                 (90.0 + shade) as u8
             })
             .collect();
-        let drift = full_round(&mut detector, &levels).expect("the floor is in full view");
+        let drift = full_round(&mut detector, &levels).unwrap();
         // The marks in each quarter are about 100 px from the center.
         assert!((2.0..6.0).contains(&drift.shift_px), "{drift:?}");
     }
@@ -261,7 +259,7 @@ mod tests {
                 levels[y * SIZE.0 + x] = 12 + (x * y % 5) as u8;
             }
         }
-        let drift = full_round(&mut detector, &levels).expect("some marks are visible");
+        let drift = full_round(&mut detector, &levels).unwrap();
         assert!((drift.shift_px - 2_f64.sqrt()).abs() < 0.2, "{drift:?}");
         assert!(drift.marks < detector.mark_count());
     }

@@ -185,9 +185,7 @@ mod tests {
     }
 
     fn cause(pairs: &[PointPair], frame_px: (u32, u32), surface_m: (f64, f64)) -> MirrorCause {
-        let fit = SelectedFit::new(pairs, frame_px)
-            .expect("16 points determine a map")
-            .fit;
+        let fit = SelectedFit::new(pairs, frame_px).unwrap().fit;
         assert!(is_mirrored(&fit, pairs));
         mirror_cause(&fit, pairs, frame_px, surface_m, 0.003)
     }

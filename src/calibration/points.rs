@@ -351,10 +351,10 @@ fn parse_number(text: &str) -> Result<(f64, Option<char>), &'static str> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use shoal_testing::assert_message;
+    use shoal_testing::{assert_message, rows};
 
     fn error(text: &str) -> String {
-        read_points(text).expect_err(text).to_string()
+        read_points(text).unwrap_err().to_string()
     }
 
     #[test]
@@ -438,55 +438,22 @@ mod tests {
     fn ambiguous_numbers_are_rejected_with_the_reason() {
         let header = POINT_COLUMNS.join(",");
         let other = POINT_COLUMNS.join(";");
-        for (text, wanted) in [
-            (
-                format!("{header}\n77,4476,56,4048,-1,8000,-1,3500\n"),
-                "line 2: \"77,4476,56,4048,-1,8000,-1,3500\" does not have exactly 4 values; if the comma is also the decimal mark",
-            ),
-            (
-                format!("{header}\n77,4476,56,-1,8\n"),
-                "it is not clear where a number ends",
-            ),
-            (
-                format!("{other}\n1.234,5;2;3;4\n"),
-                "camera_x_px is \"1.234,5\", which has several decimal marks",
-            ),
-            (
-                format!("{other}\n1,234,567;2;3;4\n"),
-                "which has several decimal marks",
-            ),
-            (
-                format!("{other}\n1;2;3.5;4\n1,234;2;3;4\n"),
-                "line 3: camera_x_px is \"1,234\", but line 2 has the decimal mark '.'",
-            ),
-            (
-                format!("{other}\n1,5;2;3;4.5\n"),
-                "floor_z_m is \"4.5\", but line 2 has the decimal mark ','",
-            ),
-            (
-                format!("{other}\n1,2,3,4\n"),
-                "according to the first line, semicolons separate the columns",
-            ),
-            (
-                format!("sep=|\n{header}\n"),
-                "line 1: the separator '|' is not known",
-            ),
-            (
-                format!("sep=;\n{header}\n1,2,3,4\n"),
-                "line 2: column camera_x_px is missing",
-            ),
-            ("sep=;\n\n".to_owned(), "the table is empty"),
-            (
-                format!("{header}\n1,\"2,3,4\n"),
-                "a quotation mark is not closed",
-            ),
-            (
-                format!("{header}\n1,--2,3,4\n"),
-                "camera_y_px is \"--2\", which is not a number",
-            ),
-        ] {
-            let message = error(&text);
-            assert_message(&message, &[wanted]);
+        let table = r#"
+            {header}\n77,4476,56,4048,-1,8000,-1,3500\n | line 2: "77,4476,56,4048,-1,8000,-1,3500" does not have exactly 4 values; if the comma is also the decimal mark
+            {header}\n77,4476,56,-1,8\n | it is not clear where a number ends
+            {other}\n1.234,5;2;3;4\n | camera_x_px is "1.234,5", which has several decimal marks
+            {other}\n1,234,567;2;3;4\n | which has several decimal marks
+            {other}\n1;2;3.5;4\n1,234;2;3;4\n | line 3: camera_x_px is "1,234", but line 2 has the decimal mark '.'
+            {other}\n1,5;2;3;4.5\n | floor_z_m is "4.5", but line 2 has the decimal mark ','
+            {other}\n1,2,3,4\n | according to the first line, semicolons separate the columns
+            sep=!\n{header}\n | line 1: the separator '!' is not known
+            sep=;\n{header}\n1,2,3,4\n | line 2: column camera_x_px is missing
+            sep=;\n\n | the table is empty
+            {header}\n1,"2,3,4\n | a quotation mark is not closed
+            {header}\n1,--2,3,4\n | camera_y_px is "--2", which is not a number"#;
+        for [text, wanted] in rows(table) {
+            let text = text.replace("{header}", &header).replace("{other}", &other);
+            assert_message(error(&text), &[&wanted]);
         }
     }
 
@@ -510,20 +477,15 @@ mod tests {
 
     #[test]
     fn a_wrong_header_is_reported() {
-        assert!(error("").contains("the table is empty"));
-        assert!(error("1,2,3,4\n").contains("column names are missing"));
-        assert_message(
-            error("camera_x_px,camera_y_px,floor_x_m\n"),
-            &["column floor_z_m is missing"],
-        );
-        assert_message(
-            error("camera_x_px,camera_y_px,floor_x_m,floor_z_m,h\n"),
-            &["\"h\" is not a known column"],
-        );
-        assert_message(
-            error("camera_x_px,camera_y_px,floor_x_m,floor_z_m,floor_z_m\n"),
-            &["appears twice"],
-        );
+        let table = r#"
+            | the table is empty
+            1,2,3,4 | column names are missing
+            camera_x_px,camera_y_px,floor_x_m | column floor_z_m is missing
+            camera_x_px,camera_y_px,floor_x_m,floor_z_m,h | "h" is not a known column
+            camera_x_px,camera_y_px,floor_x_m,floor_z_m,floor_z_m | appears twice"#;
+        for [text, wanted] in rows(table) {
+            assert_message(error(&text), &[&wanted]);
+        }
     }
 
     #[test]

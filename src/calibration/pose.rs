@@ -151,17 +151,14 @@ mod tests {
             (lens.center_px() + seen * focal_px, DVec2::new(x, z))
         })
         .to_vec();
-        (
-            lens,
-            Homography::from_pairs(&pairs).expect("a pinhole camera gives a map"),
-        )
+        (lens, Homography::from_pairs(&pairs).unwrap())
     }
 
     /// Returns the estimated 1/f² of a view whose slopes have this standard deviation: first relative to the true value, then
     /// relative to a typical lens. The third value is the camera position computed from the estimate.
     fn estimated(eye: DVec3, at: DVec3, slope_deviation: f64) -> (f64, f64, Option<[f64; 3]>) {
         let (lens, homography) = looking(eye, at, 500.0);
-        let constraints = ViewConstraints::of(&lens, &homography).expect("it can be inverted");
+        let constraints = ViewConstraints::of(&lens, &homography).unwrap();
         let typical = typical_inverse_square_focal(&lens);
         let residual_deviation = slope_deviation * typical;
         let (estimate, _) = estimated_inverse_square_focal(
@@ -183,7 +180,7 @@ mod tests {
             (DVec3::new(0.0, 3.0, 4.0), DVec3::ZERO),
         ] {
             let (_, _, found) = estimated(eye, at, 1e-9);
-            let found = DVec3::from_array(found.expect("an oblique view determines it"));
+            let found = DVec3::from_array(found.unwrap());
             assert!(found.distance(eye) < 1e-5, "{eye} {found}");
         }
     }
@@ -199,7 +196,7 @@ mod tests {
             let center = DMat3::from_translation(lens.center_px());
             let flipped = Homography(plain.0 * center * flip * center.inverse());
             let inverse_f2 = (lens.half_diagonal_px() / 500.0).powi(2);
-            let found = camera_position_through(&lens, &flipped, inverse_f2).expect("it is finite");
+            let found = camera_position_through(&lens, &flipped, inverse_f2).unwrap();
             assert!(DVec3::from_array(found).distance(eye) < 1e-6, "{found:?}");
         }
     }
@@ -221,7 +218,7 @@ mod tests {
         // Rounding leaves a tiny tilt, smaller than the assumed error.
         let (_, of_typical, position) = estimated(down + 4.0 * DVec3::Y, down, 1e-9);
         assert!((of_typical - 1.0).abs() < 1e-6, "{of_typical}");
-        let [x, y, z] = position.expect("a typical lens is assumed");
+        let [x, y, z] = position.unwrap();
         assert!((x - 0.5).abs() < 1e-6 && (z - 0.5).abs() < 1e-6, "{x} {z}");
         assert!((2.0..6.0).contains(&y), "{y}");
     }

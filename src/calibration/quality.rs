@@ -225,7 +225,7 @@ mod tests {
         ] {
             let mut noise = Noise::new(5);
             let pairs = noise.on(&grid(&view(k1, k2), 5), 0.0005);
-            let selected = SelectedFit::new(&pairs, SIZE_PX).expect("a grid determines a map");
+            let selected = SelectedFit::new(&pairs, SIZE_PX).unwrap();
             let of = |m: LensModel| selected.candidates.iter().find(|c| c.0 == m).map(|c| c.1);
             assert!(
                 of(LensModel::Straight) > Some(0.01),
@@ -239,7 +239,7 @@ mod tests {
             );
         }
         let few = grid(&view(0.0, 0.0), 3)[..7].to_vec();
-        let selected = SelectedFit::new(&few, SIZE_PX).expect("seven points determine a map");
+        let selected = SelectedFit::new(&few, SIZE_PX).unwrap();
         assert_eq!(selected.candidates.len(), 1);
     }
 
@@ -247,12 +247,12 @@ mod tests {
     fn linear_approximation_and_refit_agree() {
         let mut noise = Noise::new(3);
         let pairs = noise.on(&grid(&view(-0.3, 0.08), 8), 0.004);
-        let fit = Fit::new(&pairs, SIZE_PX, LensModel::TwoTerms).expect("a grid determines a map");
-        let exact = leave_one_out(&fit, &pairs).expect("64 points are enough");
+        let fit = Fit::new(&pairs, SIZE_PX, LensModel::TwoTerms).unwrap();
+        let exact = leave_one_out(&fit, &pairs).unwrap();
         let mut more = pairs.clone();
         more.push(pairs[27]);
-        let fit = Fit::new(&more, SIZE_PX, LensModel::TwoTerms).expect("a grid determines a map");
-        let approximate = leave_one_out(&fit, &more).expect("65 points are enough");
+        let fit = Fit::new(&more, SIZE_PX, LensModel::TwoTerms).unwrap();
+        let approximate = leave_one_out(&fit, &more).unwrap();
         assert!(
             (rms(&approximate) / rms(&exact) - 1.0).abs() < 0.03,
             "{} {}",

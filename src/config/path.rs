@@ -146,7 +146,7 @@ mod tests {
             ("a[-1]", "not a whole number"),
             ("a.\"b", "quotation mark"),
         ] {
-            let message = ValuePath::parse(text).expect_err(text);
+            let message = ValuePath::parse(text).unwrap_err();
             assert!(message.contains(why), "{text}: {message}");
         }
         assert!(ValuePath::parse(&"a.".repeat(100)).is_err());

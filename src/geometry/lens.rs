@@ -278,7 +278,7 @@ mod tests {
     #[test]
     fn undistort_is_the_inverse_of_distort_everywhere() {
         for (k1, k2) in TERMS {
-            let lens = Lens::new(640, 480, k1, k2).expect("finite terms make a lens");
+            let lens = Lens::new(640, 480, k1, k2).unwrap();
             for step in 0..400 {
                 let p = DVec2::from_angle(f64::from(step)) * f64::from(step) * 5.0;
                 let p = lens.center_px() + p;
@@ -297,7 +297,7 @@ mod tests {
     #[test]
     fn the_radial_curve_rises_everywhere() {
         for (k1, k2) in TERMS {
-            let lens = Lens::new(640, 480, k1, k2).expect("finite terms make a lens");
+            let lens = Lens::new(640, 480, k1, k2).unwrap();
             let radii: Vec<f64> = (0..500)
                 .map(|i| lens.distorted_radius(f64::from(i) * 0.01))
                 .collect();
@@ -307,7 +307,7 @@ mod tests {
 
     #[test]
     fn distortion_equals_the_formula() {
-        let lens = Lens::new(300, 400, -0.2, 0.1).expect("finite terms make a lens");
+        let lens = Lens::new(300, 400, -0.2, 0.1).unwrap();
         assert_eq!(lens.half_diagonal_px(), 250.0);
         assert_eq!(lens.center_px(), DVec2::new(149.5, 199.5));
         let seen = lens.distort(lens.center_px() + DVec2::new(125.0, 0.0));
@@ -337,9 +337,9 @@ mod tests {
             (DVec2::new(620.0, 440.0), DVec2::new(2.0, 1.5)),
             (DVec2::new(20.0, 450.0), DVec2::new(-2.0, 1.5)),
         ];
-        let homography = Homography::from_pairs(&corners).expect("four corners determine a map");
-        let lens = Lens::new(640, 480, -0.2, 0.05).expect("finite terms make a lens");
-        FloorFromCamera::new(lens, homography).expect("a view from above is a map")
+        let homography = Homography::from_pairs(&corners).unwrap();
+        let lens = Lens::new(640, 480, -0.2, 0.05).unwrap();
+        FloorFromCamera::new(lens, homography).unwrap()
     }
 
     #[test]
@@ -352,8 +352,8 @@ mod tests {
                 assert!(back.distance(floor) < 1e-9, "{floor} {back}");
             }
         }
-        let flipped = FloorFromCamera::new(*map.lens(), Homography(map.homography().0 * -3.0))
-            .expect("the same map in other numbers");
+        let flipped =
+            FloorFromCamera::new(*map.lens(), Homography(map.homography().0 * -3.0)).unwrap();
         let p = DVec2::new(100.0, 300.0);
         assert_near(
             flipped.floor_from_camera(p),

@@ -434,7 +434,7 @@ mod tests {
     /// Polls until the watcher reports a change.
     fn changed(watcher: &mut FileWatcher) -> Vec<Vec<DocumentText>> {
         let polls = (0..2 * BUSY_POLLS).find_map(|_| watcher.poll());
-        polls.expect("a report").expect("readable files")
+        polls.unwrap().unwrap()
     }
 
     fn deleted(lists: &[Vec<DocumentText>]) -> Vec<DocumentName> {
@@ -483,7 +483,7 @@ mod tests {
                 break;
             }
         }
-        let report = report.expect("the quiet file is reported");
+        let report = report.unwrap();
         let [documents] = report.as_slice() else {
             panic!("{report:?}");
         };
@@ -505,7 +505,7 @@ mod tests {
             std::fs::write(&busy, format!("# again {round}\n")).unwrap();
             watcher.poll()
         });
-        let again = again.expect("a report").expect("readable files");
+        let again = again.unwrap().unwrap();
         assert!(again.is_empty(), "{again:?}");
         assert_eq!(watcher.busy_files().len(), 1);
         // When the program has ended, its file is applied too.

@@ -42,8 +42,8 @@ fn src() -> PathBuf {
 
 fn rust_files(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
-    for entry in fs::read_dir(folder).expect("src can be read") {
-        let path = entry.expect("src can be read").path();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
         if path.is_dir() {
             files.extend(rust_files(&path));
         } else if path.extension().is_some_and(|e| e == "rs") {
@@ -120,8 +120,8 @@ fn reaches_past_the_face(path: &str, is_module: impl Fn(&str, &str) -> bool) -> 
 #[test]
 fn the_table_lists_exactly_the_rooms_of_src() {
     let rooms: BTreeSet<String> = fs::read_dir(src())
-        .expect("src can be read")
-        .map(|entry| entry.expect("src can be read").path())
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
         .filter(|path| path.is_dir())
         .filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()))
         .collect();
@@ -140,7 +140,7 @@ fn rooms_use_only_what_the_table_allows_and_only_the_face() {
         let files = rust_files(&src().join(room));
         assert!(!files.is_empty(), "the room {room} has no files");
         for file in files {
-            let code = fs::read_to_string(&file).expect("a source file is text");
+            let code = fs::read_to_string(&file).unwrap();
             for path in crate_paths(&code) {
                 let used = path.split("::").next().unwrap_or_default();
                 if used == room || !table.contains_key(used) {
@@ -178,7 +178,7 @@ fn rooms_use_only_what_the_table_allows_and_only_the_face() {
 fn files_inside_a_room_are_private_modules() {
     let mut open = Vec::new();
     for room in table().keys() {
-        let code = fs::read_to_string(src().join(room).join("mod.rs")).expect("a room has mod.rs");
+        let code = fs::read_to_string(src().join(room).join("mod.rs")).unwrap();
         for line in without_comments(&code).lines() {
             let Some((visibility, name)) = line.trim().split_once("mod ") else {
                 continue;
@@ -235,14 +235,14 @@ impl Modules {
     fn of_room(room: &str) -> Self {
         let mut modules = Self::default();
         for file in rust_files(&src().join(room)) {
-            let path = file.strip_prefix(src()).expect("a file of src");
+            let path = file.strip_prefix(src()).unwrap();
             if path
                 .iter()
                 .any(|part| part == "tests" || part == "tests.rs")
             {
                 continue;
             }
-            let code = fs::read_to_string(&file).expect("a source file is text");
+            let code = fs::read_to_string(&file).unwrap();
             let mut module: Vec<String> = path
                 .with_extension("")
                 .iter()

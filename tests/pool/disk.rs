@@ -457,7 +457,7 @@ fn what_the_watcher_read_before_a_save_does_not_replace_a_later_edit() {
     };
     edit_and_save(&mut site, 21, None);
     let late = (0..MANY_POLLS).find_map(|_| site.watcher.poll());
-    let late = late.expect("a report").expect("readable files");
+    let late = late.unwrap().unwrap();
     edit_and_save(&mut site, 22, None);
     edit_and_save(&mut site, 23, Some(late));
     assert!(site.read(TROUT).contains("cruise_mps = 0.23"));

@@ -162,7 +162,7 @@ fn changed_files_are_applied_or_rejected_completely() {
     )
     .unwrap();
     std::fs::rename(&temporary, &trout).unwrap();
-    let take = poll_change(&mut watcher).expect("the file was changed");
+    let take = poll_change(&mut watcher).unwrap();
     pool.command(take);
     let cruise = |p: &Pool| {
         let world = p.simulation.world();
@@ -183,8 +183,8 @@ fn changed_files_are_applied_or_rejected_completely() {
     std::fs::write(&trout, text.split_inclusive("length_m = ").next().unwrap()).unwrap();
     let scene_text = std::fs::read_to_string(&scene).unwrap();
     std::fs::write(&scene, scene_text.replace("herring = 40", "herring = 11")).unwrap();
-    let half = poll_change(&mut watcher).expect("the files were changed");
-    let problems = pool.try_command(half).expect_err("one file is incomplete");
+    let half = poll_change(&mut watcher).unwrap();
+    let problems = pool.try_command(half).unwrap_err();
     assert!(problems.to_string().contains("trout.toml"), "{problems}");
     let status = pool.desk.document_status();
     assert!(
@@ -203,7 +203,7 @@ fn changed_files_are_applied_or_rejected_completely() {
         text.replace("cruise_mps = 0.3 ", "cruise_mps = 0.25 "),
     )
     .unwrap();
-    pool.command(poll_change(&mut watcher).expect("the file was changed"));
+    pool.command(poll_change(&mut watcher).unwrap());
     pool.step();
     assert_eq!((cruise(&pool), pool.count("herring")), (0.25, 11));
     // A new species file is written, and the scene file replaces the species trout by it.
@@ -213,9 +213,7 @@ fn changed_files_are_applied_or_rejected_completely() {
     assert_eq!((pool.count("zander"), pool.count("trout")), (6, 0));
     std::fs::remove_file(trout.with_file_name("zander.toml")).unwrap();
     let removed = poll_change(&mut watcher).unwrap();
-    let problems = pool
-        .try_command(removed)
-        .expect_err("the scene still uses the species");
+    let problems = pool.try_command(removed).unwrap_err();
     assert_message(
         &problems,
         &["zander.toml: was deleted, but the scene \"pool\" needs it"],
@@ -263,9 +261,7 @@ fn the_watching_thread_sends_changed_files() {
     let changed = Instant::now();
     std::fs::write(&site, text.replace("seed = 1", "seed = 2")).unwrap();
     // The limit of 20 s is generous, because this test does not check the speed. It only prints the time.
-    let event = receiver
-        .recv_timeout(Duration::from_secs(20))
-        .expect("a command arrives");
+    let event = receiver.recv_timeout(Duration::from_secs(20)).unwrap();
     eprintln!("applied after {:.2} s", changed.elapsed().as_secs_f32());
     let DeskEvent::Request(incoming) = event else {
         panic!("{event:?} is no request");

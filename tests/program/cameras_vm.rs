@@ -400,7 +400,7 @@ fn faults_of_a_real_driver_are_named_and_recovered() {
             println!("{health:#?}");
 
             step("a worker ends with its parent");
-            let process = workers().pop().expect("a worker runs");
+            let process = workers().pop().unwrap();
             drop(camera);
             assert!(!Path::new(&format!("/proc/{process}")).exists());
             let mut orphan = Command::new(SHOAL)

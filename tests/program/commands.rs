@@ -8,7 +8,7 @@ fn shoal(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_shoal"))
         .args(arguments)
         .output()
-        .expect("the program starts")
+        .unwrap()
 }
 
 /// Returns standard error (messages for the user) and standard output (the report of `check`) as one text.
@@ -32,24 +32,19 @@ struct Folder(tempfile::TempDir);
 
 impl Folder {
     fn new() -> Self {
-        Self(tempfile::tempdir().expect("a temporary folder can be created"))
+        Self(tempfile::tempdir().unwrap())
     }
 
     fn path(&self, name: &str) -> String {
-        self.0
-            .path()
-            .join(name)
-            .to_str()
-            .expect("temporary paths are valid text")
-            .to_owned()
+        self.0.path().join(name).to_str().unwrap().to_owned()
     }
 
     fn write(&self, name: &str, content: impl AsRef<[u8]>) -> String {
         let path = PathBuf::from(self.path(name));
         if let Some(parent) = path.parent() {
-            std::fs::create_dir_all(parent).expect("a folder can be created");
+            std::fs::create_dir_all(parent).unwrap();
         }
-        std::fs::write(&path, content).expect("a file can be written");
+        std::fs::write(&path, content).unwrap();
         self.path(name)
     }
 }
@@ -214,7 +209,7 @@ fn an_unreadable_recording_is_rejected() {
         &["garbage.y4m", "YUV4MPEG2"],
     );
     let empty = folder.path("empty");
-    std::fs::create_dir(&empty).expect("a folder can be created");
+    std::fs::create_dir(&empty).unwrap();
     assert_rejected(
         &shoal(&[
             "track",
@@ -350,7 +345,7 @@ fn a_shorter_recording_gives_the_same_tracks() {
             &out,
         ]);
         assert_eq!(output.status.code(), Some(0), "{}", messages(&output));
-        std::fs::read_to_string(out).expect("the tracks can be read")
+        std::fs::read_to_string(out).unwrap()
     };
     let (short, long) = (track("4"), track("8"));
     assert_eq!(short.lines().count(), 120);
@@ -390,7 +385,7 @@ fn a_missing_graphics_adapter_is_reported_with_a_remedy() {
         .env("VK_ICD_FILENAMES", "/nowhere.json")
         .env("WGPU_BACKEND", "vulkan")
         .output()
-        .expect("the program starts");
+        .unwrap();
     assert_rejected(&output, &["mesa-vulkan-drivers"]);
     assert!(!Path::new(&folder.path("frames/00000.png")).exists());
 }
@@ -403,7 +398,7 @@ fn a_missing_display_is_reported_with_a_remedy() {
         command.env_remove(name);
     }
     let output = command.arg("monitors").output();
-    let output = output.expect("the program starts");
+    let output = output.unwrap();
     assert_rejected(
         &output,
         &["there is no display", "DISPLAY=:0 shoal monitors"],

@@ -218,7 +218,7 @@ fn an_individual_of_a_running_pool_is_reached_by_its_id() {
             let mind = json!({"command": "override_mind", "id": id, "mind": mind, "secs": 1.0});
             apply(client, mind).is_applied()
         })
-        .expect("an individual has an id below 200");
+        .unwrap();
     let remove = json!({"command": "remove_individual", "id": id});
     assert!(apply(client, remove.clone()).is_applied());
     // At once, before a tick has removed it: it must not take another individual with it.

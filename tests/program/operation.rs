@@ -243,7 +243,7 @@ fn systemd_hears_that_the_service_is_ready_and_alive() {
     let mut heard = String::new();
     let mut receive = || {
         let mut bytes = [0; 4096];
-        let length = socket.recv(&mut bytes).expect("systemd hears something");
+        let length = socket.recv(&mut bytes).unwrap();
         heard.push_str(&String::from_utf8_lossy(&bytes[..length]));
         heard.push('\n');
         heard.clone()

@@ -87,21 +87,21 @@ fn difference(at: &str, expected: &Value, got: &Value) -> Option<String> {
 /// Parses JSON lines, or a TOML document without the date on which it was written.
 fn values(text: &str, is_toml: bool) -> Vec<Value> {
     if is_toml {
-        let mut value: Value = toml::from_str(text).expect("the output is TOML");
+        let mut value: Value = toml::from_str(text).unwrap();
         if let Some(object) = value.as_object_mut() {
             object.remove("date");
         }
         return vec![value];
     }
     text.lines()
-        .map(|line| serde_json::from_str(line).expect("every line of the output is JSON"))
+        .map(|line| serde_json::from_str(line).unwrap())
         .collect()
 }
 
 fn run(case: &Path) {
     let name = case.display();
-    let arguments = fs::read_to_string(case.join("arguments")).expect("a case has arguments");
-    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let arguments = fs::read_to_string(case.join("arguments")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
     let done = Command::new(env!("CARGO_BIN_EXE_shoal"))
         .current_dir(case)
@@ -111,7 +111,7 @@ fn run(case: &Path) {
                 .map(|word| word.replace("{out}", &out.display().to_string())),
         )
         .output()
-        .expect("the program that cargo built can be started");
+        .unwrap();
     let messages = String::from_utf8_lossy(&done.stderr);
     if let Ok(words) = fs::read_to_string(case.join("rejected.txt")) {
         assert_eq!(done.status.code(), Some(1), "{name}: {messages}");
@@ -132,15 +132,15 @@ fn run(case: &Path) {
         "expected.jsonl"
     });
     let got = if out.exists() {
-        fs::read_to_string(out).expect("the output is text")
+        fs::read_to_string(out).unwrap()
     } else {
-        String::from_utf8(done.stdout).expect("the output is text")
+        String::from_utf8(done.stdout).unwrap()
     };
     if std::env::var_os("SHOAL_RECORD").is_some() {
-        fs::write(&file, got).expect("the case's folder is writable");
+        fs::write(&file, got).unwrap();
         return;
     }
-    let expected = fs::read_to_string(&file).expect("a case has an expected output");
+    let expected = fs::read_to_string(&file).unwrap();
     let (expected, got) = (values(&expected, is_toml), values(&got, is_toml));
     assert_eq!(expected.len(), got.len(), "{name}: number of lines");
     if arguments.starts_with("track ") {
@@ -159,8 +159,8 @@ fn run_all(stage: &str, at_least: usize) {
         .join("tests/program/recorded")
         .join(stage);
     let mut cases: Vec<PathBuf> = fs::read_dir(&folder)
-        .expect("recorded cases are in the repository")
-        .map(|entry| entry.expect("the folder can be read").path())
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
         .collect();
     cases.sort();
     assert!(cases.len() >= at_least, "{} cases of {stage}", cases.len());

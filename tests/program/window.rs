@@ -97,7 +97,7 @@ impl Display {
             return None;
         }
         let (config, log) = (folder.file("xorg.conf"), folder.file("xorg.log"));
-        std::fs::write(&config, MONITORS).expect("a file can be written");
+        std::fs::write(&config, MONITORS).unwrap();
         let arguments = ["-config", &config, "-logfile", &log];
         Some(Self::start_server("Xorg", &arguments))
     }
@@ -115,10 +115,10 @@ impl Display {
                 .stdout(Stdio::piped())
                 .stderr(Stdio::null())
                 .spawn()
-                .expect("the X server starts");
+                .unwrap();
             let mut answer = String::new();
-            let mut stdout = BufReader::new(server.stdout.take().expect("piped"));
-            stdout.read_line(&mut answer).expect("text");
+            let mut stdout = BufReader::new(server.stdout.take().unwrap());
+            stdout.read_line(&mut answer).unwrap();
             if answer.ends_with('\n') {
                 let name = format!(":{}", answer.trim());
                 return Self { server, name };
@@ -137,7 +137,7 @@ impl Display {
     }
 
     fn number(&self) -> u32 {
-        self.name[1..].parse().expect("a number")
+        self.name[1..].parse().unwrap()
     }
 
     fn run(&self, program: &str, arguments: &[&str]) -> String {
@@ -145,7 +145,7 @@ impl Display {
             .args(arguments)
             .env("DISPLAY", &self.name)
             .output()
-            .expect("the program starts");
+            .unwrap();
         let errors = String::from_utf8_lossy(&done.stderr);
         assert!(done.status.success(), "{program} {arguments:?}: {errors}");
         String::from_utf8_lossy(&done.stdout).into_owned()
@@ -154,9 +154,9 @@ impl Display {
     /// Takes a screenshot of the whole screen.
     fn screenshot(&self, folder: &Path, name: &str) -> image::RgbImage {
         let path = folder.join(format!("{name}.png"));
-        let file = path.to_str().expect("a path in text");
+        let file = path.to_str().unwrap();
         self.run("import", &["-window", "root", file]);
-        image::open(&path).expect("a picture").into_rgb8()
+        image::open(&path).unwrap().into_rgb8()
     }
 }
 
@@ -204,11 +204,11 @@ impl Pool {
         if let Some(display) = display {
             command.env("DISPLAY", display);
         }
-        let mut child = command.spawn().expect("shoal starts");
+        let mut child = command.spawn().unwrap();
         let output = Arc::new(Mutex::new(String::new()));
         let (written, lines) = (
             Arc::clone(&output),
-            BufReader::new(child.stderr.take().expect("piped")),
+            BufReader::new(child.stderr.take().unwrap()),
         );
         std::thread::spawn(move || {
             for line in lines.lines().map_while(Result::ok) {
@@ -227,7 +227,7 @@ impl Pool {
     fn wait_for(&mut self, words: &str, times: usize) {
         let begun = Instant::now();
         while self.output().matches(words).count() < times {
-            let ended = self.child.try_wait().expect("a child can be asked");
+            let ended = self.child.try_wait().unwrap();
             assert!(
                 ended.is_none() && begun.elapsed() < PATIENCE,
                 "'{words}' was not printed {times} times ({ended:?}):\n{}",
@@ -252,7 +252,7 @@ impl Pool {
             if luminance(&now) > 0.05 && changed {
                 return now;
             }
-            let ended = self.child.try_wait().expect("a child can be asked");
+            let ended = self.child.try_wait().unwrap();
             assert!(
                 ended.is_none() && begun.elapsed() < PATIENCE,
                 "{name}: no new picture comes ({ended:?}):\n{}",
@@ -266,14 +266,14 @@ impl Pool {
         let sent = Command::new("kill")
             .args([&format!("-{name}"), &self.child.id().to_string()])
             .status()
-            .expect("kill starts");
+            .unwrap();
         assert!(sent.success());
     }
 
     fn ended(&mut self) -> (ExitStatus, Duration) {
         let begun = Instant::now();
         while begun.elapsed() < PATIENCE {
-            if let Some(status) = self.child.try_wait().expect("a child can be asked") {
+            if let Some(status) = self.child.try_wait().unwrap() {
                 return (status, begun.elapsed());
             }
             std::thread::sleep(Duration::from_millis(5));
@@ -302,7 +302,7 @@ struct Folder(tempfile::TempDir);
 
 impl Folder {
     fn new() -> Self {
-        Self(tempfile::tempdir().expect("a temporary folder"))
+        Self(tempfile::tempdir().unwrap())
     }
 
     fn path(&self) -> &Path {
@@ -315,7 +315,7 @@ impl Folder {
 
     fn site(&self, monitor: &str) -> String {
         let path = self.file("site.toml");
-        std::fs::write(&path, SITE.replace("MONITOR", monitor)).expect("a file can be written");
+        std::fs::write(&path, SITE.replace("MONITOR", monitor)).unwrap();
         path
     }
 }
@@ -458,9 +458,9 @@ fn changed_files_are_applied_or_rejected_while_the_pool_runs() {
         return;
     };
     shown.shows("before", None);
-    std::fs::create_dir(shown.folder.path().join("scenes")).expect("a folder can be made");
+    std::fs::create_dir(shown.folder.path().join("scenes")).unwrap();
     let file = shown.folder.file("scenes/pool.toml");
-    let scene = |text: &str| std::fs::write(&file, text).expect("a file can be written");
+    let scene = |text: &str| std::fs::write(&file, text).unwrap();
     // The new scene has no sharks, so the other species get other indices. The simulation and the render setup must therefore
     // change together.
     scene(
@@ -517,8 +517,8 @@ fn every_output_is_on_its_own_monitor() {
     let left = "crop = { right = 0.6 }\nblend = { right = 0.33 }\n";
     let right =
         "[[outputs]]\nmonitor = \"DUMMY0\"\ncrop = { left = 0.4 }\nblend = { left = 0.33 }\n";
-    let outputs = std::fs::read_to_string(&site).expect("it was written") + left + right;
-    std::fs::write(&site, outputs).expect("a file can be written");
+    let outputs = std::fs::read_to_string(&site).unwrap() + left + right;
+    std::fs::write(&site, outputs).unwrap();
     let mut pool = Pool::start(
         Some(&display.name),
         &[&["run", &site][..], &SYNTHETIC].concat(),
@@ -569,7 +569,7 @@ fn a_display_that_rejects_windows_is_tried_again() {
     let socket = format!("/tmp/.X11-unix/X{number}");
     // The X server that has ended may have left its socket behind.
     let _ = std::fs::remove_file(&socket);
-    let listener = std::os::unix::net::UnixListener::bind(&socket).expect("the socket is free");
+    let listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
     let stop = Arc::new(std::sync::atomic::AtomicBool::new(false));
     let stopped = Arc::clone(&stop);
     let refusing = std::thread::spawn(move || {
@@ -586,8 +586,8 @@ fn a_display_that_rejects_windows_is_tried_again() {
     pool.wait_for("no window can be opened", 2);
     stop.store(true, std::sync::atomic::Ordering::Relaxed);
     let _last = std::os::unix::net::UnixStream::connect(&socket);
-    refusing.join().expect("it ends");
-    std::fs::remove_file(&socket).expect("the socket is ours");
+    refusing.join().unwrap();
+    std::fs::remove_file(&socket).unwrap();
     let display = Display::on(Some(number));
     pool.shows(&display, &folder, "shown", None);
     pool.signal("TERM");
@@ -642,9 +642,9 @@ fn a_recording_of_run_gives_the_same_tracks() {
         let done = Command::new(env!("CARGO_BIN_EXE_shoal"))
             .args(["track", "--fast", "--camera", source, "--out", &out])
             .output()
-            .expect("shoal starts");
+            .unwrap();
         assert!(done.status.success());
-        let text = std::fs::read_to_string(out).expect("tracks");
+        let text = std::fs::read_to_string(out).unwrap();
         text.lines().map(str::to_owned).collect()
     };
     let original = tracks(&source, "original.jsonl");
@@ -661,7 +661,7 @@ fn a_recording_of_run_gives_the_same_tracks() {
 /// Writes a recording of a dark disc that moves over a bright floor, with 10 bits per pixel and uneven time stamps.
 fn make_walk(path: &Path) {
     use shoal::camera::{Frame, Luma, Recording};
-    let mut recording = Recording::create(path, 60.0, 30.0).expect("a file can be written");
+    let mut recording = Recording::create(path, 60.0, 30.0).unwrap();
     let (width, height) = (160, 120);
     for n in 0..100_u16 {
         let x = f32::from(n.saturating_sub(30)) * 2.0;
@@ -681,7 +681,7 @@ fn make_walk(path: &Path) {
                 levels: (0..width * height).map(level).collect(),
             },
         };
-        assert!(recording.write(&frame).expect("a frame can be written"));
+        assert!(recording.write(&frame).unwrap());
     }
-    recording.finish().expect("a recording can be finished");
+    recording.finish().unwrap();
 }

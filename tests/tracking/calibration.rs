@@ -93,9 +93,7 @@ fn error_m(calibration: &Calibration, camera: &Camera) -> f64 {
 }
 
 fn map_of(calibration: &Calibration) -> FloorFromCamera {
-    calibration
-        .floor_from_camera(SIZE_PX.0, SIZE_PX.1)
-        .expect("the frame size matches")
+    calibration.floor_from_camera(SIZE_PX.0, SIZE_PX.1).unwrap()
 }
 
 #[test]
@@ -125,8 +123,8 @@ fn the_position_error_of_a_vertical_camera_is_within_its_deviation() {
     ] {
         let camera = camera(eye_m, fov_deg, [-0.28, 0.09]);
         let (calibration, report) = accepted(&camera.measured(&grid(4, 0.9)));
-        let found = DVec3::from_array(calibration.camera_m.expect("a typical lens is assumed"));
-        let deviation_m = report.camera_deviation_m.expect("it is estimated");
+        let found = DVec3::from_array(calibration.camera_m.unwrap());
+        let deviation_m = report.camera_deviation_m.unwrap();
         let off_m = found.distance(eye_m);
         assert!(
             off_m < deviation_m && off_m < 0.15 * eye_m.y,
@@ -199,21 +197,20 @@ fn leave_one_out_error_of_a_real_projector_is_below_a_quarter_pixel() {
     let Some(path) = test_data("data/ir/procam_graycode_correspondences.csv") else {
         return;
     };
-    let text = std::fs::read_to_string(path).expect("the data can be read");
+    let text = std::fs::read_to_string(path).unwrap();
     for view in 0..5 {
         let pairs: Vec<PointPair> = text
             .lines()
             .skip(1)
             .map(|line| {
                 line.split(',')
-                    .map(|v| v.parse().expect("the data are numbers"))
+                    .map(|v| v.parse().unwrap())
                     .collect::<Vec<f64>>()
             })
             .filter(|v| v[0] == f64::from(view))
             .map(|v| (DVec2::new(v[3], v[4]), DVec2::new(v[5], v[6])))
             .collect();
-        let selected =
-            SelectedFit::new(&pairs, (1280, 1024)).expect("60 corners of a board determine a map");
+        let selected = SelectedFit::new(&pairs, (1280, 1024)).unwrap();
         let left_out = selected
             .candidates
             .iter()
@@ -335,12 +332,10 @@ fn points_of_a_smaller_picture_are_noticed() {
 fn a_calibration_file_keeps_full_precision() {
     let (calibration, _) = accepted(&Noise(6).placed(&targets(), 0.004));
     let text = calibration.to_toml();
-    let back = Calibration::parse(&text, "c.toml").expect("the written file can be parsed");
+    let back = Calibration::parse(&text, "c.toml").unwrap();
     assert_eq!(back, calibration);
     assert_eq!(back.to_toml(), text);
-    let error = back
-        .floor_from_camera(320, 240)
-        .expect_err("the frame size differs");
+    let error = back.floor_from_camera(320, 240).unwrap_err();
     assert_message(&error, &["640x480, but the camera delivers 320x240"]);
 }
 
@@ -348,14 +343,8 @@ fn a_calibration_file_keeps_full_precision() {
 fn invalid_calibration_files_are_rejected() {
     let (calibration, _) = accepted(&Noise(6).placed(&targets(), 0.004));
     let text = calibration.to_toml();
-    let k1 = text
-        .lines()
-        .find(|l| l.starts_with("k1 = "))
-        .expect("the file has the lens");
-    let row = text
-        .lines()
-        .find(|l| l.starts_with("w = "))
-        .expect("the file has the homography");
+    let k1 = text.lines().find(|l| l.starts_with("k1 = ")).unwrap();
+    let row = text.lines().find(|l| l.starts_with("w = ")).unwrap();
     for (from, to, expected) in [
         (k1, "k1 = nan", "lens.k1: nan is not a finite number"),
         (k1, "k1 = 1e300", "too large"),
@@ -370,7 +359,7 @@ fn invalid_calibration_files_are_rejected() {
     ] {
         assert!(text.contains(from));
         let problems = Calibration::parse(&text.replacen(from, to, 1), "c.toml")
-            .expect_err(to)
+            .unwrap_err()
             .to_string();
         assert_message(&problems, &[expected]);
         assert!(problems.starts_with("c.toml:"), "{problems}");
@@ -385,7 +374,7 @@ fn old_calibration() -> String {
 
 /// Runs the command `calibrate` on a table of points. The output file already exists before the run.
 fn command(points: &[MeasuredPoint]) -> (anyhow::Result<std::process::ExitCode>, String) {
-    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let folder = tempfile::tempdir().unwrap();
     let mut table = "camera_x_px,camera_y_px,floor_x_m,floor_z_m\n".to_owned();
     for p in points {
         table += &format!(
@@ -402,10 +391,10 @@ fn command(points: &[MeasuredPoint]) -> (anyhow::Result<std::process::ExitCode>,
         limits: CalibrationParams::default(),
         out: folder.path().join("c.toml"),
     };
-    std::fs::write(&options.points, table).expect("the folder is writable");
-    std::fs::write(&options.out, old_calibration()).expect("the folder is writable");
+    std::fs::write(&options.points, table).unwrap();
+    std::fs::write(&options.out, old_calibration()).unwrap();
     let result = shoal::app::calibrate(&options);
-    let written = std::fs::read_to_string(&options.out).expect("the file exists");
+    let written = std::fs::read_to_string(&options.out).unwrap();
     (result, written)
 }
 
@@ -413,8 +402,7 @@ fn command(points: &[MeasuredPoint]) -> (anyhow::Result<std::process::ExitCode>,
 fn the_command_writes_an_accepted_calibration() {
     let (result, written) = command(&Noise(2).placed(&targets(), 0.004));
     assert!(result.is_ok(), "{result:?}");
-    let calibration =
-        Calibration::parse(&written, "c.toml").expect("the written file can be parsed");
+    let calibration = Calibration::parse(&written, "c.toml").unwrap();
     assert_eq!(calibration.camera_m, Some([0.5, 4.1, 0.8]));
     assert_eq!(calibration.points.len(), 16);
 }
@@ -424,9 +412,7 @@ fn the_command_keeps_the_old_file_after_a_rejection() {
     let mut points = Noise(2).placed(&targets(), 0.004);
     points[9].floor_m.x += 0.5;
     let (result, written) = command(&points);
-    let reason = result
-        .expect_err("a target is half a meter off")
-        .to_string();
+    let reason = result.unwrap_err().to_string();
     assert!(reason.contains("point 10 (line 11) is"), "{reason}");
     assert!(reason.contains("is unchanged"), "{reason}");
     assert_eq!(written, old_calibration());

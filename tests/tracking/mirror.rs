@@ -29,7 +29,7 @@ fn calibrated(room: &mut Room) -> (Calibration, String) {
     let position_m = room.lamp_m.to_array();
     assert!(wired.send(CalibrationStep::Lamp { position_m }));
     let calibration = wired.calibration.current().cloned();
-    (calibration.expect("it is in use"), sentence)
+    (calibration.unwrap(), sentence)
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn a_camera_is_calibrated_at_any_angle_mirrored_or_not() {
         let mut room = room(degrees, is_mirrored);
         let (calibration, sentence) = calibrated(&mut room);
         let (rms, _) = error(&room.camera, &calibration);
-        let camera = DVec3::from_array(calibration.camera_m.expect("an oblique view shows it"));
+        let camera = DVec3::from_array(calibration.camera_m.unwrap());
         let off_m = camera.distance(room.camera.eye_m);
         eprintln!(
             "{degrees}° {is_mirrored}: floor {:.2} mm, camera {off_m:.3} m",
@@ -68,7 +68,7 @@ fn median_foot_error(mut room: Room) -> f64 {
     let view = FloorView {
         map: calibration
             .floor_from_camera(room.camera.size_px.0, room.camera.size_px.1)
-            .expect("the frame size matches"),
+            .unwrap(),
         lamp_m: calibration.lamp_m.map(DVec3::from_array),
         camera_m: calibration.camera_m.map(DVec3::from_array),
         surface: Surface::default(),

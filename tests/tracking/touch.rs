@@ -130,8 +130,7 @@ fn discs_on_crosses_calibrate_the_camera() {
         );
         assert!(rms <= 0.025 && worst <= 0.06, "{rms} {worst}");
         assert!(!calibration.marks.is_empty(), "the floor has texture");
-        let back =
-            Calibration::parse(&calibration.to_toml(), "c.toml").expect("the file can be parsed");
+        let back = Calibration::parse(&calibration.to_toml(), "c.toml").unwrap();
         assert_eq!(back, calibration);
         assert_eq!(
             stage.status().current.map(|c| c.date),
@@ -179,7 +178,7 @@ fn a_disc_that_lies_still_never_becomes_floor() {
         let mut stage = Stage::new(small(), None);
         stage.start(3, 3, TouchMark::Disc);
         stage.run_for(laid_secs - 2.3);
-        let cross = stage.cross().expect("a cross is shown");
+        let cross = stage.cross().unwrap();
         stage.room.things = vec![Thing::disc(cross)];
         stage.run_for(1.6);
         assert_eq!(stage.status().taken, 1, "laid after {laid_secs} s");
@@ -187,7 +186,7 @@ fn a_disc_that_lies_still_never_becomes_floor() {
     }
     let mut stage = Stage::new(small(), None);
     stage.start(3, 3, TouchMark::Disc);
-    let cross = stage.cross().expect("a cross is shown");
+    let cross = stage.cross().unwrap();
     stage.room.things = vec![Thing::disc(cross)];
     stage.run_for(1.6);
     stage.room.fps = 2.0;
@@ -304,7 +303,7 @@ fn the_shadows_of_a_pole_give_the_lamp_position() {
         poles: poles.clone(),
     });
     let saved = stage.wired.saved();
-    let found = DVec3::from_array(saved.lamp_m.expect("the lamp is known"));
+    let found = DVec3::from_array(saved.lamp_m.unwrap());
     assert!(found.distance(lamp) < 0.01, "{found}");
     stage.send(CalibrationStep::Poles {
         height_m,
@@ -332,7 +331,7 @@ fn a_moved_camera_raises_an_alarm_but_visitors_do_not() {
     assert!(calibration.marks.len() >= 8, "{}", calibration.marks.len());
     stage.room.fps = 4.0;
     stage.run_for(7.0);
-    let still = stage.status().drift.expect("the floor is in view");
+    let still = stage.status().drift.unwrap();
     stage.room.things = vec![
         Thing::person(DVec2::new(-0.6, 0.2)),
         Thing::person(DVec2::new(0.9, -0.5)),
@@ -340,10 +339,10 @@ fn a_moved_camera_raises_an_alarm_but_visitors_do_not() {
     ];
     stage.room.gain = 0.8;
     stage.run_for(12.0);
-    let visited = stage.status().drift.expect("some marks are visible");
+    let visited = stage.status().drift.unwrap();
     stage.room.bump_px = (2, -1);
     stage.run_for(16.0);
-    let moved = stage.status().drift.expect("the floor is in view");
+    let moved = stage.status().drift.unwrap();
     eprintln!(
         "drift: empty floor {still:?}, visitors {visited:?}, camera moved by 2.24 px {moved:?}"
     );
@@ -356,7 +355,7 @@ fn a_moved_camera_raises_an_alarm_but_visitors_do_not() {
     );
     stage.room.bump_px = (0, 0);
     stage.run_for(16.0);
-    let back = stage.status().drift.expect("the floor is in view");
+    let back = stage.status().drift.unwrap();
     assert!(!back.is_alarm, "{back:?}");
 }
 
@@ -369,9 +368,7 @@ fn a_calibration_without_marks_gets_those_of_the_learned_floor() {
     };
     let (width, height) = stage.room.camera.size_px;
     let view = FloorView {
-        map: unmarked
-            .floor_from_camera(width, height)
-            .expect("the frame size matches"),
+        map: unmarked.floor_from_camera(width, height).unwrap(),
         lamp_m: None,
         camera_m: None,
         surface: Surface::default(),
@@ -389,7 +386,7 @@ fn a_calibration_without_marks_gets_those_of_the_learned_floor() {
             stage.wired.calibration.observe(&frame, Some(&vision));
         }
         stage.room.bump_px = (3, 1);
-        stage.status().drift.expect("the floor is in view")
+        stage.status().drift.unwrap()
     };
     let still = walk_through(24);
     let moved = walk_through(36);
@@ -428,15 +425,12 @@ impl Program {
             .stdin(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
-            .expect("shoal can be started");
+            .unwrap();
         let log: Arc<Mutex<Vec<String>>> = Arc::default();
-        let (lines, to) = (
-            child.stderr.take().expect("the stream is piped"),
-            Arc::clone(&log),
-        );
+        let (lines, to) = (child.stderr.take().unwrap(), Arc::clone(&log));
         std::thread::spawn(move || {
             for line in BufReader::new(lines).lines().map_while(Result::ok) {
-                to.lock().expect("no thread panicked").push(line);
+                to.lock().unwrap().push(line);
             }
         });
         let (width, height) = room.camera.size_px;
@@ -444,8 +438,8 @@ impl Program {
             "YUV4MPEG2 W{width} H{height} F{}:1 Ip A1:1 Cmono\n",
             room.fps
         );
-        let stdin = child.stdin.as_mut().expect("the stream is piped");
-        stdin.write_all(header.as_bytes()).expect("shoal reads");
+        let stdin = child.stdin.as_mut().unwrap();
+        stdin.write_all(header.as_bytes()).unwrap();
         let next = Instant::now();
         Self {
             child,
@@ -463,7 +457,7 @@ impl Program {
             .arg(&self.socket)
             .arg(format!("{{\"command\":\"calibrate\",\"step\":{step}}}"))
             .output()
-            .expect("shoal can be started");
+            .unwrap();
         assert!(sent.status.success(), "{step}: {sent:?}");
     }
 
@@ -475,9 +469,9 @@ impl Program {
         let shoal::camera::Luma::U8(levels) = frame.luma else {
             panic!("rooms have 8 bit")
         };
-        let stdin = self.child.stdin.as_mut().expect("the stream is piped");
-        stdin.write_all(b"FRAME\n").expect("shoal reads");
-        stdin.write_all(&levels).expect("shoal reads");
+        let stdin = self.child.stdin.as_mut().unwrap();
+        stdin.write_all(b"FRAME\n").unwrap();
+        stdin.write_all(&levels).unwrap();
     }
 
     fn show_for(&mut self, secs: f64) {
@@ -488,7 +482,7 @@ impl Program {
 
     /// Returns the newest log line that contains `part`, if there is one.
     fn newest_line(&self, part: &str) -> Option<String> {
-        let log = self.log.lock().expect("no thread panicked");
+        let log = self.log.lock().unwrap();
         log.iter().rev().find(|line| line.contains(part)).cloned()
     }
 
@@ -507,10 +501,10 @@ impl Program {
 #[test]
 #[cfg(unix)]
 fn the_program_calibrates_saves_and_restarts_calibrated() {
-    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let folder = tempfile::tempdir().unwrap();
     let site = folder.path().join("site.toml");
     let text = "# our hall\n[surface]\nwidth_m = 4.0\nheight_m = 3.0\n";
-    std::fs::write(&site, text).expect("the folder is writable");
+    std::fs::write(&site, text).unwrap();
     let mut program = Program::start(folder.path(), wide());
     program.show_until("control: ");
     program.send("{\"do\":\"start\",\"columns\":3,\"rows\":3}");
@@ -538,16 +532,14 @@ fn the_program_calibrates_saves_and_restarts_calibrated() {
     let killed = Command::new("kill").args(["-TERM", &pid]).status();
     assert!(killed.is_ok_and(|s| s.success()));
     drop(program.child.stdin.take());
-    let ended = program.child.wait().expect("the program ends");
+    let ended = program.child.wait().unwrap();
     assert!(ended.success(), "{ended}: {:#?}", program.log.lock());
 
-    let written = std::fs::read_to_string(&site).expect("the site file exists");
+    let written = std::fs::read_to_string(&site).unwrap();
     assert!(written.contains("# our hall"), "{written}");
     assert!(written.contains("file = \"calibration.toml\""), "{written}");
-    let loaded = shoal::site::load(Some(&site), None).expect("the site is valid");
-    let calibration = loaded
-        .calibration
-        .expect("the site is calibrated after a restart");
+    let loaded = shoal::site::load(Some(&site), None).unwrap();
+    let calibration = loaded.calibration.unwrap();
     assert_eq!(calibration.points.len(), 9);
     let stage = Stage::new(program.room, Some(calibration.clone()));
     let (rms, worst) = stage.error(&calibration);

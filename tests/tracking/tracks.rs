@@ -99,13 +99,13 @@ fn a_visitor_hidden_by_another_loses_the_track_and_gets_the_id_back() {
         let mut scene = Scene::new();
         let visitors = [FROM_LEFT, FROM_RIGHT];
         let met = scene.run(MET_SECS, |secs| visitors.map(|v| v.at(secs)).to_vec());
-        let last = met.last().expect("frames were shown");
+        let last = met.last().unwrap();
         let names = visitors.map(|v| id_at(last, v.at(MET_SECS).foot_m));
         let left = visitors[1 - hidden].at(MET_SECS);
         let frames = scene.run(2.4, |_| vec![left]);
         let secs = secs_until(&frames, 1);
         assert!(secs < 2.0, "hidden {hidden}: {secs} s");
-        let last = frames.last().expect("frames were shown");
+        let last = frames.last().unwrap();
         assert_eq!(
             id_at(last, left.foot_m),
             names[1 - hidden],
@@ -114,7 +114,7 @@ fn a_visitor_hidden_by_another_loses_the_track_and_gets_the_id_back() {
         if hidden == 1 {
             let returned = Route::new(DVec2::new(0.1, 0.4), RIGHTWARDS_MPS, 9.0);
             let frames = scene.run(1.6, |secs| vec![left, returned.at(secs)]);
-            let last = frames.last().expect("frames were shown");
+            let last = frames.last().unwrap();
             assert_eq!(last.len(), 2);
             assert_eq!(id_at(last, left.foot_m), names[0]);
             assert_eq!(id_at(last, returned.at(1.52).foot_m), names[1]);
@@ -135,7 +135,7 @@ fn one_of_three_keeps_the_track_while_hidden_for_a_moment() {
     let all = |secs: f64| vec![FROM_LEFT.at(secs), second.at(secs), third.at(secs)];
     let mut scene = Scene::new();
     let met = scene.run(MET_SECS, all);
-    let known = ids(met.last().expect("frames were shown"));
+    let known = ids(met.last().unwrap());
     assert_eq!(known.len(), 3);
     let two = vec![FROM_LEFT.at(MET_SECS), second.at(MET_SECS)];
     let hidden = scene.run(0.8, |_| two.clone());
@@ -154,14 +154,14 @@ fn a_visitor_who_was_never_alone_is_remembered_after_some_time_with_evidence() {
         [beside(0.5), beside(0.05)]
     };
     let together = scene.run(4.5, |secs| there(secs).to_vec());
-    let known = ids(together.last().expect("frames were shown"));
+    let known = ids(together.last().unwrap());
     assert_eq!(known.len(), 2);
     let left = there(9.0)[0];
     let frames = scene.run(3.0, |_| vec![left]);
     assert!(secs_until(&frames, 1) < 2.5);
     let returned = Route::new(DVec2::new(0.3, 0.0), RIGHTWARDS_MPS, 9.0);
     let frames = scene.run(1.2, |secs| vec![left, returned.at(secs)]);
-    assert_eq!(ids(frames.last().expect("frames were shown")), known);
+    assert_eq!(ids(frames.last().unwrap()), known);
 }
 
 /// A part of the body is as bright as the floor for the first second, which divides the silhouette.
@@ -182,7 +182,7 @@ fn fragments_of_an_entering_visitor_become_one_track_with_the_first_id() {
             (1..=12).contains(&fragmented),
             "{from_m}: {fragmented} frames"
         );
-        let last = frames.last().expect("frames were shown");
+        let last = frames.last().unwrap();
         assert_eq!(ids(last), [1], "{from_m}");
         assert_eq!(id_at(last, visitor(2.72).foot_m), 1);
     }

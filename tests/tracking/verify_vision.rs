@@ -31,10 +31,10 @@ fn rendered_scenes() {
         return;
     }
     let Some(data) = test_data(".") else { return };
-    let data = data.canonicalize().expect("the test data exists");
+    let data = data.canonicalize().unwrap();
     let seeds: Option<u32> = std::env::var("SHOAL_SEEDS")
         .ok()
-        .map(|n| n.parse().expect("SHOAL_SEEDS is a number"));
+        .map(|n| n.parse().unwrap());
     let only = std::env::var("SHOAL_ROWS").unwrap_or_default();
     let scenes: Vec<Scene> = (0..ROWS.len())
         .filter(|&row| ROWS[row].name.contains(&only))
@@ -95,11 +95,11 @@ fn with_paths(arguments: &str, data: &str, seed: u32) -> String {
     let Some((before, rest)) = arguments.split_once("{one of ") else {
         return arguments.to_owned();
     };
-    let (wanted, after) = rest.split_once('}').expect("the closing brace is missing");
+    let (wanted, after) = rest.split_once('}').unwrap();
     let (n, file) = wanted
         .split_once(" of ")
         .expect("expected {one of N of FILE}");
-    let n = n.parse().expect("N is not a number");
+    let n = n.parse().unwrap();
     let paths = every_nth(&Path::new(data).join(file), n, seed);
     format!("{before}{}{after}", paths.display())
 }
@@ -242,7 +242,7 @@ fn memory_does_not_grow() {
         eprintln!("SKIPPED: memory over 100,000 frames is measured only with SHOAL_VERIFY=1");
         return;
     }
-    let spec = SourceSpec::parse("synthetic:3?fps=30&size=160x120").expect("the source is valid");
+    let spec = SourceSpec::parse("synthetic:3?fps=30&size=160x120").unwrap();
     let surface = Surface::default();
     let view = FloorView {
         map: FloorFromCamera::whole_frame(160, 120, &surface),
@@ -255,13 +255,11 @@ fn memory_does_not_grow() {
     let mut highest_id = 0;
     for frames in [50_000, 100_000] {
         let counted = allocation_counter::measure(|| {
-            let mut source = Source::open(&spec).expect("a synthetic source can be opened");
+            let mut source = Source::open(&spec).unwrap();
             let mut vision = Vision::new(&VisionParams::default(), view.clone());
             let (mut frame, mut observation) = (Frame::default(), Observation::default());
             for _ in 0..frames {
-                source
-                    .read(&mut frame)
-                    .expect("synthetic frames can be read");
+                source.read(&mut frame).unwrap();
                 let tracks = vision.observe(&frame);
                 seen += tracks.len();
                 highest_id = tracks.iter().map(|t| t.id).fold(highest_id, u32::max);

@@ -38,14 +38,14 @@ struct Visits {
 
 /// Returns the visits of the truth: the times that a visitor spent on the surface.
 fn true_visits(truth: &Path) -> Visits {
-    let text = std::fs::read_to_string(truth).expect("the scene is complete");
+    let text = std::fs::read_to_string(truth).unwrap();
     let mut times: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
     for line in text.lines() {
-        let frame: Value = serde_json::from_str(line).expect("JSON");
-        let time_secs = frame["time_secs"].as_f64().expect("a time");
-        for visitor in frame["visitors"].as_array().expect("visitors") {
+        let frame: Value = serde_json::from_str(line).unwrap();
+        let time_secs = frame["time_secs"].as_f64().unwrap();
+        for visitor in frame["visitors"].as_array().unwrap() {
             if visitor["on_surface"] == true {
-                let id = visitor["id"].as_u64().expect("an id");
+                let id = visitor["id"].as_u64().unwrap();
                 times.entry(id).or_default().push(time_secs);
             }
         }
@@ -73,11 +73,11 @@ fn true_visits(truth: &Path) -> Visits {
 
 /// Counts the tracks of a scene as `shoal run` does.
 fn counted_visits(tracks: &Path) -> Visits {
-    let text = std::fs::read_to_string(tracks).expect("the tracks are written");
+    let text = std::fs::read_to_string(tracks).unwrap();
     let mut counter = VisitorCounter::default();
     let mut due_secs = 0.0;
     for line in text.lines() {
-        let line: TrackLine = serde_json::from_str(line).expect("a line of tracks");
+        let line: TrackLine = serde_json::from_str(line).unwrap();
         if line.time_secs < due_secs {
             continue;
         }
@@ -110,7 +110,7 @@ fn verify_counts_of_visitors() {
         .flat_map(|scene| (1..=5).map(move |seed| format!("--seed {seed} {scene}")));
     let still = STILL_SCENES.iter().map(|scene| (*scene).to_owned());
     for arguments in walking.chain(still) {
-        let folder = tempfile::tempdir().expect("a folder for the tracks");
+        let folder = tempfile::tempdir().unwrap();
         let out = folder.path().join("tracks.jsonl");
         let Some((scene, ..)) = tracks_of_scene(&arguments, &out) else {
             return;

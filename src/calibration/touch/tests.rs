@@ -84,7 +84,7 @@ impl Room {
 
     /// Returns the position of the shown cross in the frame, in pixels.
     fn cross_px(&self) -> DVec2 {
-        let target = self.touch.shown_target().expect("a cross is shown");
+        let target = self.touch.shown_target().unwrap();
         view(-0.2, 0.05).camera_from_floor(target.floor_m)
     }
 
@@ -117,10 +117,7 @@ fn sixteen_targets_make_a_calibration() {
     assert_eq!(room.touch.shown_target(), None);
     room.expect_instruction("16 targets are measured. The predicted floor error is ");
     room.expect_instruction("Accept the calibration");
-    let (calibration, report) = room
-        .touch
-        .fitted()
-        .expect("exact measurements are accepted");
+    let (calibration, report) = room.touch.fitted().unwrap();
     assert!(report.errors.left_out_rms_m < 1e-6, "{report:?}");
     let found = calibration.floor_from_camera(640, 480).unwrap();
     let truth = view(-0.2, 0.05);

@@ -316,7 +316,7 @@ impl StreamClient {
     /// Returns the next text of a type.
     pub(super) fn text(&mut self, kind: &str) -> Value {
         loop {
-            match self.next().expect("the stream is open") {
+            match self.next().unwrap() {
                 Received::Text(text) if text["type"] == kind => return text,
                 Received::Close(code) => panic!("closed with {code}"),
                 _ => {}

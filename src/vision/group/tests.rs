@@ -186,9 +186,7 @@ fn a_missing_member_is_found_where_another_body_hides_the_feet() {
     assert!(body(near_m, 1.7).covers(behind_m));
     let mut fitter = floor(&[(near_m, 1.7), (behind_m, 1.5)]);
     fitter.cover_by_others(&[Member::new(near_m, 1.7)], 1, &origins());
-    let (found_m, gain_m2) = fitter
-        .find_missing(1.5, &origins())
-        .expect("a missing member is found");
+    let (found_m, gain_m2) = fitter.find_missing(1.5, &origins()).unwrap();
     assert!(found_m.distance(behind_m) < 0.2, "{found_m}");
     assert_eq!(gain_m2, COVERED_POSITION_M2);
 }
@@ -483,7 +481,7 @@ fn two_children_side_by_side_are_split() {
         let mut fitter = floor(&[(first_m, 1.1), (second_m, 1.15)]);
         let alone = fit_single(&mut fitter, (first_m + second_m) / 2.0);
         let pair = fitter.fit_split(&alone, &origins());
-        let pair = pair.expect("two members explain more").members;
+        let pair = pair.unwrap().members;
         for wanted_m in [first_m, second_m] {
             let off_m = pair.map(|member| member.position_m.distance(wanted_m));
             assert!(off_m[0].min(off_m[1]) < 0.12, "{wanted_m}: {off_m:?}");

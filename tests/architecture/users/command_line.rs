@@ -8,11 +8,7 @@ use super::texts;
 /// Returns the help of a command.
 fn help(words: &[&str]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_shoal"));
-    let output = command
-        .args(words)
-        .arg("--help")
-        .output()
-        .expect("shoal starts");
+    let output = command.args(words).arg("--help").output().unwrap();
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 

@@ -55,7 +55,7 @@ pub(super) fn without_user() -> BTreeSet<String> {
 #[test]
 fn a_made_up_command_is_found() {
     let mut schema = shoal::control::command_schema();
-    let variants = schema["oneOf"].as_array_mut().expect("the commands");
+    let variants = schema["oneOf"].as_array_mut().unwrap();
     variants.push(serde_json::json!({"properties": {"command": {"const": "made_up"}, "step": {"enum": ["go", "undo"]}}}));
     let found = without_user_in(&schema, r#"{"do": "undo"}"#);
     assert!(found.contains("command made_up") && found.contains("command go"));

@@ -176,13 +176,13 @@ fn things_of(schemas: &Value) -> Things {
 }
 
 fn parsed(text: &str) -> Value {
-    let table: toml::Table = text.parse().expect("the example is TOML");
-    serde_json::to_value(table).expect("TOML is JSON")
+    let table: toml::Table = text.parse().unwrap();
+    serde_json::to_value(table).unwrap()
 }
 
 /// Returns the content of a shipped file, with what a species inherits: an action names its kind only in the base.
 fn content(path: &Path) -> Value {
-    let text = fs::read_to_string(path).expect("a shipped file can be read");
+    let text = fs::read_to_string(path).unwrap();
     let own = parsed(&text);
     let Some(base) = own["extends"].as_str() else {
         return own;

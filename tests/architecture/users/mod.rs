@@ -96,8 +96,8 @@ fn root() -> PathBuf {
 /// Returns the files below a folder whose name ends with one of `endings`.
 fn files(folder: &Path, endings: &[&str]) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).expect("the folder can be read") {
-        let path = entry.expect("the folder can be read").path();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
         if path.is_dir() {
             found.extend(files(&path, endings));
         } else if endings

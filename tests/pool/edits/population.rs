@@ -105,7 +105,7 @@ fn naming_an_individual_does_not_replace_it() {
     );
     pool.command(name);
     assert_eq!(living(&pool), before, "no individual was added or removed");
-    let nemo = named(&pool).expect("one individual has the name");
+    let nemo = named(&pool).unwrap();
     assert_eq!(
         pool.simulation.world().agents.bodies[nemo].position_m,
         places[nemo]

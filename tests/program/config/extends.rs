@@ -27,7 +27,7 @@ fn a_species_inherits_everything_and_overrides_single_keys() {
     let folder = folder(eel, &[]);
     let report = folder.report();
     assert!(report.is_good() && report.warnings.is_empty(), "{report}");
-    let site = load(Some(&folder.site()), None).expect("the site is valid");
+    let site = load(Some(&folder.site()), None).unwrap();
     let file = &site.species[0].file;
     assert_eq!((file.motion.cruise_mps, file.motion.boost_mps), (0.3, 1.5));
     assert_eq!((file.body.length_m, file.groups[0].as_str()), (0.2, "fish"));
@@ -52,7 +52,7 @@ fn a_base_can_extend_another_base() {
             "extends = 'base'\n[motion]\ncruise_mps = 0.1\nboost_mps = 0.5\n",
         )],
     );
-    let site = load(Some(&folder.site()), None).expect("the site is valid");
+    let site = load(Some(&folder.site()), None).unwrap();
     let file = &site.species[0].file;
     assert_eq!((file.motion.cruise_mps, file.motion.boost_mps), (0.1, 0.5));
     assert_eq!((file.actions["go"].weight(), file.needs.len()), (2.0, 2));
@@ -135,8 +135,8 @@ fn the_species_of_the_readme_is_valid() {
     let readme = include_str!("../../../README.md");
     let (_, rest) = readme
         .split_once("`my/species/char.toml`:\n\n```toml\n")
-        .expect("the README has the example");
-    let (text, _) = rest.split_once("```").expect("the example ends");
+        .unwrap();
+    let (text, _) = rest.split_once("```").unwrap();
     assert!(text.lines().count() <= 30);
     let folder = SiteFolder::new(&[
         ("site.toml", "scene = 'sea'"),
@@ -152,36 +152,31 @@ fn the_species_of_the_readme_is_valid() {
             .all(|warning| !warning.file.contains("char")),
         "{report}"
     );
-    let site = load(Some(&folder.site()), None).expect("the site is valid");
+    let site = load(Some(&folder.site()), None).unwrap();
     let needs: Vec<_> = site.species[0]
         .file
         .needs
         .iter()
         .map(|need| need.name.as_str())
         .collect();
-    let place = needs
-        .iter()
-        .position(|name| *name == "play")
-        .expect("the need is added");
+    let place = needs.iter().position(|name| *name == "play").unwrap();
     assert_eq!(needs.get(place + 1), Some(&"roam"), "{needs:?}");
 }
 
 /// Applies edits of the species `eel` by command, saves them, and returns the saved text.
 fn edited(folder: &SiteFolder, edits: &[(&str, Value)]) -> String {
-    let mut editor = Editor::open(Some(&folder.site()), None).expect("the site is valid");
+    let mut editor = Editor::open(Some(&folder.site()), None).unwrap();
     let species = json!({ "kind": "species", "name": "eel" });
     for (path, change) in edits {
         let edit = json!({ "document": species, "path": path, "change": change });
         let command = json!({ "command": "edit", "edits": [edit] });
-        let command: PoolCommand = serde_json::from_value(command).expect("the command is valid");
+        let command: PoolCommand = serde_json::from_value(command).unwrap();
         let applied = editor.apply(&command, &|_| None);
         assert!(applied.is_ok(), "{path}: {:?}", applied.err());
     }
-    editor
-        .apply(&EditorStep::Save.into(), &|_| None)
-        .expect("the site can be saved");
+    editor.apply(&EditorStep::Save.into(), &|_| None).unwrap();
     let path = folder.site().with_file_name("species").join("eel.toml");
-    std::fs::read_to_string(path).expect("the file is saved")
+    std::fs::read_to_string(path).unwrap()
 }
 
 #[test]
@@ -203,7 +198,7 @@ fn an_edit_of_an_inherited_value_writes_only_this_value() {
     for absent in ["boost_mps", "wander", "body"] {
         assert!(!text.contains(absent), "{absent} was copied:\n{text}");
     }
-    let site = load(Some(&folder.site()), None).expect("the saved site is valid");
+    let site = load(Some(&folder.site()), None).unwrap();
     let file = &site.species[0].file;
     assert_eq!((file.motion.cruise_mps, file.motion.boost_mps), (0.25, 1.5));
     let needs: Vec<_> = file
@@ -219,22 +214,16 @@ fn an_edit_of_an_inherited_value_writes_only_this_value() {
 #[test]
 fn an_edit_of_the_base_changes_the_species_that_extend_it_and_removing_the_base_is_rejected() {
     let folder = folder("extends = 'base'\n", &[]);
-    let mut editor = Editor::open(Some(&folder.site()), None).expect("the site is valid");
+    let mut editor = Editor::open(Some(&folder.site()), None).unwrap();
     let base = json!({ "kind": "species", "name": "base" });
     let edit = json!({ "document": base, "path": "motion.cruise_mps", "change": { "do": "set", "value": 0.2 } });
     let command: PoolCommand =
-        serde_json::from_value(json!({ "command": "edit", "edits": [edit] }))
-            .expect("the command is valid");
-    editor
-        .apply(&command, &|_| None)
-        .expect("the edit is valid");
+        serde_json::from_value(json!({ "command": "edit", "edits": [edit] })).unwrap();
+    editor.apply(&command, &|_| None).unwrap();
     assert_eq!(editor.site().species[0].file.motion.cruise_mps, 0.2);
     let remove: PoolCommand =
-        serde_json::from_value(json!({ "command": "remove_species", "name": "base" }))
-            .expect("the command is valid");
-    let problems = editor
-        .apply(&remove, &|_| None)
-        .expect_err("the base is in use");
+        serde_json::from_value(json!({ "command": "remove_species", "name": "base" })).unwrap();
+    let problems = editor.apply(&remove, &|_| None).unwrap_err();
     assert_message(&problems, &["extends: there is no species \"base\""]);
 }
 
@@ -254,7 +243,7 @@ fn an_edit_of_the_order_of_inherited_needs_gives_the_species_its_own_needs() {
         ],
     );
     assert!(text.contains("own_needs = true"), "{text}");
-    let site = load(Some(&folder.site()), None).expect("the saved site is valid");
+    let site = load(Some(&folder.site()), None).unwrap();
     let file = &site.species[0].file;
     let needs: Vec<_> = file.needs.iter().map(|need| need.name.as_str()).collect();
     assert_eq!(needs, ["late", "roam"], "{text}");

@@ -55,7 +55,7 @@ fn cases(name: &str, text: &str) -> Vec<Case> {
             });
             continue;
         }
-        let case = cases.last_mut().expect("a text begins with a case");
+        let case = cases.last_mut().unwrap();
         if let Some(message) = line.strip_prefix(">> ") {
             case.expected.push(message.to_owned());
         } else if let Some(file) = line.strip_prefix("-- ") {
@@ -65,12 +65,12 @@ fn cases(name: &str, text: &str) -> Vec<Case> {
         } else if let Some(old) = line.strip_prefix('-') {
             replaced = Some(old);
         } else if let Some(new) = line.strip_prefix('+') {
-            let (_, text) = case.files.last_mut().expect("a case begins with a file");
-            let old = replaced.take().expect("a line with - comes before");
+            let (_, text) = case.files.last_mut().unwrap();
+            let old = replaced.take().unwrap();
             assert!(text.contains(old), "{name}.txt:{number}: no such line");
             *text = text.replacen(old, &new.replace("\\n", "\n"), 1);
         } else {
-            let (_, text) = case.files.last_mut().expect("a case begins with a file");
+            let (_, text) = case.files.last_mut().unwrap();
             text.push_str(line);
             text.push('\n');
         }

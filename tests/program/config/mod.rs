@@ -21,12 +21,11 @@ struct SiteFolder(tempfile::TempDir);
 
 impl SiteFolder {
     fn new(files: &[(&str, &str)]) -> Self {
-        let folder = Self(tempfile::tempdir().expect("a temporary folder can be made"));
+        let folder = Self(tempfile::tempdir().unwrap());
         for (name, text) in files {
             let path = folder.0.path().join(name);
-            std::fs::create_dir_all(path.parent().expect("the file is in the folder"))
-                .expect("the folder is writable");
-            std::fs::write(path, text).expect("the folder is writable");
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
         }
         folder
     }
@@ -70,7 +69,7 @@ fn shipped(path: &str) -> String {
             .join("config")
             .join(path),
     )
-    .expect("the file is shipped")
+    .unwrap()
 }
 
 #[test]
@@ -78,7 +77,7 @@ fn the_built_in_demo_is_valid() {
     let report = check_report(None);
     assert_eq!(report.problems, [], "{report}");
     assert_eq!(report.warnings, [], "{report}");
-    let site = load(None, None).expect("the demo is valid");
+    let site = load(None, None).unwrap();
     assert_eq!(site.scene_name, "koi");
     assert_eq!(
         site.species
@@ -106,10 +105,7 @@ fn the_built_in_demo_is_valid() {
 fn the_demo_file_equals_the_built_in_demo() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("config/demo.toml");
     let (from_file, built_in) = (load(Some(&path), None), load(None, None));
-    let (from_file, built_in) = (
-        from_file.expect("the demo is valid"),
-        built_in.expect("the demo is valid"),
-    );
+    let (from_file, built_in) = (from_file.unwrap(), built_in.unwrap());
     assert_eq!(from_file.file, built_in.file);
     assert_eq!(from_file.scene, built_in.scene);
 }
@@ -154,7 +150,7 @@ fn every_field_has_a_description() {
         }
     }
     let mut without = Vec::new();
-    for (name, schema) in schemas().as_object().expect("schemas are an object") {
+    for (name, schema) in schemas().as_object().unwrap() {
         visit(schema, name, &mut without);
     }
     assert_eq!(without, Vec::<String>::new());
@@ -204,9 +200,9 @@ fn all_problems_of_all_files_are_reported_at_once() {
 fn absurd_numbers_everywhere_are_reported_without_panic() {
     let config = Path::new(env!("CARGO_MANIFEST_DIR")).join("config");
     let names = ["scenes", "species"].into_iter().flat_map(|kind| {
-        let folder = std::fs::read_dir(config.join(kind)).expect("the file is shipped");
+        let folder = std::fs::read_dir(config.join(kind)).unwrap();
         folder.map(move |entry| {
-            let name = entry.expect("the entry can be read").file_name();
+            let name = entry.unwrap().file_name();
             format!("{kind}/{}", name.display())
         })
     });
@@ -244,21 +240,15 @@ fn files_replace_built_in_ones() {
         ),
         ("species/trout.toml", &trout),
     ]);
-    let site = load(Some(&folder.site()), None).expect("the site is valid");
+    let site = load(Some(&folder.site()), None).unwrap();
     assert_eq!(site.scene.title, "Pond");
-    let trout = site
-        .species
-        .iter()
-        .find(|s| s.name == "trout")
-        .expect("the scene has trout");
+    let trout = site.species.iter().find(|s| s.name == "trout").unwrap();
     assert_eq!((trout.count, trout.file.body.mass_kg), (3, 7.0));
     assert_eq!(site.folder, folder.0.path());
     assert_eq!(
-        load(Some(&folder.site()), Some("pool"))
-            .expect("the scene is built in")
-            .scene_name,
+        load(Some(&folder.site()), Some("pool")).unwrap().scene_name,
         "pool"
     );
-    let problems = load(Some(&folder.site()), Some("pnd")).expect_err("there is no such scene");
+    let problems = load(Some(&folder.site()), Some("pnd")).unwrap_err();
     assert_message(&problems, &["did you mean \"pond\"?"]);
 }

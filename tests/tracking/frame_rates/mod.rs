@@ -52,7 +52,7 @@ const RECORDED_FPS: f64 = 12.0;
 /// Returns the foreground of a rendered room, 12 frames per second, as frames with two gray levels. Two visitors are at the
 /// upper edge (z > 0). A third one enters at the left, walks along the lower edge and stops there, partly outside the image.
 fn recording() -> Vec<Vec<u8>> {
-    let strip = image::load_from_memory(include_bytes!("frames.png")).expect("a valid picture");
+    let strip = image::load_from_memory(include_bytes!("frames.png")).unwrap();
     let strip = strip.into_luma8();
     assert_eq!(strip.width(), WIDTH);
     let frames = strip.as_raw().chunks_exact((WIDTH * HEIGHT) as usize);
@@ -72,13 +72,11 @@ fn recorded_view() -> FloorView {
         camera_m: None,
         date: "2026-11-26".to_owned(),
     };
-    let points = read_points(include_str!("markers.csv")).expect("valid markers");
+    let points = read_points(include_str!("markers.csv")).unwrap();
     let (calibration, _) = calibrate(&points, &setup, &CalibrationParams::default())
         .unwrap_or_else(|error| panic!("{error}"));
     FloorView {
-        map: calibration
-            .floor_from_camera(WIDTH, HEIGHT)
-            .expect("the size of the calibration"),
+        map: calibration.floor_from_camera(WIDTH, HEIGHT).unwrap(),
         lamp_m: calibration.lamp_m.map(DVec3::from_array),
         camera_m: calibration.camera_m.map(DVec3::from_array),
         surface: Surface::default(),

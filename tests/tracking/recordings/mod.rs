@@ -57,7 +57,7 @@ pub(crate) fn has_program(name: &str) -> bool {
 pub(crate) fn scene(arguments: &str) -> Option<PathBuf> {
     let tool = test_data("tools/ir-scene")?;
     let python = python()?;
-    let mut key = std::fs::read(&tool).expect("ir-scene can be read");
+    let mut key = std::fs::read(&tool).unwrap();
     key.push(b'\n');
     key.extend_from_slice(arguments.as_bytes());
     let name = format!("{:016x}", fnv1a(&key));
@@ -71,7 +71,7 @@ pub(crate) fn scene(arguments: &str) -> Option<PathBuf> {
     static RENDERED: AtomicU32 = AtomicU32::new(0);
     let number = RENDERED.fetch_add(1, Ordering::Relaxed);
     let unfinished = scenes.join(format!("{name}.{}.{number}", std::process::id()));
-    std::fs::create_dir_all(&scenes).expect("target can be written");
+    std::fs::create_dir_all(&scenes).unwrap();
     eprintln!("rendering ir-scene {arguments} …");
     let done = Command::new(python)
         .arg(&tool)
@@ -79,7 +79,7 @@ pub(crate) fn scene(arguments: &str) -> Option<PathBuf> {
         .args(arguments.split_whitespace())
         .env("OMP_NUM_THREADS", "1")
         .output()
-        .expect("python starts");
+        .unwrap();
     let errors = String::from_utf8_lossy(&done.stderr);
     assert!(done.status.success(), "ir-scene {arguments}: {errors}");
     if std::fs::rename(&unfinished, &folder).is_err() {
@@ -93,7 +93,7 @@ pub(crate) fn scene(arguments: &str) -> Option<PathBuf> {
 /// person's number has the same remainder as `first` when divided by `n`. Each line contains the number of a person, a frame
 /// and a position.
 pub(crate) fn every_nth(recording: &Path, n: u32, first: u32) -> PathBuf {
-    let all = std::fs::read_to_string(recording).expect("the paths can be read");
+    let all = std::fs::read_to_string(recording).unwrap();
     let is_kept = |line: &&str| {
         let number = line.split_whitespace().next();
         let number = number.and_then(|number| number.parse::<f64>().ok());
@@ -105,11 +105,11 @@ pub(crate) fn every_nth(recording: &Path, n: u32, first: u32) -> PathBuf {
         "{} has no path with this remainder",
         recording.display()
     );
-    let name = recording.file_stem().expect("it is a file");
+    let name = recording.file_stem().unwrap();
     let name = format!("{}-{}-of-{n}.txt", name.to_string_lossy(), first % n);
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let path = folder.join(name);
-    std::fs::write(&path, kept.join("\n")).expect("target can be written");
+    std::fs::write(&path, kept.join("\n")).unwrap();
     path
 }
 
@@ -122,10 +122,10 @@ pub(crate) fn score(scene: &Path, tracks: &Path, surface: &str) -> Option<serde_
         .args([&scene.join("truth.jsonl"), tracks])
         .args(["--surface", surface, "--json"])
         .output()
-        .expect("python starts");
+        .unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "score-tracks: {errors}");
-    Some(serde_json::from_slice(&output.stdout).expect("score-tracks writes JSON"))
+    Some(serde_json::from_slice(&output.stdout).unwrap())
 }
 
 /// Returns the FNV-1a hash (Fowler, Noll and Vo) of the bytes.
@@ -181,7 +181,7 @@ impl std::fmt::Display for Score {
 /// Renders a scene or takes it from the cache, calibrates the camera with the scene's markers, tracks the visitors and scores
 /// the tracks. If the machine lacks a required program, prints a message and returns `None`.
 pub(crate) fn track_scene(arguments: &str) -> Option<Score> {
-    let folder = tempfile::tempdir().expect("a folder for the tracks");
+    let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("tracks.jsonl");
     let (scene, surface, tracked) = tracks_of_scene(arguments, &out)?;
     let report = score(&scene, &out, &surface)?;
@@ -209,20 +209,11 @@ pub(crate) fn tracks_of_scene(
     out: &Path,
 ) -> Option<(PathBuf, String, TrackSummary)> {
     let scene = scene(arguments)?;
-    let read =
-        |name: &str| std::fs::read_to_string(scene.join(name)).expect("the scene is complete");
-    let room: serde_json::Value = serde_json::from_str(&read("scene.json")).expect("JSON");
-    let text = |key: &str| {
-        room[key]
-            .as_str()
-            .expect("the value is a string")
-            .to_owned()
-    };
-    let numbers = |text: &str, by: char| -> Vec<f64> {
-        text.split(by)
-            .map(|v| v.parse().expect("a number"))
-            .collect()
-    };
+    let read = |name: &str| std::fs::read_to_string(scene.join(name)).unwrap();
+    let room: serde_json::Value = serde_json::from_str(&read("scene.json")).unwrap();
+    let text = |key: &str| room[key].as_str().unwrap().to_owned();
+    let numbers =
+        |text: &str, by: char| -> Vec<f64> { text.split(by).map(|v| v.parse().unwrap()).collect() };
     let size = numbers(&text("size"), 'x');
     let surface_m = numbers(&text("surface"), 'x');
     let setup = CalibrationSetup {
@@ -232,7 +223,7 @@ pub(crate) fn tracks_of_scene(
         camera_m: None,
         date: "2026-11-20".to_owned(),
     };
-    let points = read_points(&read("markers.csv")).expect("the markers are valid");
+    let points = read_points(&read("markers.csv")).unwrap();
     let (calibration, _) = calibrate(&points, &setup, &CalibrationParams::default())
         .unwrap_or_else(|error| panic!("{arguments}: the calibration was rejected: {error}"));
     let options = TrackOptions {
@@ -256,7 +247,7 @@ pub(crate) fn tracks_of_scene(
         out: out.to_owned(),
         debug: None,
     };
-    let tracked = track(&options, &AtomicBool::new(false)).expect("the scene can be tracked");
+    let tracked = track(&options, &AtomicBool::new(false)).unwrap();
     Some((scene, text("surface"), tracked))
 }
 

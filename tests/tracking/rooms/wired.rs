@@ -46,9 +46,7 @@ impl Wired {
     /// Sends a step to the live calibration and applies it. Returns true if the step put another calibration into use.
     pub(crate) fn send(&mut self, step: CalibrationStep) -> bool {
         let command = CalibrationCommand::Step(step, CalibrationParams::default());
-        self.commands
-            .send(command)
-            .expect("the calibration has room for a command");
+        self.commands.send(command).unwrap();
         self.calibration.apply_commands()
     }
 
@@ -56,7 +54,7 @@ impl Wired {
     pub(crate) fn saved(&self) -> Calibration {
         match self.events.try_recv() {
             Ok(DeskEvent::Report(StageReport::CalibrationAccepted(text))) => {
-                Calibration::parse(&text, "calibration.toml").expect("the file can be read")
+                Calibration::parse(&text, "calibration.toml").unwrap()
             }
             other => panic!("the calibration is sent for saving: {other:?}"),
         }
@@ -87,7 +85,7 @@ impl Wired {
 pub(crate) fn error(camera: &Camera, calibration: &Calibration) -> (f64, f64) {
     let map = calibration
         .floor_from_camera(camera.size_px.0, camera.size_px.1)
-        .expect("the calibration has this picture size");
+        .unwrap();
     let errors: Vec<f64> = (0..=20)
         .flat_map(|i| (0..=15).map(move |j| (f64::from(i) / 20.0, f64::from(j) / 15.0)))
         .map(|(u, v)| DVec2::new(4.0 * u - 2.0, 3.0 * v - 1.5))

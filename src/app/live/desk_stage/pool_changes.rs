@@ -311,7 +311,7 @@ mod tests {
 
     #[test]
     fn an_edited_terrace_needs_a_new_picture() {
-        let before = load(None, Some("cascade")).expect("the shipped scene is valid");
+        let before = load(None, Some("cascade")).unwrap();
         assert!(has_same_look(&before, &before.clone()));
         let mut after = before.clone();
         after.scene.pool.terraces[0].ground_depth_m += 0.1;
