@@ -1,23 +1,40 @@
 //! Tests of species that extend other species: what they inherit, and where their mistakes are reported.
 
 use super::SiteFolder;
+use super::messages::check;
 use serde_json::{Value, json};
 use shoal::control::{EditorStep, PoolCommand};
-use shoal::site::{Editor, load};
+use shoal::site::{Editor, SpeciesFile, load};
 use shoal_testing::assert_message;
 
 const BASE: &str = "groups = ['fish']\nbody = { length_m = 0.2 }\nlook = { length_m = 0.2 }\n[motion]\ncruise_mps = 0.4\nboost_mps = 1.5\n\
     [actions.go]\naction = 'wander'\nweight = 3.0\n[actions.flee]\naction = 'flee_enemy'\n\
     [[needs]]\nname = 'survive'\ntype = 'action_based'\nactions = ['flee']\n[[needs]]\nname = 'roam'\nactions = ['go']\n";
 
+const SITE: [(&str, &str); 3] = [
+    ("site.toml", "scene = 'sea'"),
+    ("scenes/sea.toml", "[population]\neel = 2\n"),
+    ("species/base.toml", BASE),
+];
+
 fn folder(eel: &str, more: &[(&str, &str)]) -> SiteFolder {
-    let files = [
-        ("site.toml", "scene = 'sea'"),
-        ("scenes/sea.toml", "[population]\neel = 2\n"),
-        ("species/base.toml", BASE),
-        ("species/eel.toml", eel),
-    ];
-    SiteFolder::new(&[&files[..], more].concat())
+    SiteFolder::new(&[&SITE[..], &[("species/eel.toml", eel)], more].concat())
+}
+
+/// Returns the name and `keep_secs` of each need.
+fn needs(file: &SpeciesFile) -> Vec<(&str, f32)> {
+    let needs = file.needs.iter();
+    needs.map(|need| (&*need.name, need.keep_secs)).collect()
+}
+
+fn command(command: Value) -> PoolCommand {
+    serde_json::from_value(command).unwrap()
+}
+
+fn edit(species: &str, path: &str, change: Value) -> PoolCommand {
+    let document = json!({ "kind": "species", "name": species });
+    let edit = json!({ "document": document, "path": path, "change": change });
+    command(json!({ "command": "edit", "edits": [edit] }))
 }
 
 #[test]
@@ -33,25 +50,18 @@ fn a_species_inherits_everything_and_overrides_single_keys() {
     assert_eq!((file.body.length_m, file.groups[0].as_str()), (0.2, "fish"));
     assert_eq!(file.actions["go"].weight(), 1.0);
     assert_eq!(file.actions["go"].kind(), "wander");
-    let needs: Vec<_> = file
-        .needs
-        .iter()
-        .map(|need| (need.name.as_str(), need.keep_secs))
-        .collect();
-    assert_eq!(needs, [("survive", 0.0), ("calm", 0.0), ("roam", 2.0)]);
+    assert_eq!(
+        needs(file),
+        [("survive", 0.0), ("calm", 0.0), ("roam", 2.0)]
+    );
     assert_eq!(file.needs[2].actions, ["go"]);
 }
 
 #[test]
 fn a_base_can_extend_another_base() {
     let eel = "extends = 'slow'\n[actions.go]\nweight = 2.0\n";
-    let folder = folder(
-        eel,
-        &[(
-            "species/slow.toml",
-            "extends = 'base'\n[motion]\ncruise_mps = 0.1\nboost_mps = 0.5\n",
-        )],
-    );
+    let slow = "extends = 'base'\n[motion]\ncruise_mps = 0.1\nboost_mps = 0.5\n";
+    let folder = folder(eel, &[("species/slow.toml", slow)]);
     let site = load(Some(&folder.site()), None).unwrap();
     let file = &site.species[0].file;
     assert_eq!((file.motion.cruise_mps, file.motion.boost_mps), (0.1, 0.5));
@@ -60,61 +70,7 @@ fn a_base_can_extend_another_base() {
 
 #[test]
 fn mistakes_are_reported_where_they_are() {
-    let report = |eel: &str, more: &[(&str, &str)], expected: &[&str]| {
-        let text = folder(eel, more).report().to_string();
-        for message in expected {
-            assert_message(&text, &[message]);
-        }
-    };
-    report(
-        "extends = 'bass'\n",
-        &[],
-        &[
-            "species/eel.toml:1:11: extends: there is no species \"bass\"",
-            "did you mean \"base\"?",
-        ],
-    );
-    report(
-        "extends = 'cod'\n",
-        &[("species/cod.toml", "extends = 'eel'\n")],
-        &[
-            "species/eel.toml:1:11: extends: the species extend each other in a circle: eel → cod → eel",
-            "species/cod.toml:1:11: extends: the species extend each other in a circle: cod → eel → cod",
-        ],
-    );
-    report(
-        "extends = 'eel'\n",
-        &[],
-        &["species/eel.toml:1:11: extends: the species extend each other in a circle: eel → eel"],
-    );
-    report(
-        "extends = 'cod'\n",
-        &[("species/cod.toml", "x = \n")],
-        &["species/eel.toml:1:11: extends: species/cod.toml is not valid TOML"],
-    );
-    report(
-        "extends = 'base'\n[motion]\ncruise_mps = 900.0\n[actions.go]\nwieght = 1.0\n[actions.new]\nweight = 1.0\n",
-        &[],
-        &[
-            "species/eel.toml:3:14: motion.cruise_mps: 900.0 m/s is too large",
-            "species/eel.toml:5:1: actions.go.wieght",
-            "species/eel.toml:6:1: actions.new: \"action\" is missing",
-        ],
-    );
-    report(
-        "extends = 'base'\n[[needs]]\nname = 'roam'\nactions = ['gone']\n",
-        &[],
-        &["species/eel.toml:4:12: needs[1].actions[0]: unknown action 'gone'"],
-    );
-    // The value stands in the base, and only the file that extends it makes it wrong.
-    report(
-        "extends = 'base'\n[motion]\ncruise_mps = 2.0\n",
-        &[],
-        &[
-            "species/base.toml:6:13: motion.boost_mps: ",
-            "(found in species/eel.toml, which inherits this value)",
-        ],
-    );
+    check("extends", include_str!("messages/extends.txt"), &SITE);
 }
 
 #[test]
@@ -133,9 +89,8 @@ fn a_warning_at_an_inherited_value_is_reported_once() {
 #[test]
 fn the_species_of_the_readme_is_valid() {
     let readme = include_str!("../../../README.md");
-    let (_, rest) = readme
-        .split_once("`my/species/char.toml`:\n\n```toml\n")
-        .unwrap();
+    let begin = "`my/species/char.toml`:\n\n```toml\n";
+    let (_, rest) = readme.split_once(begin).unwrap();
     let (text, _) = rest.split_once("```").unwrap();
     assert!(text.lines().count() <= 30);
     let folder = SiteFolder::new(&[
@@ -145,33 +100,19 @@ fn the_species_of_the_readme_is_valid() {
     ]);
     let report = folder.report();
     assert!(report.is_good(), "{report}");
-    assert!(
-        report
-            .warnings
-            .iter()
-            .all(|warning| !warning.file.contains("char")),
-        "{report}"
-    );
+    let mut warnings = report.warnings.iter();
+    assert!(warnings.all(|w| !w.file.contains("char")), "{report}");
     let site = load(Some(&folder.site()), None).unwrap();
-    let needs: Vec<_> = site.species[0]
-        .file
-        .needs
-        .iter()
-        .map(|need| need.name.as_str())
-        .collect();
-    let place = needs.iter().position(|name| *name == "play").unwrap();
-    assert_eq!(needs.get(place + 1), Some(&"roam"), "{needs:?}");
+    let needs = needs(&site.species[0].file);
+    let place = needs.iter().position(|need| need.0 == "play").unwrap();
+    assert_eq!(needs[place + 1].0, "roam", "{needs:?}");
 }
 
 /// Applies edits of the species `eel` by command, saves them, and returns the saved text.
 fn edited(folder: &SiteFolder, edits: &[(&str, Value)]) -> String {
     let mut editor = Editor::open(Some(&folder.site()), None).unwrap();
-    let species = json!({ "kind": "species", "name": "eel" });
     for (path, change) in edits {
-        let edit = json!({ "document": species, "path": path, "change": change });
-        let command = json!({ "command": "edit", "edits": [edit] });
-        let command: PoolCommand = serde_json::from_value(command).unwrap();
-        let applied = editor.apply(&command, &|_| None);
+        let applied = editor.apply(&edit("eel", path, change.clone()), &|_| None);
         assert!(applied.is_ok(), "{path}: {:?}", applied.err());
     }
     editor.apply(&EditorStep::Save.into(), &|_| None).unwrap();
@@ -201,12 +142,7 @@ fn an_edit_of_an_inherited_value_writes_only_this_value() {
     let site = load(Some(&folder.site()), None).unwrap();
     let file = &site.species[0].file;
     assert_eq!((file.motion.cruise_mps, file.motion.boost_mps), (0.25, 1.5));
-    let needs: Vec<_> = file
-        .needs
-        .iter()
-        .map(|need| (need.name.as_str(), need.keep_secs))
-        .collect();
-    assert_eq!(needs, [("survive", 0.0), ("roam", 3.0)]);
+    assert_eq!(needs(file), [("survive", 0.0), ("roam", 3.0)]);
     assert_eq!(file.needs[0].actions, ["flee", "go"]);
     assert_eq!(file.groups, ["eels"]);
 }
@@ -215,14 +151,11 @@ fn an_edit_of_an_inherited_value_writes_only_this_value() {
 fn an_edit_of_the_base_changes_the_species_that_extend_it_and_removing_the_base_is_rejected() {
     let folder = folder("extends = 'base'\n", &[]);
     let mut editor = Editor::open(Some(&folder.site()), None).unwrap();
-    let base = json!({ "kind": "species", "name": "base" });
-    let edit = json!({ "document": base, "path": "motion.cruise_mps", "change": { "do": "set", "value": 0.2 } });
-    let command: PoolCommand =
-        serde_json::from_value(json!({ "command": "edit", "edits": [edit] })).unwrap();
-    editor.apply(&command, &|_| None).unwrap();
+    let slower = json!({ "do": "set", "value": 0.2 });
+    let edit = edit("base", "motion.cruise_mps", slower);
+    editor.apply(&edit, &|_| None).unwrap();
     assert_eq!(editor.site().species[0].file.motion.cruise_mps, 0.2);
-    let remove: PoolCommand =
-        serde_json::from_value(json!({ "command": "remove_species", "name": "base" })).unwrap();
+    let remove = command(json!({ "command": "remove_species", "name": "base" }));
     let problems = editor.apply(&remove, &|_| None).unwrap_err();
     assert_message(&problems, &["extends: there is no species \"base\""]);
 }
@@ -231,21 +164,15 @@ fn an_edit_of_the_base_changes_the_species_that_extend_it_and_removing_the_base_
 fn an_edit_of_the_order_of_inherited_needs_gives_the_species_its_own_needs() {
     let folder = folder("extends = 'base'\n", &[]);
     let need = json!({ "name": "late", "actions": ["go"] });
-    let text = edited(
-        &folder,
-        &[
-            (
-                "needs",
-                json!({ "do": "insert", "index": 1, "value": need }),
-            ),
-            ("needs[1]", json!({ "do": "move", "to": 0 })),
-            ("needs[1]", json!({ "do": "remove" })),
-        ],
-    );
+    let edits = [
+        ("needs", json!({"do": "insert", "index": 1, "value": need})),
+        ("needs[1]", json!({ "do": "move", "to": 0 })),
+        ("needs[1]", json!({ "do": "remove" })),
+    ];
+    let text = edited(&folder, &edits);
     assert!(text.contains("own_needs = true"), "{text}");
     let site = load(Some(&folder.site()), None).unwrap();
     let file = &site.species[0].file;
-    let needs: Vec<_> = file.needs.iter().map(|need| need.name.as_str()).collect();
-    assert_eq!(needs, ["late", "roam"], "{text}");
+    assert_eq!(needs(file), [("late", 0.0), ("roam", 0.0)], "{text}");
     assert_eq!(file.actions.len(), 2);
 }

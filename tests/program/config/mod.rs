@@ -1,6 +1,5 @@
 //! Tests of configuration files. The shipped files are valid, and every invalid file gets a message with file, line and column.
 
-mod dead;
 mod extends;
 mod files;
 mod keywords;
