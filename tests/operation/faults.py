@@ -78,7 +78,7 @@ def absent():
 
 @row("camera that needs a USB reset", "-", "reset by a helper")
 def usb_reset():
-    raise Skipped("needs a USB camera; the driver of the camera VM is tested in tests/program/cameras_vm.rs")
+    raise Skipped("needs a USB camera; the driver of the camera VM is tested in tests/program/cameras_vm")
 
 
 def log_row(mode, seconds):

@@ -2,11 +2,12 @@
 //! with 20 seeds.
 
 use crate::pools;
+use crate::pools::sphere;
 use glam::{Vec2, Vec3};
 use shoal::behavior::ActionParams;
 use shoal::geometry::Visitor;
 use shoal::simulation::{Change, SceneDescription, Simulation};
-use shoal::world::{Effect, HuntingEffect, Observation, ObstacleParams, SphereParams};
+use shoal::world::{Effect, HuntingEffect, Observation};
 
 const HZ: u64 = 60;
 
@@ -375,11 +376,7 @@ fn hidden_share(seed: u64, hides: bool) -> f32 {
     trout.perception.calm_enemy_share = 1.0;
     let mut scene = pools::pool_with(vec![trout, pools::species("shark", 1)]);
     let rock = Vec3::new(-0.2, -0.95, 0.1);
-    scene.obstacles = vec![ObstacleParams::Sphere(SphereParams {
-        visible: true,
-        center_m: rock.to_array(),
-        radius_m: 0.38,
-    })];
+    scene.obstacles = vec![sphere(rock.to_array(), 0.38)];
     let mut simulation = start(&scene, seed);
     let (mut hidden, mut close) = (0, 0);
     for tick in 0..70 * HZ {

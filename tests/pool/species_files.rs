@@ -1,6 +1,7 @@
 //! Tests of the shipped species files: they are valid and free of contradictions, and each species has the properties that
 //! its description promises.
 
+use crate::pools::sphere;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::pools;
@@ -8,7 +9,7 @@ use glam::Vec3;
 use shoal::behavior::{ActionParams, LimitOf, MindParams};
 use shoal::simulation::{Simulation, SimulationParams, SpeciesDescription};
 use shoal::site::load;
-use shoal::world::{Observation, ObstacleParams, SphereParams};
+use shoal::world::Observation;
 
 const SCENES: [&str; 10] = [
     "aquarium",
@@ -200,11 +201,7 @@ fn herring_hide_from_the_shark_behind_a_rock() {
         pools::species("herring", 12),
         pools::species("shark", 1),
     ]);
-    scene.obstacles = vec![ObstacleParams::Sphere(SphereParams {
-        visible: true,
-        center_m: [0.0, -0.9, 0.0],
-        radius_m: 0.35,
-    })];
+    scene.obstacles = vec![sphere([0.0, -0.9, 0.0], 0.35)];
     let mut simulation = Simulation::new(&scene, &pools::run(1, 1)).unwrap();
     for index in 0..12u8 {
         let at = Vec3::new(-0.5, -0.8, f32::from(index) * 0.05 - 0.3);

@@ -1,12 +1,10 @@
 //! Tests of the way fish fill the water: no fish stays in a corner or pocket, routes lead to every reachable point of every
 //! terrace, and fish rarely touch each other.
 
-use crate::pools::{self, bare, wants};
+use crate::pools::{self, action, add_action, bare, wants};
 use glam::Vec3;
 use shoal::behavior::ActionParams;
-use shoal::behavior::actions::{
-    AvoidObstacles, Leap, Navigate, NavigateTarget, Seek, SeekTarget, Wander,
-};
+use shoal::behavior::actions::{Navigate, NavigateTarget, Seek, SeekTarget};
 use shoal::simulation::{SceneDescription, Simulation, SpeciesDescription};
 use shoal::world::{Observation, ObstacleParams, SphereParams, TerraceParams};
 
@@ -71,8 +69,8 @@ fn seeker(point_m: [f32; 3]) -> SpeciesDescription {
         ..Seek::default()
     };
     let mut fish = wants(bare("fish", 1), "go", &[("seek", ActionParams::Seek(seek))]);
-    let avoid = ActionParams::AvoidObstacles(AvoidObstacles::default());
-    fish.mind.actions.insert("avoid".into(), avoid);
+    let avoid = action("avoid_obstacles", "");
+    add_action(&mut fish, "avoid", avoid);
     fish.mind.standard.actions = vec!["avoid".into()];
     fish.motion.cruise_mps = 0.4;
     fish.motion.boost_mps = 1.0;
@@ -271,9 +269,9 @@ fn navigating(navigate: &Navigate) -> SceneDescription {
     for species in &mut scene.species {
         species.count = 1;
         species.mind.needs.clear();
-        let action = ActionParams::Navigate(navigate.clone());
-        *species = wants(std::mem::take(species), "travel", &[("travel", action)]);
-        let roam = ActionParams::Wander(Wander::default());
+        let travel = ActionParams::Navigate(navigate.clone());
+        *species = wants(std::mem::take(species), "travel", &[("travel", travel)]);
+        let roam = action("wander", "");
         *species = wants(std::mem::take(species), "rove", &[("rove", roam)]);
     }
     scene
@@ -372,15 +370,10 @@ fn two_travelling_actions_of_one_agent_have_routes_of_their_own() {
         ..Navigate::default()
     });
     for species in &mut scene.species {
-        let leap = Leap {
-            weight: 3.0,
-            rest_secs: 2.0,
-            ..Leap::default()
-        };
-        species
-            .mind
-            .actions
-            .insert("tour".into(), ActionParams::Leap(leap));
+        species.mind.actions.insert(
+            "tour".into(),
+            action("leap", "weight = 3.0, rest_secs = 2.0"),
+        );
         species.mind.needs[0].actions = vec!["tour".into(), "travel".into()];
     }
     let count = climbs(&scene, 60);

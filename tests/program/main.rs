@@ -21,6 +21,7 @@ mod config;
 #[cfg(unix)]
 mod control_socket;
 mod desk;
+mod feeds;
 #[cfg(unix)]
 mod operation;
 #[cfg(unix)]

@@ -6,17 +6,12 @@
 use shoal_testing::{assert_message, rows};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use super::feeds::{self, SHOAL, TIMEOUT, is_running, next, send, wait, wait_for, wait_for_end};
 use shoal::camera::{
-    AtEnd, CameraHealth, CameraParams, FaultKind, Feed, FeedMode, FeedSetup, FeedTiming, Frame,
-    ReadOutcome, SourceSpec, WorkerCommand,
+    AtEnd, FaultKind, Feed, FeedMode, FeedSetup, Frame, ReadOutcome, WorkerCommand,
 };
-
-/// Path of the shoal binary.
-const SHOAL: &str = env!("CARGO_BIN_EXE_shoal");
-/// Longest wait for an expected state. It usually takes milliseconds, but a busy machine may need longer.
-const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Shell code with three functions: `header` writes the header of a video, `frame` writes a frame that differs from the frame
 /// before, and `film N` writes N frames at 50 frames per second.
@@ -49,7 +44,7 @@ impl Program {
 
     /// Opens the program as `shoal run` does, but with shorter timeouts.
     fn open(&self) -> Feed {
-        Feed::open(setup(&self.source()), None).unwrap()
+        open(&self.source())
     }
 
     /// Returns the ids of all processes that have written their id to the file `pids`.
@@ -68,43 +63,11 @@ impl Program {
 }
 
 fn setup(source: &str) -> FeedSetup {
-    let ms = Duration::from_millis;
-    let spec = SourceSpec::parse(source).unwrap();
-    FeedSetup {
-        timing: FeedTiming {
-            stall_timeout: ms(500),
-            open_timeout: ms(2000),
-            first_pause: ms(20),
-            longest_pause: ms(160),
-            settle_time: ms(300),
-        },
-        ..FeedSetup::new(spec, &CameraParams::default(), WorkerCommand::new(SHOAL))
-    }
+    feeds::setup(source, WorkerCommand::new(SHOAL))
 }
 
-fn is_running(process: u32) -> bool {
-    let status = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    !status.is_empty() && !status.contains(") Z ")
-}
-
-fn wait(what: &str, mut is_so: impl FnMut() -> bool) {
-    let until = Instant::now() + TIMEOUT;
-    while !is_so() {
-        assert!(Instant::now() < until, "timeout while waiting for {what}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
-
-fn wait_for(feed: &Feed, what: &str, is_so: impl Fn(&CameraHealth) -> bool) -> CameraHealth {
-    let until = Instant::now() + TIMEOUT;
-    loop {
-        let health = feed.health();
-        if is_so(&health) {
-            return health;
-        }
-        assert!(Instant::now() < until, "timeout: {what}: {health:#?}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+fn open(source: &str) -> Feed {
+    Feed::open(setup(source), None).unwrap()
 }
 
 /// Fault, a part of its detail, and the program that fails.
@@ -160,29 +123,22 @@ fn good_frames_end_the_faults_of_a_camera_program() {
         "if [ $(wc -l < $pids) = 1 ]; then exit 1; fi; header; while :; do film 100; done",
     );
     let feed = program.open();
-    wait_for(&feed, "the failure", |h| {
-        h.count(FaultKind::ProgramDied) == 1
-    });
+    let died = FaultKind::ProgramDied;
+    wait_for(&feed, "the failure", |h| h.count(died) == 1);
     let health = wait_for(&feed, "good frames", |h| {
         h.frames > 20 && h.faults.is_empty()
     });
     assert_eq!(health.restarts, 1);
-    let mut frame = Frame::default();
-    let mut before = -1.0;
-    for _ in 0..10 {
-        let outcome = feed.take(&mut frame, TIMEOUT).unwrap();
-        assert_eq!(outcome, ReadOutcome::Frame);
-        assert!(frame.time_secs > before);
-        before = frame.time_secs;
-    }
-    assert!(feed.now_secs() - frame.time_secs < 5.0);
+    let times: Vec<f64> = (0..10).map(|_| next(&feed).time_secs).collect();
+    assert!(times.is_sorted_by(|a, b| a < b), "{times:?}");
+    assert!(feed.now_secs() - times[9] < 5.0);
 }
 
 #[test]
 fn a_program_that_cannot_be_started_is_tried_again() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("camera");
-    let feed = Feed::open(setup(&format!("command:{}", path.display())), None).unwrap();
+    let feed = open(&format!("command:{}", path.display()));
     let health = wait_for(&feed, "the fault", |h| h.count(FaultKind::OpenFailed) > 2);
     assert_message(&health.faults[0].detail, &["cannot be started"]);
     let code = format!("#!/bin/sh\n{CAMERA}header; while :; do film 100; done\n");
@@ -231,20 +187,12 @@ fn all_processes_of_a_camera_program_end_with_shoal() {
         (&["track", "--fast", "--out", "/dev/null"][..], "KILL"),
     ] {
         let program = Program::new(code);
-        let mut shoal = start(
-            command,
-            &program.source(),
-            Stdio::null(),
-            Path::new("/dev/null"),
-        );
+        let null = Path::new("/dev/null");
+        let mut shoal = start(command, &program.source(), Stdio::null(), null);
         wait("the program", || program.pids().len() == 2);
         send(&shoal, signal);
         let status = wait_for_end(&mut shoal);
-        assert_eq!(
-            status.success(),
-            signal != "KILL",
-            "{command:?} {signal}: {status}"
-        );
+        assert_eq!(status.success(), signal != "KILL", "{command:?}: {status}");
         program.assert_gone();
     }
 }
@@ -260,10 +208,8 @@ fn one_signal_ends_track_while_its_source_blocks() {
         (mute.source(), true),
         ("-".to_owned(), false),
     ] {
-        let mut arguments = vec!["track", "--out", "/dev/null"];
-        if fast {
-            arguments.push("--fast");
-        }
+        let fast = if fast { &["--fast"][..] } else { &[] };
+        let arguments = [&["track", "--out", "/dev/null"][..], fast].concat();
         let mut shoal = start(&arguments, &source, Stdio::piped(), Path::new("/dev/null"));
         std::thread::sleep(Duration::from_millis(700));
         send(&shoal, "TERM");
@@ -291,9 +237,7 @@ fn standard_input_that_goes_silent_is_reported() {
     wait("its end", || reads("the fault is over"));
     writer.kill().unwrap();
     writer.wait().unwrap();
-    wait("the end of the input", || {
-        reads("standard input ended after")
-    });
+    wait("the end", || reads("standard input ended after"));
     send(&shoal, "TERM");
     assert!(wait_for_end(&mut shoal).success());
 }
@@ -314,15 +258,14 @@ fn time_stamps_that_jump_are_a_fault_and_the_clock_goes_on() {
         format!("file:{}", path.display()),
         format!("command:cat {}", path.display()),
     ] {
-        let feed = Feed::open(setup(&source), None).unwrap();
+        let feed = open(&source);
         let health = wait_for(&feed, &source, |h| {
             h.frames >= 40 && h.count(FaultKind::TimestampJump) > 0
         });
         // The program does not wait between its frames, so it may have been started again.
         let jumps = health.count(FaultKind::TimestampJump);
         assert!(jumps <= health.restarts + 1, "{health:#?}");
-        let mut frame = Frame::default();
-        feed.take(&mut frame, TIMEOUT).unwrap();
+        let mut frame = next(&feed);
         assert!(frame.time_secs < 60.0, "the time followed the jump");
         let every = setup(&source).with_mode(FeedMode::EveryFrame { fast: false });
         let feed = Feed::open(every, None).unwrap();
@@ -340,14 +283,14 @@ fn every_frame_is_read_with_the_time_stamps_of_the_source() {
     let program = Program::new("header; i=0; while [ $i -lt 300 ]; do frame; i=$((i+1)); done");
     let every = setup(&program.source()).with_mode(FeedMode::EveryFrame { fast: true });
     let feed = Feed::open(every, None).unwrap();
-    let mut frame = Frame::default();
     for n in 0..300 {
         if n == 100 {
             std::thread::sleep(Duration::from_millis(300));
         }
-        assert_eq!(feed.take(&mut frame, TIMEOUT).unwrap(), ReadOutcome::Frame);
+        let frame = next(&feed);
         assert_eq!((frame.sequence, frame.time_secs), (n, n as f64 / 50.0));
     }
+    let mut frame = Frame::default();
     assert_eq!(feed.take(&mut frame, TIMEOUT).unwrap(), ReadOutcome::End);
     let health = feed.health();
     assert_eq!((health.skipped, health.restarts), (0, 0));
@@ -358,21 +301,15 @@ fn a_file_that_comes_back_is_played_again() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("walk.y4m");
     let source = format!("file:{}", path.display());
-    let feed = Feed::open(
-        FeedSetup {
-            at_end: AtEnd::Repeat,
-            ..setup(&source)
-        },
-        None,
-    )
-    .unwrap();
+    let mut repeated = setup(&source);
+    repeated.at_end = AtEnd::Repeat;
+    let feed = Feed::open(repeated, None).unwrap();
     wait_for(&feed, "the missing file", |h| h.has(FaultKind::OpenFailed));
     let film = |from: u32| -> String {
-        let frames = (from..from + 10).map(|n| format!("FRAME\n{n:032}"));
-        format!(
-            "YUV4MPEG2 W8 H4 F50:1 Cmono\n{}",
-            frames.collect::<String>()
-        )
+        let frames: String = (from..from + 10)
+            .map(|n| format!("FRAME\n{n:032}"))
+            .collect();
+        format!("YUV4MPEG2 W8 H4 F50:1 Cmono\n{frames}")
     };
     let put = |text: &str| {
         let new = folder.path().join("new");
@@ -393,12 +330,8 @@ fn only_regular_files_are_played() {
     let pipe = folder.path().join("pipe.y4m");
     let made = Command::new("mkfifo").arg(&pipe).status().unwrap();
     assert!(made.success());
-    for path in [
-        pipe.as_path(),
-        Path::new("/dev/zero"),
-        Path::new("/dev/null"),
-    ] {
-        let feed = Feed::open(setup(&format!("file:{}", path.display())), None).unwrap();
+    for path in [&*pipe, "/dev/zero".as_ref(), "/dev/null".as_ref()] {
+        let feed = open(&format!("file:{}", path.display()));
         let health = wait_for(&feed, "the fault", |h| h.has(FaultKind::OpenFailed));
         assert_message(&health.faults[0].detail, &["not a regular file"]);
     }
@@ -418,12 +351,10 @@ fn damaged_images_of_a_folder_are_skipped_and_counted() {
     let large = image::GrayImage::from_pixel(9, 4, image::Luma([9]));
     large.save(folder.path().join("4.png")).unwrap();
     png("5.png", 130);
-    let feed = Feed::open(setup(&format!("file:{}", folder.path().display())), None).unwrap();
+    let feed = open(&format!("file:{}", folder.path().display()));
     let health = wait_for(&feed, "the end", |h| h.has(FaultKind::Ended));
-    assert_eq!(
-        (health.frames, health.count(FaultKind::DamagedFrames)),
-        (3, 2)
-    );
+    let counts = (health.frames, health.count(FaultKind::DamagedFrames));
+    assert_eq!(counts, (3, 2));
     assert_eq!((health.restarts, health.faults.len()), (0, 1));
 }
 
@@ -448,10 +379,8 @@ fn a_recording_that_is_damaged_in_its_middle_waits_for_a_repair() {
     // Much longer than the pauses between restarts.
     std::thread::sleep(Duration::from_millis(500));
     let health = feed.health();
-    assert_eq!(
-        (health.frames, health.count(FaultKind::ProtocolError)),
-        (5, 1)
-    );
+    let counts = (health.frames, health.count(FaultKind::ProtocolError));
+    assert_eq!(counts, (5, 1));
     assert!(health.faults[0].detail.contains("frame 5"), "{health:#?}");
     std::fs::write(folder.path().join("new"), film(99) + "FRAME\n").unwrap();
     std::fs::rename(folder.path().join("new"), &path).unwrap();
@@ -511,15 +440,9 @@ fn a_hangup_or_quit_finishes_the_recording_unless_it_is_ignored() {
 /// A fixed bug: a child process did not end if its parent was killed immediately after it had started the child.
 #[test]
 fn a_child_process_without_its_parent_ends() {
+    let arguments = "run --windowed --child-restarts 0 --parent-process 1";
     let mut shoal = Command::new(SHOAL)
-        .args([
-            "run",
-            "--windowed",
-            "--child-restarts",
-            "0",
-            "--parent-process",
-            "1",
-        ])
+        .args(arguments.split(' '))
         .env("XDG_RUNTIME_DIR", "/nonexistent")
         .stderr(Stdio::null())
         .spawn()
@@ -536,19 +459,4 @@ fn start(arguments: &[&str], camera: &str, input: Stdio, log: &Path) -> Child {
         .stderr(std::fs::File::create(log).unwrap())
         .spawn()
         .unwrap()
-}
-
-fn send(process: &Child, signal: &str) {
-    let number = process.id().to_string();
-    let sent = Command::new("kill").args(["-s", signal, &number]).status();
-    assert!(sent.unwrap().success());
-}
-
-fn wait_for_end(process: &mut Child) -> std::process::ExitStatus {
-    let mut status = None;
-    wait("the end of shoal", || {
-        status = process.try_wait().unwrap();
-        status.is_some()
-    });
-    status.unwrap()
 }

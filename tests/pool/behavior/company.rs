@@ -1,17 +1,14 @@
 //! Tests of the actions that concern visitors, unknown agents, family, food and leaders.
 
 use glam::{Vec2, Vec3};
-use shoal::behavior::actions::{
-    Combined, CombinedMode, Eat, FollowLeader, Investigate, KeepHabits, KeepWithChild, Seek,
-    SeekTarget, ShelterUnder, StayWithMother,
-};
+use shoal::behavior::actions::{Combined, CombinedMode, Investigate, ShelterUnder};
 use shoal::behavior::{ActionParams, AttractionParams};
 use shoal::geometry::Visitor;
 use shoal::world::{Observation, outline_at_depth};
 use shoal_testing::assert_near;
 
-use super::{Y, at, executed, no_visitors, related, run, seek_point, start};
-use crate::pools::{bare, wants, wide};
+use super::{at, executed, no_visitors, related, run, seek_point, start};
+use crate::pools::{action, add_action, bare, wants, wide};
 
 /// Returns an observation with one square shadow. Its sides are 1 m long, and it has stood still for `still_secs`.
 fn square(still_secs: f32) -> Observation {
@@ -35,17 +32,16 @@ fn square(still_secs: f32) -> Observation {
 
 #[test]
 fn fish_shelter_under_a_still_shadow_only() {
-    let shelter = ShelterUnder {
-        reach_m: 3.0,
-        inside_m: 0.05,
-        stay_secs: 60.0,
-        attraction: super::at_once(),
-        ..ShelterUnder::default()
-    };
     let mut fish = wants(
         bare("fish", 1),
         "wonder",
-        &[("shelter", ActionParams::ShelterUnder(shelter))],
+        &[(
+            "shelter",
+            action(
+                "shelter_under",
+                "reach_m = 3.0, inside_m = 0.05, stay_secs = 60.0, attraction = AT_ONCE",
+            ),
+        )],
     );
     fish.motion.cruise_mps = 0.4;
     let mut pool = start(&wide(vec![fish]), &[(at(2.0, 0.1), Vec3::Z)]);
@@ -78,16 +74,16 @@ fn a_slow_stranger_is_circled_until_it_is_known_and_again_after_it_is_forgotten(
     let mut stone = bare("stone", 1);
     stone.motion.cruise_mps = 0.0;
     stone.motion.boost_mps = 0.0;
-    let curious = Investigate {
-        interest_secs: 3.0,
-        forget_secs: 5.0,
-        attraction: super::at_once(),
-        ..Investigate::default()
-    };
     let mut fish = wants(
         bare("fish", 1),
         "wonder",
-        &[("look", ActionParams::Investigate(curious))],
+        &[(
+            "look",
+            action(
+                "investigate",
+                "interest_secs = 3.0, forget_secs = 5.0, attraction = AT_ONCE",
+            ),
+        )],
     );
     fish.motion.cruise_mps = 0.5;
     let scene = wide(vec![fish, stone]);
@@ -139,32 +135,28 @@ fn a_slow_stranger_is_circled_until_it_is_known_and_again_after_it_is_forgotten(
 
 #[test]
 fn children_swim_beside_their_mother_and_she_waits_for_them() {
-    let stay = StayWithMother {
-        spread_m: 0.0,
-        hurry_m: 9.0,
-        ..StayWithMother::default()
-    };
     let child = wants(
         bare("child", 2),
         "family",
-        &[("stay", ActionParams::StayWithMother(stay))],
+        &[(
+            "stay",
+            action("stay_with_mother", "spread_m = 0.0, hurry_m = 9.0"),
+        )],
     );
     let child = related(child, "mother", "mother");
-    let ahead = Seek {
-        target: SeekTarget::Point,
-        point_m: [100.0, Y, 0.0],
-        ..Seek::default()
-    };
-    let keep = KeepWithChild {
-        wait_m: 1.5,
-        ..KeepWithChild::default()
-    };
     let mut mother = wants(
         bare("mother", 1),
         "family",
-        &[("keep", ActionParams::KeepWithChild(keep))],
+        &[("keep", action("keep_with_child", "wait_m = 1.5"))],
     );
-    mother = wants(mother, "go", &[("ahead", ActionParams::Seek(ahead))]);
+    mother = wants(
+        mother,
+        "go",
+        &[(
+            "ahead",
+            action("seek", "target = 'point', point_m = [100.0, -0.8, 0.0]"),
+        )],
+    );
     mother.motion.cruise_mps = 0.5;
     let mother = related(mother, "child", "child");
     let scene = wide(vec![child, mother]);
@@ -195,11 +187,7 @@ fn children_swim_beside_their_mother_and_she_waits_for_them() {
 
 #[test]
 fn eaten_food_re_enters_out_of_sight() {
-    let mut fish = wants(
-        bare("fish", 1),
-        "feed",
-        &[("eat", ActionParams::Eat(Eat::default()))],
-    );
+    let mut fish = wants(bare("fish", 1), "feed", &[("eat", action("eat", ""))]);
     fish = related(fish, "food", "crumb");
     fish.mind.drives.hungry_after_secs = 10.0;
     fish.mind.drives.is_spread = false;
@@ -230,25 +218,19 @@ fn eaten_food_re_enters_out_of_sight() {
 
 #[test]
 fn followers_swim_behind_their_leader_and_clear_the_way() {
-    let follow = FollowLeader {
-        apart_m: 0.0,
-        ..FollowLeader::default()
-    };
     let fish = wants(
         bare("fish", 1),
         "follow",
-        &[("follow", ActionParams::FollowLeader(follow))],
+        &[("follow", action("follow_leader", "apart_m = 0.0"))],
     );
     let fish = related(fish, "leader", "boss");
-    let ahead = Seek {
-        target: SeekTarget::Point,
-        point_m: [100.0, Y, 0.0],
-        ..Seek::default()
-    };
     let mut boss = wants(
         bare("boss", 1),
         "go",
-        &[("ahead", ActionParams::Seek(ahead))],
+        &[(
+            "ahead",
+            action("seek", "target = 'point', point_m = [100.0, -0.8, 0.0]"),
+        )],
     );
     boss.motion.cruise_mps = 0.4;
     let scene = wide(vec![fish, boss]);
@@ -282,15 +264,9 @@ fn combined_actions_act_when_any_or_all_parts_can() {
             "only",
             &[("both", ActionParams::Combined(combined))],
         );
-        fish.mind
-            .actions
-            .insert("never".into(), seek_point(9.0, 0.0, second_weight));
-        fish.mind
-            .actions
-            .insert("left".into(), seek_point(0.0, -9.0, 2.0));
-        fish.mind
-            .actions
-            .insert("right".into(), seek_point(0.0, 9.0, 1.0));
+        add_action(&mut fish, "never", seek_point(9.0, 0.0, second_weight));
+        add_action(&mut fish, "left", seek_point(0.0, -9.0, 2.0));
+        add_action(&mut fish, "right", seek_point(0.0, 9.0, 1.0));
         assert_eq!(fish.mind.problems(), vec![]);
         let mut pool = start(&wide(vec![fish]), &[(at(0.0, 0.0), Vec3::X)]);
         pool.run_tick(&no_visitors());
@@ -327,7 +303,7 @@ fn combined_actions_nest_and_can_act_as_far_as_possible() {
             ("right", seek_point(0.0, 9.0, 1.0)),
         ];
         for (name, part) in parts {
-            fish.mind.actions.insert(name.into(), part);
+            add_action(&mut fish, name, part);
         }
         assert_eq!(fish.mind.problems(), vec![]);
         let mut pool = start(&wide(vec![fish]), &[(at(0.0, 0.0), Vec3::X)]);
@@ -376,17 +352,19 @@ fn a_fish_that_also_shelters_gets_to_know_a_visitor() {
         },
         ..ShelterUnder::default()
     };
-    let known = Seek {
-        target: SeekTarget::Agent,
-        relations: vec!["known".into()],
-        ..Seek::default()
-    };
     let actions = [
         ("shelter", ActionParams::ShelterUnder(shelter)),
         ("look", ActionParams::Investigate(look)),
     ];
     let mut fish = wants(bare("fish", 1), "wonder", &actions);
-    fish = wants(fish, "trust", &[("known", ActionParams::Seek(known))]);
+    fish = wants(
+        fish,
+        "trust",
+        &[(
+            "known",
+            action("seek", "target = 'agent', relations = ['known']"),
+        )],
+    );
     fish.motion.cruise_mps = 0.4;
     let mut pool = start(&wide(vec![fish]), &[(at(1.0, 0.1), Vec3::Z)]);
     let mut knows = false;
@@ -399,17 +377,16 @@ fn a_fish_that_also_shelters_gets_to_know_a_visitor() {
 
 #[test]
 fn habits_lead_to_preferred_light_and_temperature() {
-    let habits = KeepHabits {
-        light: 0.9,
-        light_tolerance: 0.05,
-        warmth_c: 20.0,
-        warmth_tolerance_c: 1.0,
-        weight: 1.0,
-    };
     let fish = wants(
         bare("fish", 1),
         "live",
-        &[("habits", ActionParams::KeepHabits(habits))],
+        &[(
+            "habits",
+            action(
+                "keep_habits",
+                "light = 0.9, light_tolerance = 0.05, warmth_c = 20.0, warmth_tolerance_c = 1.0, weight = 1.0",
+            ),
+        )],
     );
     let mut scene = wide(vec![fish]);
     scene.pool.climate.light_depth_m = 4.0;
@@ -433,13 +410,15 @@ fn habits_lead_to_preferred_light_and_temperature() {
 
 #[test]
 fn seek_can_target_an_agent() {
-    let seek = Seek {
-        target: SeekTarget::Agent,
-        relations: vec!["idol".into()],
-        ..Seek::default()
-    };
     let fish = related(
-        wants(bare("fish", 1), "go", &[("seek", ActionParams::Seek(seek))]),
+        wants(
+            bare("fish", 1),
+            "go",
+            &[(
+                "seek",
+                action("seek", "target = 'agent', relations = ['idol']"),
+            )],
+        ),
         "idol",
         "star",
     );

@@ -2,8 +2,7 @@
 //! obstacle.
 
 use glam::Vec3;
-use shoal::behavior::actions::{AvoidObstacles, FleeEnemy, Wander};
-use shoal::behavior::{ActionParams, Combine};
+use shoal::behavior::Combine;
 use shoal::simulation::{SceneDescription, Simulation};
 use shoal::site::load;
 use shoal::world::{
@@ -11,22 +10,16 @@ use shoal::world::{
 };
 
 use super::{Y, seek_point};
-use crate::pools::{self, bare, wants, wide};
+use crate::pools::{self, action, add_action, bare, wants, wide};
 
 fn roaming(edge: EdgeMode) -> Simulation {
     let mut fish = wants(
         bare("fish", 20),
         "roam",
-        &[(
-            "wander",
-            ActionParams::Wander(Wander {
-                idle_per_sec: 0.0,
-                ..Wander::default()
-            }),
-        )],
+        &[("wander", action("wander", "idle_per_sec = 0.0"))],
     );
-    let keep = ActionParams::AvoidObstacles(AvoidObstacles::default());
-    fish.mind.actions.insert("keep".into(), keep);
+    let keep = action("avoid_obstacles", "");
+    add_action(&mut fish, "keep", keep);
     fish.mind.standard.actions = vec!["keep".into()];
     fish.motion.cruise_mps = 0.5;
     let mut scene = SceneDescription {
@@ -94,9 +87,7 @@ fn standard_and_active_need_combine_in_three_ways() {
             "go",
             &[("left", seek_point(0.0, -9.0, 3.0))],
         );
-        fish.mind
-            .actions
-            .insert("right".into(), seek_point(0.0, 9.0, 2.0));
+        add_action(&mut fish, "right", seek_point(0.0, 9.0, 2.0));
         fish.mind.standard.actions = vec!["right".into()];
         fish.mind.combine = combine;
         fish.motion.max_force_n = 4.0;
@@ -119,7 +110,7 @@ fn standard_and_active_need_combine_in_three_ways() {
 #[test]
 fn every_shape_of_obstacle_hides_an_enemy() {
     let decides = |obstacle: Option<ObstacleParams>, enemy_z: f32| {
-        let flee = ActionParams::FleeEnemy(FleeEnemy::default());
+        let flee = action("flee_enemy", "");
         let mut fish = wants(bare("fish", 1), "survive", &[("flee", flee)]);
         fish.relations.insert("enemy".into(), vec!["enemy".into()]);
         let mut scene = wide(vec![bare("enemy", 1), fish]);

@@ -3,13 +3,13 @@
 
 use glam::{Vec2, Vec3};
 use shoal::behavior::ActionParams;
-use shoal::behavior::actions::{FleeEnemy, HideFromEnemy, HuntPrey};
+use shoal::behavior::actions::{FleeEnemy, HuntPrey};
 use shoal::simulation::{Simulation, SpeciesDescription};
 use shoal::world::{CapsuleParams, ObstacleParams, SphereParams};
 use shoal_testing::assert_near;
 
 use super::{Y, at, only, pool, pool_with_rocks, shadow, tick};
-use crate::pools::bare;
+use crate::pools::{action, bare, sphere};
 
 fn prey_fish(action: ActionParams) -> SpeciesDescription {
     let mut fish = only(bare("fish", 1), &[("act", action)]);
@@ -48,11 +48,7 @@ fn fish_flee_from_a_visible_enemy_within_the_flee_distance() {
     assert_eq!(decide(None, at(0.0, 4.9), vec![]).actions, 1);
     // The enemy is behind, outside the field of view.
     assert_eq!(decide(None, at(-2.0, 0.2), vec![]).actions, 0);
-    let rock = ObstacleParams::Sphere(SphereParams {
-        visible: true,
-        center_m: [0.0, Y, 1.0],
-        radius_m: 0.5,
-    });
+    let rock = sphere([0.0, Y, 1.0], 0.5);
     // A rock hides the enemy.
     assert_eq!(decide(None, at(0.0, 2.0), vec![rock]).actions, 0);
 }
@@ -60,10 +56,7 @@ fn fish_flee_from_a_visible_enemy_within_the_flee_distance() {
 #[test]
 fn larger_agents_are_seen_earlier_and_prey_is_seen_farther() {
     let sees = |change: fn(&mut SpeciesDescription)| {
-        let mut fish = prey_fish(ActionParams::FleeEnemy(FleeEnemy {
-            flee_distance_m: Some(50.0),
-            ..FleeEnemy::default()
-        }));
+        let mut fish = prey_fish(action("flee_enemy", "flee_distance_m = 50.0"));
         let mut big = hunter(1);
         big.body.radius_m = 0.3;
         change(&mut fish);
@@ -89,23 +82,14 @@ fn larger_agents_are_seen_earlier_and_prey_is_seen_farther() {
 #[test]
 fn fish_are_less_afraid_of_an_enemy_that_does_not_hunt() {
     let decide = |prey: bool, calm_enemy_share: f32, distance_m: f32, flees: bool| {
-        let action = if flees {
-            ActionParams::FleeEnemy(FleeEnemy {
-                flee_distance_m: Some(3.0),
-                ..FleeEnemy::default()
-            })
+        let reaction = if flees {
+            action("flee_enemy", "flee_distance_m = 3.0")
         } else {
-            ActionParams::HideFromEnemy(HideFromEnemy {
-                flee_distance_m: 3.0,
-                ..HideFromEnemy::default()
-            })
+            action("hide_from_enemy", "flee_distance_m = 3.0")
         };
-        let mut fish = prey_fish(action);
+        let mut fish = prey_fish(reaction);
         fish.perception.calm_enemy_share = calm_enemy_share;
-        let hunt = ActionParams::HuntPrey(HuntPrey {
-            radius_m: 9.0,
-            ..HuntPrey::default()
-        });
+        let hunt = action("hunt_prey", "radius_m = 9.0");
         let mut hunter = only(hunter(1), &[("hunt", hunt)]);
         hunter.perception.prey_sight_radius_m = 9.0;
         if prey {
@@ -116,11 +100,7 @@ fn fish_are_less_afraid_of_an_enemy_that_does_not_hunt() {
             (at(distance_m, 0.0), Vec3::X),
             (at(distance_m + 4.0, 0.0), Vec3::X),
         ];
-        let rock = ObstacleParams::Sphere(SphereParams {
-            visible: true,
-            center_m: [-0.2, Y, 1.3],
-            radius_m: 0.3,
-        });
+        let rock = sphere([-0.2, Y, 1.3], 0.3);
         let species = vec![fish, hunter, bare("bait", 1)];
         let mut pool = pool_with_rocks(species, &places, vec![rock]);
         tick(&mut pool);
@@ -143,16 +123,10 @@ fn fish_are_less_afraid_of_an_enemy_that_does_not_hunt() {
 /// The enemy that is feared most is not always the nearest.
 #[test]
 fn a_calm_enemy_nearby_does_not_distract_from_one_that_hunts() {
-    let flee = ActionParams::FleeEnemy(FleeEnemy {
-        flee_distance_m: Some(3.0),
-        ..FleeEnemy::default()
-    });
+    let flee = action("flee_enemy", "flee_distance_m = 3.0");
     let mut fish = prey_fish(flee);
     fish.perception.calm_enemy_share = 0.3;
-    let hunt = ActionParams::HuntPrey(HuntPrey {
-        radius_m: 9.0,
-        ..HuntPrey::default()
-    });
+    let hunt = action("hunt_prey", "radius_m = 9.0");
     let mut keen = only(hunter(1), &[("hunt", hunt)]);
     keen.name = "keen".into();
     keen.relations.insert("prey".into(), vec!["fish".into()]);
@@ -172,7 +146,7 @@ fn a_calm_enemy_nearby_does_not_distract_from_one_that_hunts() {
 
 #[test]
 fn a_visitor_can_be_an_enemy_by_relation() {
-    let mut fish = prey_fish(ActionParams::FleeEnemy(FleeEnemy::default()));
+    let mut fish = prey_fish(action("flee_enemy", ""));
     fish.relations
         .insert("enemy".into(), vec!["visitor".into()]);
     let mut pool = pool(vec![fish], &[(at(1.0, 0.0), Vec3::X)]);
@@ -210,10 +184,7 @@ fn the_mean_of_all_prey_confuses_the_hunter_in_the_ratio_3_to_2() {
 
 #[test]
 fn a_hunter_follows_invisible_prey_for_two_seconds() {
-    let hunt = ActionParams::HuntPrey(HuntPrey {
-        radius_m: 4.0,
-        ..HuntPrey::default()
-    });
+    let hunt = action("hunt_prey", "radius_m = 4.0");
     let mut hunter = only(bare("hunter", 1), &[("hunt", hunt)]);
     hunter.relations.insert("prey".into(), vec!["prey".into()]);
     let mut pool = pool(
@@ -235,24 +206,16 @@ fn a_hunter_follows_invisible_prey_for_two_seconds() {
 
 #[test]
 fn the_hiding_place_is_behind_the_nearest_suitable_rock() {
-    let hide = HideFromEnemy {
-        flee_distance_m: 3.0,
-        use_boost: false,
-        ..HideFromEnemy::default()
-    };
     let run = |rocks: &[(f32, f32)]| {
         let fish = vec![
-            prey_fish(ActionParams::HideFromEnemy(hide.clone())),
+            prey_fish(action(
+                "hide_from_enemy",
+                "flee_distance_m = 3.0, use_boost = false",
+            )),
             hunter(1),
         ];
         let places = [(at(0.0, 0.0), Vec3::X), (at(2.0, 0.0), Vec3::X)];
-        let rocks = rocks.iter().map(|&(x, z)| {
-            ObstacleParams::Sphere(SphereParams {
-                visible: true,
-                center_m: [x, Y, z],
-                radius_m: 0.3,
-            })
-        });
+        let rocks = rocks.iter().map(|&(x, z)| sphere([x, Y, z], 0.3));
         let mut pool = pool_with_rocks(fish, &places, rocks.collect());
         tick(&mut pool);
         (
@@ -277,13 +240,9 @@ fn the_hiding_place_is_behind_the_nearest_suitable_rock() {
 
 #[test]
 fn a_fish_hides_close_to_the_real_shape_of_an_obstacle() {
-    let hide = HideFromEnemy {
-        flee_distance_m: 3.0,
-        ..HideFromEnemy::default()
-    };
     let goal = |obstacle: ObstacleParams, enemy: Vec3| {
         let fish = vec![
-            prey_fish(ActionParams::HideFromEnemy(hide.clone())),
+            prey_fish(action("hide_from_enemy", "flee_distance_m = 3.0")),
             hunter(1),
         ];
         let places = [(at(0.0, 0.0), Vec3::X), (enemy, Vec3::X)];
@@ -315,18 +274,14 @@ fn a_fish_hides_close_to_the_real_shape_of_an_obstacle() {
 
 #[test]
 fn a_hiding_fish_predicts_the_invisible_hunter_and_moves_around_the_rock() {
-    let hide = HideFromEnemy {
-        flee_distance_m: 3.0,
-        memory_secs: 1.0,
-        use_boost: false,
-        ..HideFromEnemy::default()
-    };
-    let fish = vec![prey_fish(ActionParams::HideFromEnemy(hide)), hunter(1)];
-    let rock = ObstacleParams::Sphere(SphereParams {
-        visible: true,
-        center_m: [0.0, Y, 1.0],
-        radius_m: 0.3,
-    });
+    let fish = vec![
+        prey_fish(action(
+            "hide_from_enemy",
+            "flee_distance_m = 3.0, memory_secs = 1.0, use_boost = false",
+        )),
+        hunter(1),
+    ];
+    let rock = sphere([0.0, Y, 1.0], 0.3);
     let places = [(at(0.0, 0.0), Vec3::X), (at(2.0, 0.0), Vec3::Z)];
     let mut pool = pool_with_rocks(fish, &places, vec![rock]);
     let place = |pool: &mut Simulation, hunter: Vec3| {

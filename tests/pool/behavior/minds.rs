@@ -1,13 +1,13 @@
 //! Tests of decisions: the effect of needs, actions and random choices. **Source**: Jockel 2005, §3.3.
 
 use glam::Vec3;
-use shoal::behavior::actions::{HuntPrey, Investigate, Seek, SeekTarget, Wander};
+use shoal::behavior::actions::{Seek, SeekTarget};
 use shoal::behavior::{ActionParams, Combine, LimitParams, LimitSide, NeedKind, NeedParams};
 use shoal::simulation::{SceneDescription, Simulation};
 use shoal_testing::assert_near;
 
 use super::{at, executed, only, pool, seek_point, tick};
-use crate::pools::{self, bare};
+use crate::pools::{self, action, add_action, bare};
 
 #[test]
 fn the_standard_need_and_the_first_unsatisfied_need_act() {
@@ -25,9 +25,7 @@ fn the_standard_need_and_the_first_unsatisfied_need_act() {
         ..NeedParams::default()
     };
     fish.mind.needs.push(second);
-    fish.mind
-        .actions
-        .insert("ahead".into(), seek_point(9.0, 0.0, 0.5));
+    add_action(&mut fish, "ahead", seek_point(9.0, 0.0, 0.5));
     fish.mind.standard.actions = vec!["ahead".into()];
     let mut pool = pool(vec![fish], &[(at(0.0, 0.0), Vec3::X)]);
     tick(&mut pool);
@@ -113,7 +111,7 @@ fn a_random_choice_is_kept_for_its_minimum_time_and_uses_every_action() {
 
 #[test]
 fn a_limit_makes_a_need_active_and_a_catch_resets_it() {
-    let hunt = ActionParams::HuntPrey(HuntPrey::default());
+    let hunt = action("hunt_prey", "");
     let mut hunter = only(bare("hunter", 1), &[("hunt", hunt)]);
     hunter.relations.insert("prey".into(), vec!["prey".into()]);
     hunter.mind.needs[0].kind = NeedKind::LimitBased;
@@ -181,15 +179,13 @@ fn non_finite_state_is_reset_and_counted() {
 #[test]
 fn pauses_begin_at_their_rate_at_any_tick_rate() {
     for tick_hz in [30.0, 120.0] {
-        let wander = Wander {
-            idle_per_sec: 0.5,
-            idle_secs: 0.5,
-            ..Wander::default()
-        };
         let scene = SceneDescription {
             species: vec![only(
                 bare("fish", 20),
-                &[("wander", ActionParams::Wander(wander))],
+                &[(
+                    "wander",
+                    action("wander", "idle_per_sec = 0.5, idle_secs = 0.5"),
+                )],
             )],
             ..SceneDescription::default()
         };
@@ -217,13 +213,10 @@ fn pauses_begin_at_their_rate_at_any_tick_rate() {
 
 #[test]
 fn an_action_of_two_needs_is_evaluated_once_per_tick_and_has_one_memory() {
-    let look = ActionParams::Investigate(Investigate {
-        interest_secs: 1.0,
-        reach_m: 3.0,
-        distance_m: 3.0,
-        attraction: super::at_once(),
-        ..Investigate::default()
-    });
+    let look = action(
+        "investigate",
+        "interest_secs = 1.0, reach_m = 3.0, distance_m = 3.0, attraction = AT_ONCE",
+    );
     let mut fish = only(bare("fish", 1), &[("look", look)]);
     let second = NeedParams {
         name: "second".into(),
@@ -269,9 +262,7 @@ fn a_lower_limit_works_and_a_default_need_is_never_satisfied() {
         ..last
     });
     // An action that cannot be executed does not satisfy the need.
-    fish.mind
-        .actions
-        .insert("go".into(), seek_point(9.0, 0.0, 0.0));
+    add_action(&mut fish, "go", seek_point(9.0, 0.0, 0.0));
     let mut pool = pool(vec![fish], &[(at(0.0, 0.0), Vec3::X)]);
     let mut needs = Vec::new();
     for _ in 0..40 {
@@ -285,13 +276,10 @@ fn a_lower_limit_works_and_a_default_need_is_never_satisfied() {
 /// A fixed bug: under `combine = "budget"`, what an action learned was lost if other actions took the whole force.
 #[test]
 fn an_agent_learns_although_no_force_is_left() {
-    let look = ActionParams::Investigate(Investigate {
-        interest_secs: 1.0,
-        reach_m: 3.0,
-        distance_m: 3.0,
-        attraction: super::at_once(),
-        ..Investigate::default()
-    });
+    let look = action(
+        "investigate",
+        "interest_secs = 1.0, reach_m = 3.0, distance_m = 3.0, attraction = AT_ONCE",
+    );
     let mut fish = only(
         bare("fish", 1),
         &[("push", seek_point(-99.0, 0.0, 50.0)), ("look", look)],
@@ -299,11 +287,7 @@ fn an_agent_learns_although_no_force_is_left() {
     let need = &mut fish.mind.needs[0];
     (need.additive, need.combine) = (true, Combine::Budget);
     fish.mind.needs[0].actions = vec!["push".into(), "look".into()];
-    let known = ActionParams::Seek(Seek {
-        target: SeekTarget::Agent,
-        relations: vec!["known".into()],
-        ..Seek::default()
-    });
+    let known = action("seek", "target = 'agent', relations = ['known']");
     let mut fish = crate::pools::wants(fish, "later", &[("known", known)]);
     fish.mind.needs.swap(0, 1);
     let mut stone = bare("stone", 1);

@@ -2,24 +2,18 @@
 
 use glam::{Vec2, Vec3};
 use shoal::behavior::ActionParams;
-use shoal::behavior::actions::{
-    Flock, FlockWithRelation, Investigate, Separate, SeparateNonShadow, ShelterUnder,
-};
+use shoal::behavior::actions::{FlockWithRelation, Separate, SeparateNonShadow};
 use shoal::simulation::{Simulation, SpeciesDescription};
 use shoal::world::FlockPartChange;
 
 use super::{at, executed, only, pool, shadow, tick};
-use crate::pools::bare;
+use crate::pools::{action, add_action, bare};
 
 /// Returns a schooling species with separation within 1 m, alignment within 1.5 m, cohesion within 2 m and default angles.
 fn schooling(count: u32) -> SpeciesDescription {
-    let flock = FlockWithRelation {
-        pace_weight: 0.0,
-        ..FlockWithRelation::default()
-    };
     let mut fish = only(
         bare("fish", count),
-        &[("flock", ActionParams::FlockWithRelation(flock))],
+        &[("flock", action("flock_with_relation", "pace_weight = 0.0"))],
     );
     fish.flock.radius_m = 1.0;
     fish.flock.soften = 0.0;
@@ -29,24 +23,19 @@ fn schooling(count: u32) -> SpeciesDescription {
 /// A fixed bug: the few fish that came to a visitor drew their whole school after them.
 #[test]
 fn a_school_does_not_follow_mates_that_visit_someone() {
-    let shelter = ShelterUnder {
-        reach_m: 9.0,
-        attraction: super::at_once(),
-        ..ShelterUnder::default()
-    };
     let mut guest = only(
         bare("guest", 1),
-        &[("shelter", ActionParams::ShelterUnder(shelter))],
+        &[(
+            "shelter",
+            action("shelter_under", "reach_m = 9.0, attraction = AT_ONCE"),
+        )],
     );
     guest.groups = vec!["school".into()];
-    let flock = FlockWithRelation {
-        relations: vec!["friend".into()],
-        ..FlockWithRelation::default()
-    };
     let mut fish = schooling(1);
-    fish.mind
-        .actions
-        .insert("flock".into(), ActionParams::FlockWithRelation(flock));
+    fish.mind.actions.insert(
+        "flock".into(),
+        action("flock_with_relation", "relations = ['friend']"),
+    );
     fish.relations
         .insert("friend".into(), vec!["school".into()]);
     let places = [(at(0.0, 0.0), Vec3::X), (at(1.2, 0.0), Vec3::X)];
@@ -147,20 +136,18 @@ fn flock_mates_are_the_own_species_and_related_agents() {
 #[test]
 fn an_investigated_agent_is_a_flock_mate_if_known_is_a_flock_relation() {
     let swims_with_it = |relations: &[&str]| {
-        let look = Investigate {
-            reach_m: 3.0,
-            interest_secs: 0.0,
-            forget_secs: 1.0,
-            distance_m: 3.0,
-            attraction: super::at_once(),
-            ..Investigate::default()
-        };
         let flock = FlockWithRelation {
             relations: relations.iter().map(|&name| name.to_owned()).collect(),
             ..FlockWithRelation::default()
         };
         let actions = [
-            ("look", ActionParams::Investigate(look)),
+            (
+                "look",
+                action(
+                    "investigate",
+                    "reach_m = 3.0, interest_secs = 0.0, forget_secs = 1.0, distance_m = 3.0, attraction = AT_ONCE",
+                ),
+            ),
             ("flock", ActionParams::FlockWithRelation(flock)),
         ];
         let mut fish = only(bare("fish", 1), &actions);
@@ -227,7 +214,7 @@ fn flock_ignores_relations_and_separate_non_shadow_ignores_shadows() {
         (of_stranger, pool.decision(0).actions == 1)
     };
     let (radius_m, angle_deg, weight) = (1.5, 135.0, 1.0);
-    assert_eq!(act(ActionParams::Flock(Flock::default())), (true, false));
+    assert_eq!(act(action("flock", "")), (true, false));
     let separate = Separate {
         weight,
         radius_m,
@@ -258,9 +245,7 @@ fn an_action_can_replace_the_radii_and_angles_of_its_species() {
         ..FlockWithRelation::default()
     };
     let mut fish = schooling(2);
-    fish.mind
-        .actions
-        .insert("wide".into(), ActionParams::FlockWithRelation(wide));
+    add_action(&mut fish, "wide", ActionParams::FlockWithRelation(wide));
     let force = |fish: &SpeciesDescription, other: Vec3| {
         let mut pool = pool(
             vec![fish.clone()],

@@ -6,7 +6,7 @@ use shoal::behavior::actions::EvadeShadow;
 use shoal_testing::assert_near;
 
 use super::{at, only, pool, shadow};
-use crate::pools::bare;
+use crate::pools::{action, bare};
 
 #[test]
 fn the_flee_distance_falls_while_a_shadow_stands_still() {
@@ -23,10 +23,7 @@ fn the_flee_distance_falls_while_a_shadow_stands_still() {
 
 #[test]
 fn fish_flee_from_the_shadow_at_their_own_depth() {
-    let evade = ActionParams::EvadeShadow(EvadeShadow {
-        flee_distance_m: 0.5,
-        ..EvadeShadow::default()
-    });
+    let evade = action("evade_shadow", "flee_distance_m = 0.5");
     let decide = |fish_at: Vec3, heading: Vec3, still_secs: f32| {
         let mut pool = pool(
             vec![only(bare("fish", 1), &[("evade", evade.clone())])],
@@ -109,7 +106,7 @@ fn fish_leave_the_way_of_a_walking_visitor_sideways() {
 
 #[test]
 fn the_nearest_shadow_counts() {
-    let evade = ActionParams::EvadeShadow(EvadeShadow::default());
+    let evade = action("evade_shadow", "");
     let mut pool = pool(
         vec![only(bare("fish", 1), &[("evade", evade)])],
         &[(at(0.0, 0.0), Vec3::X)],

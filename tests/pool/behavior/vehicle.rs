@@ -2,13 +2,10 @@
 //! Reynolds 1999; Jockel 2005, §4.2.1.
 
 use glam::Vec3;
-use shoal::behavior::ActionParams;
-use shoal::behavior::actions::{AvoidObstacles, EvadeShadow, FleeEnemy, Separate};
-use shoal::world::{ObstacleParams, SphereParams};
 use shoal_testing::assert_near;
 
 use super::{Y, at, executed, only, pool, pool_with_rocks, related, seek_point, shadow, tick};
-use crate::pools::bare;
+use crate::pools::{action, bare, sphere};
 
 #[test]
 fn force_is_limited_and_accelerates_the_mass() {
@@ -32,11 +29,10 @@ fn force_is_limited_and_accelerates_the_mass() {
 
 #[test]
 fn speed_stays_within_its_limit_and_an_agent_at_rest_keeps_its_heading() {
-    let apart = ActionParams::Separate(Separate {
-        radius_m: 2.0,
-        angle_deg: 180.0,
-        weight: 9.0,
-    });
+    let apart = action(
+        "separate",
+        "radius_m = 2.0, angle_deg = 180.0, weight = 9.0",
+    );
     let fish = only(bare("fish", 1), &[("apart", apart)]);
     let mut idle = bare("idle", 1);
     idle.motion.cruise_mps = 0.0;
@@ -57,10 +53,7 @@ fn speed_stays_within_its_limit_and_an_agent_at_rest_keeps_its_heading() {
 
 #[test]
 fn turning_in_place_lasts_one_tick() {
-    let evade = ActionParams::EvadeShadow(EvadeShadow {
-        weight: 100.0,
-        ..EvadeShadow::default()
-    });
+    let evade = action("evade_shadow", "weight = 100.0");
     let mut fish = only(bare("fish", 1), &[("evade", evade)]);
     fish.motion.max_turn_rate_dps = 60.0;
     fish.motion.cruise_mps = 0.1;
@@ -86,7 +79,7 @@ fn turning_in_place_lasts_one_tick() {
 
 #[test]
 fn two_agents_that_flee_from_each_other_move_symmetrically() {
-    let flee = ActionParams::FleeEnemy(FleeEnemy::default());
+    let flee = action("flee_enemy", "");
     let fish = |name, enemy| {
         let mut fish = related(
             only(bare(name, 1), &[("flee", flee.clone())]),
@@ -114,7 +107,7 @@ fn two_agents_that_flee_from_each_other_move_symmetrically() {
 #[test]
 fn an_agent_has_no_relation_to_itself() {
     let flees = |count| {
-        let flee = ActionParams::FleeEnemy(FleeEnemy::default());
+        let flee = action("flee_enemy", "");
         let fish = related(
             only(bare("fish", count), &[("flee", flee)]),
             "enemy",
@@ -132,19 +125,12 @@ fn an_agent_has_no_relation_to_itself() {
 fn obstacles_beyond_the_goal_are_ignored() {
     let avoids = |goal_x: f32| {
         let mut fish = only(bare("fish", 1), &[("go", seek_point(goal_x, 0.0, 1.0))]);
-        let avoid = AvoidObstacles {
-            lookahead_secs: 2.0,
-            ..AvoidObstacles::default()
-        };
-        fish.mind
-            .actions
-            .insert("avoid".into(), ActionParams::AvoidObstacles(avoid));
+        fish.mind.actions.insert(
+            "avoid".into(),
+            action("avoid_obstacles", "lookahead_secs = 2.0"),
+        );
         fish.mind.standard.actions = vec!["avoid".into()];
-        let rock = ObstacleParams::Sphere(SphereParams {
-            visible: true,
-            center_m: [1.5, Y, 0.0],
-            radius_m: 0.3,
-        });
+        let rock = sphere([1.5, Y, 0.0], 0.3);
         let mut pool = pool_with_rocks(vec![fish], &[(at(0.0, 0.0), Vec3::X)], vec![rock]);
         tick(&mut pool);
         executed(&pool, 0).contains(&"avoid".to_owned())

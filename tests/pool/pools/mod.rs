@@ -16,7 +16,7 @@ use serde::de::DeserializeOwned;
 use shoal::behavior::{ActionParams, NeedKind, NeedParams};
 use shoal::geometry::Surface;
 use shoal::simulation::{SceneDescription, Simulation, SimulationParams, SpeciesDescription};
-use shoal::world::Snapshot;
+use shoal::world::{ObstacleParams, Snapshot, SphereParams};
 
 /// Reads a TOML file from the folder `config/`.
 fn table(path: &str) -> toml::Table {
@@ -102,6 +102,17 @@ pub fn bare(name: &str, count: u32) -> SpeciesDescription {
     described
 }
 
+/// Returns an action of this kind. Its parameters are written as in a species file, with commas between them; `AT_ONCE` is an
+/// attraction that attracts every agent at once and always.
+pub fn action(kind: &str, params: &str) -> ActionParams {
+    let at_once = "{ share = 1, place_m = 0, hesitate_secs = 0, rest_secs = 0, spread = 0 }";
+    let params = params.replace("AT_ONCE", at_once);
+    let text = format!("it = {{ action = '{kind}', {params} }}").replace(",  }", " }");
+    let mut table: BTreeMap<String, ActionParams> =
+        toml::from_str(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
+    table.remove("it").unwrap_or_else(|| panic!("{text}"))
+}
+
 /// Adds a need with these actions, in this order, to a species. Returns the species.
 pub fn wants(
     mut species: SpeciesDescription,
@@ -109,10 +120,7 @@ pub fn wants(
     actions: &[(&str, ActionParams)],
 ) -> SpeciesDescription {
     for (name, params) in actions {
-        species
-            .mind
-            .actions
-            .insert((*name).to_owned(), params.clone());
+        add_action(&mut species, name, params.clone());
     }
     species.mind.needs.push(NeedParams {
         name: need.into(),
@@ -121,6 +129,21 @@ pub fn wants(
         ..NeedParams::default()
     });
     species
+}
+
+/// Adds an action that no need names yet.
+pub fn add_action(species: &mut SpeciesDescription, name: &str, action: ActionParams) {
+    species.mind.actions.insert(name.into(), action);
+}
+
+/// Returns a visible round rock.
+pub fn sphere(center_m: [f32; 3], radius_m: f32) -> ObstacleParams {
+    let visible = true;
+    ObstacleParams::Sphere(SphereParams {
+        visible,
+        center_m,
+        radius_m,
+    })
 }
 
 /// Returns a pool of 60 m by 60 m without obstacles.

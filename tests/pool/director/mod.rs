@@ -1,13 +1,14 @@
-//! Tests of the director's rules, of named individuals, drives and intentions, and of every shipped scene.
+//! Tests of the director's rules, of named individuals, drives and intentions.
+
+mod shipped;
 
 use crate::pools;
-use crate::pools::{bare, wants, wide};
+use crate::pools::{action, bare, wants, wide};
 use glam::{Vec2, Vec3};
-use shoal::behavior::actions::{FleeEnemy, Seek, SeekTarget, Wander};
+use shoal::behavior::actions::{Seek, SeekTarget};
 use shoal::behavior::{ActionParams, AttractionParams, LimitOf, LimitParams, NeedKind};
 use shoal::geometry::Visitor;
 use shoal::simulation::{Change, IndividualDescription, SceneDescription, Simulation};
-use shoal::site::load;
 use shoal::world::{Observation, RuleParams};
 
 const Y: f32 = -0.8;
@@ -92,14 +93,10 @@ fn a_rule_waits_for_its_condition_lasts_and_pauses() {
 
 #[test]
 fn a_school_is_sent_across_until_the_effect_ends() {
-    let seek = Seek {
-        weight: 0.0,
-        ..Seek::default()
-    };
     let fish = wants(
         bare("fish", 6),
         "school",
-        &[("seek", ActionParams::Seek(seek))],
+        &[("seek", action("seek", "weight = 0.0"))],
     );
     let mut scene = SceneDescription {
         species: vec![fish],
@@ -116,16 +113,9 @@ fn a_school_is_sent_across_until_the_effect_ends() {
     assert_eq!(pool.active_need(0), "", "the rule has not started");
     pool.apply(Change::StartRule { name: "go".into() });
     run(&mut pool, 5.0, &visitors(0, 0.0));
-    let mean_x_m = |pool: &Simulation| {
-        pool.world()
-            .agents
-            .bodies
-            .iter()
-            .map(|b| b.position_m.x)
-            .sum::<f32>()
-            / 6.0
-    };
-    assert!(mean_x_m(&pool) > 1.0, "mean x: {} m", mean_x_m(&pool));
+    let bodies = &pool.world().agents.bodies;
+    let mean_x_m = bodies.iter().map(|b| b.position_m.x).sum::<f32>() / 6.0;
+    assert!(mean_x_m > 1.0, "mean x: {mean_x_m} m");
     assert_eq!(pool.active_need(0), "school");
     run(&mut pool, 1.5, &visitors(0, 0.0));
     assert_eq!(pool.active_need(0), "", "the effect has ended");
@@ -168,7 +158,7 @@ fn fish_gather_at_a_still_visitor_and_a_rule_ends_boosts() {
     run(&mut pool, 0.1, &visitors(0, 0.0));
     assert_eq!(pool.active_need(0), "");
 
-    let flee = ActionParams::FleeEnemy(FleeEnemy::default());
+    let flee = action("flee_enemy", "");
     let mut fish = wants(bare("fish", 1), "survive", &[("flee", flee)]);
     fish.relations.insert("enemy".into(), vec!["enemy".into()]);
     let mut scene = wide(vec![bare("enemy", 1), fish]);
@@ -191,14 +181,10 @@ fn fish_gather_at_a_still_visitor_and_a_rule_ends_boosts() {
 
 /// Returns a pool with one seeking fish and these rules. All of them are started by hand.
 fn guided(rules: &[&str]) -> Simulation {
-    let seek = Seek {
-        weight: 0.0,
-        ..Seek::default()
-    };
     let fish = wants(
         bare("fish", 1),
         "school",
-        &[("seek", ActionParams::Seek(seek))],
+        &[("seek", action("seek", "weight = 0.0"))],
     );
     let mut scene = wide(vec![fish]);
     let by_hand = "when = { condition = 'by_hand' }";
@@ -268,89 +254,18 @@ fn a_later_rule_applies_while_another_one_follows_a_visitor() {
     assert_eq!(goal_x_m(&pool), None, "without a visitor there is no point");
 }
 
-/// A fixed bug: the rule for a scare waited longer than a scare lasts, so that it never began.
-#[test]
-fn every_rule_of_every_shipped_scene_can_begin() {
-    let shipped = [
-        "molecules",
-        "nursery",
-        "plankton",
-        "pool",
-        "lagoon",
-        "reef",
-        "aquarium",
-        "cascade",
-        "koi",
-        "simple_school",
-    ];
-    for name in shipped {
-        let mut scene = load(None, Some(name)).unwrap().description();
-        for rule in &mut scene.director {
-            // Rare rules would make this test long.
-            if let shoal::world::Condition::Chance(chance) = &mut rule.when {
-                chance.rate_per_sec = chance.rate_per_sec.max(0.1);
-            }
-            rule.pause_secs = rule.pause_secs.min(5.0);
-            rule.for_secs = rule.for_secs.min(25.0);
-        }
-        let params = shoal::simulation::SimulationParams {
-            tick_hz: 10.0,
-            ..pools::run(1, 1)
-        };
-        let mut pool = Simulation::new(&scene, &params).unwrap();
-        let mut began = vec![false; scene.director.len()];
-        let mut step = |pool: &mut Simulation, seen: &Observation| {
-            pool.run_tick(seen);
-            for (began, (_, state)) in began.iter_mut().zip(pool.rules()) {
-                *began |= state.is_on;
-            }
-        };
-        for rule in &scene.director {
-            if matches!(rule.when, shoal::world::Condition::ByHand(_)) {
-                assert!(pool.start_rule(&rule.name));
-            }
-        }
-        for _ in 0..30 * 10 {
-            step(&mut pool, &visitors(0, 0.0));
-        }
-        for tick in 0..12 * 10 {
-            step(&mut pool, &visitors(1, tick as f32 / 10.0));
-        }
-        // Seven visitors run in circles all over the pool and leave. Later they scare the fish once more for a moment.
-        for (count, secs) in [(7, 6), (0, 2), (7, 1), (0, 6)] {
-            for tick in 0..secs * 10 {
-                let mut seen = visitors(count, 0.0);
-                for shadow in &mut seen.shadows {
-                    let id = shadow.id as f32;
-                    let swing = Vec2::from_angle(tick as f32 * 0.5 + id) * 0.4;
-                    let middle = Vec2::new(id % 4.0 - 1.5, ((id / 4.0).floor() - 0.5) * 1.2);
-                    shadow.centroid_m = middle + swing;
-                    shadow.velocity_mps = swing.perp() * 5.0;
-                }
-                step(&mut pool, &seen);
-            }
-        }
-        for (began, rule) in began.iter().zip(&scene.director) {
-            assert!(began, "{name}: the rule '{}' never began", rule.name);
-        }
-    }
-}
-
 /// A fixed bug: the director did not switch the hunting of agents that hunt with `navigate`.
 #[test]
 fn the_director_switches_every_kind_of_hunting() {
-    use shoal::behavior::actions::{Combined, HuntPrey, Navigate, NavigateTarget};
+    use shoal::behavior::actions::{Navigate, NavigateTarget};
     let to = |target| {
         ActionParams::Navigate(Navigate {
             target,
             ..Navigate::default()
         })
     };
-    let combined = ActionParams::Combined(Combined {
-        actions: vec!["hunt".into()],
-        ..Combined::default()
-    });
-    let hunt = ActionParams::HuntPrey(HuntPrey::default());
+    let combined = action("combined", "actions = ['hunt']");
+    let hunt = action("hunt_prey", "");
     let hunters = [
         (vec![("hunt", hunt.clone())], "hunt", true),
         (vec![("hunt", to(NavigateTarget::Prey))], "hunt", true),
@@ -387,17 +302,10 @@ fn a_hunter_gives_up_after_its_time() {
 
 #[test]
 fn an_individual_has_its_own_name_relations_and_mind() {
-    let flee = ActionParams::FleeEnemy(FleeEnemy {
-        flee_distance_m: Some(4.0),
-        ..FleeEnemy::default()
-    });
+    let flee = action("flee_enemy", "flee_distance_m = 4.0");
     let mut mouse = wants(bare("mouse", 1), "survive", &[("flee", flee.clone())]);
     mouse.relations.insert("enemy".into(), vec!["Tom".into()]);
-    let mut cat = wants(
-        bare("cat", 3),
-        "roam",
-        &[("wander", ActionParams::Wander(Wander::default()))],
-    );
+    let mut cat = wants(bare("cat", 3), "roam", &[("wander", action("wander", ""))]);
     let mut mind = cat.mind.clone();
     mind.needs.insert(0, mouse.mind.needs[0].clone());
     mind.actions.insert("flee".into(), flee);
@@ -411,23 +319,14 @@ fn an_individual_has_its_own_name_relations_and_mind() {
     let mut pool = start(&wide(vec![cat, mouse]));
     let world = pool.world();
     assert_eq!(world.agents.len(), 4, "Tom is one of the three cats");
-    let tom = (0..4)
-        .find(|&i| {
-            world.species[usize::from(world.agents.species[i])]
-                .individual
-                .is_some()
-        })
-        .unwrap();
+    let species = |i: usize| &pool.world().species[usize::from(world.agents.species[i])];
+    let tom = (0..4).find(|&i| species(i).individual.is_some()).unwrap();
     assert_eq!(world.agents.bodies[tom].position_m, at(3.0, 0.0));
     let mut snapshot = shoal::world::Snapshot::default();
     pool.snapshot(&mut snapshot);
     assert_eq!(snapshot.agents[tom].species, 0, "Tom is drawn as a cat");
-    let others: Vec<usize> = (0..4)
-        .filter(|&i| {
-            i != tom
-                && pool.world().species[usize::from(pool.world().agents.species[i])].name == "cat"
-        })
-        .collect();
+    let is_cat = |&i: &usize| i != tom && species(i).name == "cat";
+    let others: Vec<usize> = (0..4).filter(is_cat).collect();
     let mouse = (0..4).find(|i| *i != tom && !others.contains(i)).unwrap();
     pool.place(tom, at(20.0, 20.0), Vec3::X);
     pool.place(others[0], at(1.0, 0.0), Vec3::X);
@@ -446,10 +345,7 @@ fn an_individual_has_its_own_name_relations_and_mind() {
 
 #[test]
 fn a_fish_schools_below_its_fear_limit_and_flees_above_it() {
-    let flee = ActionParams::FleeEnemy(FleeEnemy {
-        flee_distance_m: Some(9.0),
-        ..FleeEnemy::default()
-    });
+    let flee = action("flee_enemy", "flee_distance_m = 9.0");
     let mut fish = wants(bare("fish", 1), "survive", &[("flee", flee)]);
     fish.relations.insert("enemy".into(), vec!["enemy".into()]);
     fish.mind.drives.fear_distance_m = 0.5;
@@ -460,11 +356,7 @@ fn a_fish_schools_below_its_fear_limit_and_flees_above_it() {
         value: 0.3,
         ..LimitParams::default()
     });
-    let fish = wants(
-        fish,
-        "school",
-        &[("wander", ActionParams::Wander(Wander::default()))],
-    );
+    let fish = wants(fish, "school", &[("wander", action("wander", ""))]);
     assert_eq!(fish.mind.problems(), vec![]);
     let mut pool = start(&wide(vec![fish, bare("enemy", 1)]));
     let mut need_at = |distance: f32| {
@@ -492,10 +384,7 @@ fn an_intention_persists_but_a_more_important_need_interrupts_it() {
             ..Seek::default()
         })
     };
-    let flee = ActionParams::FleeEnemy(FleeEnemy {
-        flee_distance_m: Some(1.0),
-        ..FleeEnemy::default()
-    });
+    let flee = action("flee_enemy", "flee_distance_m = 1.0");
     let fish = wants(bare("fish", 1), "survive", &[("flee", flee)]);
     let mut fish = wants(fish, "feed", &[("away", point(99.0, 0.0))]);
     fish.mind.needs[1].kind = NeedKind::LimitBased;
@@ -525,168 +414,20 @@ fn an_intention_persists_but_a_more_important_need_interrupts_it() {
     assert_eq!(active_need(2.0, 0.5), "survive");
 }
 
-#[test]
-fn the_shipped_shark_hunts_only_when_the_director_switches_hunting_on() {
-    let site = load(None, Some("pool")).unwrap();
-    let mut pool = start(&site.description());
-    let shark = |pool: &Simulation| {
-        let world = pool.world();
-        let is_shark =
-            |&i: &usize| world.species[usize::from(world.agents.species[i])].name == "shark";
-        (0..world.agents.len()).find(is_shark).unwrap()
-    };
-    let hunts = |pool: &Simulation| pool.active_need(shark(pool)) == "hunt";
-    run(&mut pool, 19.0, &visitors(0, 0.0));
-    // Without the director the shark does not hunt.
-    assert!(!hunts(&pool));
-    run(&mut pool, 3.0, &visitors(0, 0.0));
-    assert!(hunts(&pool) || pool.catches() > 0);
-    run(&mut pool, 4.0, &visitors(5, 0.0));
-    // It does not hunt while five visitors are present.
-    assert!(!hunts(&pool));
-}
-
-#[test]
-fn every_shipped_scene_runs_without_faults() {
-    for name in [
-        "molecules",
-        "nursery",
-        "plankton",
-        "pool",
-        "lagoon",
-        "reef",
-        "cascade",
-    ] {
-        let site = load(None, Some(name)).unwrap_or_else(|problems| panic!("{name}: {problems}"));
-        assert_eq!(site.warnings, [], "{name}");
-        let scene = site.description();
-        assert!(!scene.director.is_empty(), "{name} has no director rules");
-        let mut pool = start(&scene);
-        for second in 0..40 {
-            let seen = visitors(u32::from(second > 10 && second < 20) * 3, 0.0);
-            run(&mut pool, 1.0, &seen);
-            let world = pool.world();
-            for body in &world.agents.bodies {
-                assert!(
-                    world
-                        .solids
-                        .iter()
-                        .all(|s| s.signed_distance_m(body.position_m) >= 0.0),
-                    "{name}"
-                );
-            }
-        }
-        assert_eq!(pool.quarantine_count(), 0, "{name}");
-    }
-}
-
-#[test]
-fn fry_stay_with_their_mother_and_grazers_eat_plankton() {
-    let nursery = load(None, Some("nursery")).unwrap().description();
-    let (mut near, mut samples) = (0, 0);
-    for seed in 1..=3 {
-        let mut pool = Simulation::new(&nursery, &pools::run(seed, 1)).unwrap();
-        run(&mut pool, 15.0, &visitors(0, 0.0));
-        for _ in 0..30 {
-            run(&mut pool, 1.0, &visitors(0, 0.0));
-            let world = pool.world();
-            let of = |name: &str, own: Option<&str>| -> Vec<Vec3> {
-                let agents = &world.agents;
-                let is = |i: &usize| {
-                    let species = &world.species[usize::from(agents.species[*i])];
-                    species.name == name && species.individual.as_deref() == own
-                };
-                (0..agents.len())
-                    .filter(is)
-                    .map(|i| agents.bodies[i].position_m)
-                    .collect()
-            };
-            let greta = of("salmon", Some("Greta"))[0];
-            for young in of("fry", None) {
-                near += usize::from(young.distance(greta) < 1.0);
-                samples += 1;
-            }
-        }
-    }
-    let share = near as f32 / samples as f32;
-    println!(
-        "the fry are within 1 m of their mother {:.0} % of the time",
-        share * 100.0
-    );
-    assert!(share > 0.8, "share of the time near the mother: {share}");
-
-    let mut scene = load(None, Some("plankton")).unwrap().description();
-    // Grazers that flee do not feed.
-    scene.species.retain(|species| species.name != "trout");
-    let mut pool = start(&scene);
-    run(&mut pool, 60.0, &visitors(0, 0.0));
-    println!("{} meals in a minute", pool.meals());
-    assert!(pool.meals() >= 5, "{} meals", pool.meals());
-    let feeding = |pool: &Simulation| {
-        let count = pool.world().agents.len();
-        (0..count)
-            .filter(|&index| pool.active_need(index) == "feed")
-            .count()
-    };
-    let before = feeding(&pool);
-    pool.apply(Change::StartRule {
-        name: "feeding time".into(),
-    });
-    run(&mut pool, 0.1, &visitors(0, 0.0));
-    println!(
-        "{before} of 30 grazers were feeding before the rule, {} after it",
-        feeding(&pool)
-    );
-    assert!(
-        feeding(&pool) >= 28 && before < 28,
-        "{before} grazers were feeding before the rule, {} after it",
-        feeding(&pool)
-    );
-}
-
-#[test]
-fn molecules_are_no_fish_and_flee_from_a_visitor() {
-    let site = load(None, Some("molecules")).unwrap();
-    for species in &site.species {
-        assert!(!species.file.groups.iter().any(|group| group == "fish"));
-    }
-    assert_eq!(site.species.iter().map(|s| s.count).sum::<u32>(), 15);
-    let mut pool = start(&site.description());
-    run(&mut pool, 5.0, &visitors(0, 0.0));
-    // A visitor walks from left to right through the middle.
-    let mut shadow = visitors(1, 0.0);
-    let (mut near, mut samples) = (0, 0);
-    for tick in 0..60 * 8 {
-        let x = -2.0 + tick as f32 / 120.0;
-        shadow.shadows[0].centroid_m = Vec2::new(x, 0.0);
-        shadow.shadows[0].velocity_mps = Vec2::new(0.5, 0.0);
-        pool.run_tick(&shadow);
-        let world = pool.world();
-        for body in &world.agents.bodies {
-            let floor = world.water.surface.floor_from_world(body.position_m);
-            near += usize::from(floor.distance(Vec2::new(x, 0.0)) < 0.4);
-            samples += 1;
-        }
-    }
-    let share = near as f32 / samples as f32;
-    // The circle of radius 0.4 m around the visitor covers 0.5 of 12 m², so it would contain 4 % of evenly spread molecules.
-    println!(
-        "{:.1} % of the molecules are near the visitor",
-        share * 100.0
-    );
-    assert!(share < 0.02, "share of molecules near the visitor: {share}");
-}
-
 /// A fixed bug: an agent at rest could not turn back, because its velocity was too small to define a heading.
 #[test]
 fn an_agent_at_rest_can_turn_back() {
-    let back = Seek {
-        target: SeekTarget::Point,
-        point_m: [-3.0, Y, 0.0],
-        weight: 1.5,
-        ..Seek::default()
-    };
-    let fish = wants(bare("fish", 1), "go", &[("back", ActionParams::Seek(back))]);
+    let fish = wants(
+        bare("fish", 1),
+        "go",
+        &[(
+            "back",
+            action(
+                "seek",
+                "target = 'point', point_m = [-3.0, -0.8, 0.0], weight = 1.5",
+            ),
+        )],
+    );
     let mut pool = start(&wide(vec![fish]));
     pool.place(0, at(0.0, 0.0), Vec3::X);
     run(&mut pool, 3.0, &visitors(0, 0.0));
