@@ -13,7 +13,7 @@
 @group(1) @binding(6) var tiling_sampler: sampler;
 // Sunlight that the water focuses on the ground; see `caustics.wgsl`.
 @group(1) @binding(7) var sunlight: texture_2d<f32>;
-// Depth of bodies below the surface relative to the depth of the ground, multiplied by their cover.
+// Red: depth of bodies below the surface relative to the depth of the ground, multiplied by their cover. Green: their cover.
 @group(1) @binding(8) var body_depth: texture_2d<f32>;
 
 // Values of one output; same layout as `OutputUniforms` in `src/render/uniforms.rs`.
@@ -37,6 +37,9 @@ struct OutputUniforms {
 override HAS_BLEND: bool = false;
 // Whether the gamma of the output differs from 1.
 override HAS_GAMMA: bool = false;
+// Whether trees are reflected on the water. Mesa's software driver computes both sides of every `if` that is not decided when the
+// shader is compiled.
+override HAS_CANOPY: bool = false;
 
 // A vertex of the warp; same layout as `WarpVertex` in `src/render/warp.rs`.
 struct WarpVertex {
@@ -129,16 +132,14 @@ const ON_WATER = 0.02;
 // that its outline has no steps.
 fn seen_body(place: vec2<f32>, shift: vec2<f32>) -> vec2<f32> {
     let here = (place * scene.body_uv_per_m + 0.5) * scene.target_scale;
-    let cover_here = textureSampleLevel(bodies, smooth_sampler, here, 0.0).a;
-    let depth_here = textureSampleLevel(body_depth, smooth_sampler, here, 0.0).r;
-    let floats = cover_here * (1.0 - smoothstep(ON_WATER, 3.0 * ON_WATER, depth_here / max(cover_here, 1e-3)));
+    let at_place = textureSampleLevel(body_depth, smooth_sampler, here, 0.0);
+    let floats = at_place.g * (1.0 - smoothstep(ON_WATER, 3.0 * ON_WATER, at_place.r / max(at_place.g, 1e-3)));
     // Where no body is found, a medium depth is tried.
     var seen = place - 0.4 * shift;
     for (var i = 0; i < 2; i++) {
         let at = (seen * scene.body_uv_per_m + 0.5) * scene.target_scale;
-        let cover = textureSampleLevel(bodies, smooth_sampler, at, 0.0).a;
-        let depth = textureSampleLevel(body_depth, smooth_sampler, at, 0.0).r;
-        seen = place - shift * (depth + 0.4 * (1.0 - cover));
+        let body = textureSampleLevel(body_depth, smooth_sampler, at, 0.0);
+        seen = place - shift * (body.r + 0.4 * (1.0 - body.g));
     }
     return mix(seen, place, floats);
 }
@@ -196,7 +197,7 @@ fn floor_light(pixel: Pixel) -> vec3<f32> {
     let sunward = pixel.bright.xy;
     let inclined = max(-dot(slope, sunward), 0.0);
     var open = 1.0;
-    if scene.canopy > 0.0 {
+    if HAS_CANOPY {
         open = mix(1.0, open_sky(place, slope), scene.canopy);
     }
     // Rings and wakes are steeper than the swell: their crests mirror the bright side of the sky.

@@ -115,14 +115,15 @@ fn encode_light(light: vec3<f32>, cover: f32) -> vec4<f32> {
 struct Drawn {
     // Light and cover; see `encode_light`.
     @location(0) light: vec4<f32>,
-    // Red: depth below the surface relative to the depth of the ground, multiplied by the cover.
+    // Red: depth below the surface relative to the depth of the ground, multiplied by the cover. Green: the cover again, so that
+    // both are read at once.
     @location(1) depth: vec4<f32>,
 }
 
 // Returns the pixel of a body at a world point.
 fn drawn(light: vec4<f32>, world: vec3<f32>) -> Drawn {
     let share = clamp(-world.y / max(scene.ground_depth_m, 0.01), 0.0, 1.0);
-    return Drawn(light, vec4<f32>(share * light.a, 0.0, 0.0, light.a));
+    return Drawn(light, vec4<f32>(share * light.a, light.a, 0.0, light.a));
 }
 
 // Returns the share of light that is left after a distance in water.
@@ -142,7 +143,7 @@ fn scattered(length_m: f32) -> vec3<f32> {
 
 // Returns the pixel of a body that lies on the water or falls into it: waves do not bend the view of it.
 fn drawn_on_water(light: vec4<f32>) -> Drawn {
-    return Drawn(light, vec4<f32>(0.0, 0.0, 0.0, light.a));
+    return Drawn(light, vec4<f32>(0.0, light.a, 0.0, light.a));
 }
 
 // Returns the light that reaches the picture from a point of a color. Sunlight (factor `sun`) and skylight (factor `sky`) go

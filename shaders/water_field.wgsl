@@ -25,8 +25,8 @@ const DECAY_PER_S = 0.32;
 const VISCOSITY = 0.00016;
 // Largest height and potential. They keep the field bounded.
 const MOST_M = 0.08;
-// Invocations per workgroup.
-const LANES = 128u;
+// Invocations per workgroup; see `CARD_LANES` in `src/render/gpu/water/pipelines.rs`. The result does not depend on it.
+override LANES: u32 = 128u;
 
 // The row or column that a workgroup transforms.
 var<workgroup> line: array<vec2<f32>, 1024>;

@@ -8,8 +8,8 @@ use super::textures::{texture_2d, view};
 
 /// Format of the light of bodies. It stores square roots of light (see `encode_light` in `shaders/scene.wgsl`).
 pub(super) const BODIES: TextureFormat = TextureFormat::Rgba8Unorm;
-/// Format of the depth of bodies below the surface, relative to the depth of the ground.
-pub(super) const BODY_DEPTH: TextureFormat = TextureFormat::R8Unorm;
+/// Format of the depth of bodies below the surface, relative to the depth of the ground, and of their cover.
+pub(super) const BODY_DEPTH: TextureFormat = TextureFormat::Rg8Unorm;
 /// Format of the depth buffer of bodies.
 pub(super) const DEPTH: TextureFormat = TextureFormat::Depth32Float;
 
@@ -17,7 +17,7 @@ pub(super) const DEPTH: TextureFormat = TextureFormat::Depth32Float;
 pub(super) struct BodyTargets {
     /// Light and cover of the bodies.
     pub(super) light: TextureView,
-    /// Depth of the bodies below the surface.
+    /// Depth of the bodies below the surface, and their cover.
     pub(super) depth: TextureView,
     /// Textures with several samples per pixel, which are averaged into `light` and `depth`; `None` with one sample per pixel.
     samples: Option<[TextureView; 2]>,

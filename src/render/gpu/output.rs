@@ -6,7 +6,7 @@ use super::costs::{self, PassCost};
 use super::device::{self, Gpu};
 use super::finished::FinishedTexture;
 use super::flash_readback::FlashReadback;
-use super::output_pipelines::{OutputKind, OutputLayouts, OutputPipelines};
+use super::output_pipelines::{OutputLayouts, OutputPipelines};
 use super::overlay::{OutputOverlay, mask_vertices};
 use super::pass::begin;
 use super::pipeline::bind_group;
@@ -133,8 +133,9 @@ impl OutputPass {
         surface: &Surface,
         output: &OutputParams,
     ) -> Result<Option<OutputParts>, RenderError> {
+        let kind = self.pipelines.compiled_for;
         let is_same_pass = self.view().size_px == [output.width_px, output.height_px]
-            && self.pipelines.compiled_for == OutputKind::new(surface.kind, output);
+            && kind == kind.with_output(output);
         if !is_same_pass {
             return Ok(None);
         }

@@ -10,6 +10,7 @@ use super::pipeline::{at_once, bind_group, blend, flag, layout, surface_constant
 use super::samplers::Samplers;
 use super::vertex_layouts;
 use crate::geometry::SurfaceKind;
+use crate::render::look::SceneLook;
 use crate::render::output_params::OutputParams;
 
 /// Layouts of the bind groups of the output pass.
@@ -73,10 +74,12 @@ impl OutputLayouts {
     }
 }
 
-/// The properties of an output for which its pipelines are compiled.
+/// The properties of a scene and of an output for which its pipelines are compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OutputKind {
     surface: SurfaceKind,
+    /// Whether trees are reflected on the water.
+    has_canopy: bool,
     /// Whether the output has soft edges or a black lift.
     has_blend: bool,
     /// Whether the gamma of the output differs from 1.
@@ -84,7 +87,18 @@ pub(super) struct OutputKind {
 }
 
 impl OutputKind {
-    pub(super) fn new(surface: SurfaceKind, output: &OutputParams) -> Self {
+    pub(super) fn new(surface: SurfaceKind, look: &SceneLook, output: &OutputParams) -> Self {
+        let of_scene = Self {
+            surface,
+            has_canopy: look.canopy > 0.0,
+            has_blend: false,
+            has_gamma: false,
+        };
+        of_scene.with_output(output)
+    }
+
+    /// Returns the kind of another output of the same scene.
+    pub(super) fn with_output(self, output: &OutputParams) -> Self {
         let blend = &output.blend;
         let widths = [
             blend.left,
@@ -94,9 +108,9 @@ impl OutputKind {
             blend.black_lift,
         ];
         Self {
-            surface,
             has_blend: widths.iter().any(|&width| width > 0.0),
             has_gamma: (output.gamma - 1.0).abs() > 1e-6,
+            ..self
         }
     }
 }
@@ -142,6 +156,7 @@ fn output(
         body_samples: None,
         constants: &[
             surface_constant(kind.surface),
+            ("HAS_CANOPY", flag(kind.has_canopy)),
             ("HAS_BLEND", flag(kind.has_blend)),
             ("HAS_GAMMA", flag(kind.has_gamma)),
         ],

@@ -167,7 +167,7 @@ impl PipelineDescription<'_> {
         };
         let targets = [
             target(format, wgpu::ColorWrites::ALL),
-            target(BODY_DEPTH, wgpu::ColorWrites::RED),
+            target(BODY_DEPTH, wgpu::ColorWrites::RED | wgpu::ColorWrites::GREEN),
         ];
         let options = || wgpu::PipelineCompilationOptions {
             constants: self.constants,

@@ -45,7 +45,7 @@ impl Pipelines {
             Samplers::new(device),
         );
         std::thread::scope(|scope| {
-            let water = begin(scope, || WaterPipelines::new(device, kind.samples));
+            let water = begin(scope, || WaterPipelines::new(gpu, kind.samples));
             let bodies = begin(scope, || BodyPipelines::new(device, &scene, kind));
             let leaves = begin(scope, || LEAVES.compile(device, &scene, kind.samples));
             let specks = begin(scope, || SPECKS.compile(device, &scene, kind.samples));
@@ -80,7 +80,7 @@ impl Pipelines {
             changed.bodies = BodyPipelines::new(device, &self.scene, kind);
         }
         if kind.samples != self.compiled_for.samples {
-            changed.water = WaterPipelines::new(device, kind.samples);
+            changed.water = WaterPipelines::new(gpu, kind.samples);
             changed.leaves = LEAVES.compile(device, &self.scene, kind.samples);
             changed.specks = SPECKS.compile(device, &self.scene, kind.samples);
         }

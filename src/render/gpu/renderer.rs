@@ -17,7 +17,6 @@ use super::scene::SceneBuffer;
 use super::skins::skins;
 use super::small_bodies::{LEAVES, SPECKS, SmallBodies};
 use super::water::Water;
-use crate::geometry::Surface;
 use crate::render::calibration_pattern::{CalibrationPattern, FloorNotice};
 use crate::render::detail::Detail;
 use crate::render::draw_data::DrawData;
@@ -25,7 +24,6 @@ use crate::render::error::RenderError;
 use crate::render::flash::FlashState;
 use crate::render::governor::Quality;
 use crate::render::model::{LEVELS, Model, STATIC_MODEL_COUNT};
-use crate::render::output_params::OutputParams;
 use crate::render::overlay::{Overlay, OverlayOptions};
 use crate::render::setup::RenderSetup;
 use crate::render::uniforms::SceneUniforms;
@@ -86,7 +84,7 @@ impl Renderer {
             None => Pipelines::new(&gpu, kind),
         };
         let known = like.map_or(&[][..], |like| &like.outputs[..]);
-        let outputs = outputs(&gpu, &pipelines, &setup.surface, &setup.outputs, known)?;
+        let outputs = outputs(&gpu, &pipelines, &setup, known)?;
         let picture_px = picture_px(&gpu, outputs.iter().map(OutputPass::view));
         let data = DrawData::new(&mut setup, picture_px);
         let uniforms = SceneUniforms::new(&data.look, &data.surface, &data.scenery);
@@ -351,13 +349,13 @@ fn body_kind(setup: &RenderSetup, detail: Detail) -> BodyKind {
 fn outputs(
     gpu: &Gpu,
     pipelines: &Pipelines,
-    surface: &Surface,
-    outputs: &[OutputParams],
+    setup: &RenderSetup,
     known: &[OutputPass],
 ) -> Result<Vec<OutputPass>, RenderError> {
-    let mut passes: Vec<OutputPass> = Vec::with_capacity(outputs.len());
-    for output in outputs {
-        let kind = OutputKind::new(surface.kind, output);
+    let surface = &setup.surface;
+    let mut passes: Vec<OutputPass> = Vec::with_capacity(setup.outputs.len());
+    for output in &setup.outputs {
+        let kind = OutputKind::new(surface.kind, &setup.look, output);
         let mut compiled = known.iter().chain(&passes).map(|pass| &pass.pipelines);
         let compiled = compiled.find(|known| known.compiled_for == kind).cloned();
         let layouts = &pipelines.outputs;

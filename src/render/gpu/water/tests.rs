@@ -43,7 +43,7 @@ impl Pond {
             calm_per_s: &vec![0.0; size.count()],
             push_size: grid.size,
         };
-        let pipelines = WaterPipelines::new(device, 4);
+        let pipelines = WaterPipelines::new(&gpu, 4);
         let water = Field::new(device, &gpu.queue, &pipelines, &inputs);
         let usage = BufferUsages::MAP_READ | BufferUsages::COPY_DST;
         let readback = buffer(device, "readback", usage, size.count() as u64 * 8);
