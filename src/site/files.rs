@@ -89,9 +89,6 @@ pub enum Fit {
     /// Positions and horizontal sizes are scaled. A round obstacle is scaled by the smaller of both ratios, so that it
     /// stays round, and its top stays below the water surface.
     Scale,
-    /// Positions are scaled, so that the scene extends over the whole surface. Obstacles keep their sizes. Terraces are
-    /// scaled.
-    Extend,
 }
 
 /// A scene file: a pool with its obstacles and its fish.

@@ -3,7 +3,7 @@
 //! In: a scene that was designed for one surface. Out: the scene for another surface, and warnings about what does not
 //! fit. Must not: change depths, or the size of the fish.
 
-use glam::{Vec2, Vec3};
+use glam::Vec2;
 
 use super::files::{Fit, SceneFile};
 use crate::geometry::{Surface, SurfaceKind};
@@ -24,13 +24,10 @@ impl SceneFile {
             corners.for_each(|corner| *corner = (Vec2::from(*corner) * ratio).into());
         }
         for obstacle in &mut scene.obstacles {
-            match self.fit {
-                Fit::Scale => scale(obstacle, ratio),
-                Fit::Extend | Fit::Fixed => move_to(obstacle, ratio),
-            }
+            scale(obstacle, ratio);
         }
         for barrier in &mut scene.barriers {
-            stretch(&mut barrier.shape, ratio, self.fit == Fit::Scale);
+            stretch(&mut barrier.shape, ratio);
         }
         for field in &mut scene.fields {
             field.stretch(ratio);
@@ -147,38 +144,9 @@ fn scale(obstacle: &mut ObstacleParams, ratio: Vec2) {
     }
 }
 
-/// Moves an obstacle to its place on a surface whose size is `ratio` times that of the design, without changing its size.
-fn move_to(obstacle: &mut ObstacleParams, ratio: Vec2) {
-    let shift = |center_m: Vec3| {
-        let flat = Vec2::new(center_m.x, center_m.z);
-        flat * ratio - flat
-    };
-    let add = |at: &mut [f32; 3], by: Vec2| {
-        at[0] += by.x;
-        at[2] += by.y;
-    };
-    let Some(by) = obstacle.solid().map(|solid| shift(solid.center_m())) else {
-        return;
-    };
-    match obstacle {
-        ObstacleParams::Sphere(sphere) => add(&mut sphere.center_m, by),
-        ObstacleParams::Box(cuboid) => add(&mut cuboid.center_m, by),
-        ObstacleParams::Capsule(capsule) => {
-            add(&mut capsule.from_m, by);
-            add(&mut capsule.to_m, by);
-        }
-        ObstacleParams::Polygon(polygon) => {
-            for corner in &mut polygon.outline_m {
-                *corner = (Vec2::from(*corner) + by).into();
-            }
-        }
-    }
-}
-
-/// Moves a barrier to its place on a surface whose size is `ratio` times that of the design, and scales it if `resizes`.
-fn stretch(shape: &mut BarrierShape, ratio: Vec2, resizes: bool) {
-    let size = if resizes { ratio } else { Vec2::ONE };
-    let round = size.min_element();
+/// Scales a barrier horizontally.
+fn stretch(shape: &mut BarrierShape, ratio: Vec2) {
+    let round = ratio.min_element();
     match shape {
         BarrierShape::Sphere(sphere) => {
             sphere.center_m = moved(sphere.center_m, ratio);
@@ -187,7 +155,7 @@ fn stretch(shape: &mut BarrierShape, ratio: Vec2, resizes: bool) {
         BarrierShape::Box(cuboid) => {
             cuboid.center_m = moved(cuboid.center_m, ratio);
             let [x, y, z] = cuboid.half_extents_m;
-            cuboid.half_extents_m = [x * size.x, y, z * size.y];
+            cuboid.half_extents_m = [x * ratio.x, y, z * ratio.y];
         }
         BarrierShape::Plane(plane) => {
             plane.point_m = moved(plane.point_m, ratio);
@@ -198,15 +166,12 @@ fn stretch(shape: &mut BarrierShape, ratio: Vec2, resizes: bool) {
             let [x, _, z] = rectangle.normal;
             // The horizontal side, at right angles to the normal.
             let side = Vec2::new(-z, x).normalize_or(Vec2::X);
-            rectangle.half_extents_m[0] *= (side * size).length();
+            rectangle.half_extents_m[0] *= (side * ratio).length();
             rectangle.normal = turned(rectangle.normal, ratio);
         }
         BarrierShape::Capsule(capsule) => {
-            let middle = (Vec3::from(capsule.from_m) + Vec3::from(capsule.to_m)) / 2.0;
-            let target = Vec3::from(moved(middle.to_array(), ratio));
             for end in [&mut capsule.from_m, &mut capsule.to_m] {
-                let arm = Vec3::from(*end) - middle;
-                *end = (target + arm * Vec3::new(size.x, 1.0, size.y)).to_array();
+                *end = moved(*end, ratio);
             }
             capsule.radius_m *= round;
         }
@@ -223,6 +188,7 @@ fn turned(normal: [f32; 3], ratio: Vec2) -> [f32; 3] {
 mod tests {
     use super::*;
     use crate::site::load;
+    use glam::Vec3;
     use shoal_testing::assert_message;
 
     fn surface(width_m: f32, height_m: f32) -> Surface {
@@ -285,22 +251,6 @@ mod tests {
     }
 
     #[test]
-    fn an_extended_scene_keeps_the_sizes_of_its_rocks() {
-        let pool = SceneFile {
-            fit: Fit::Extend,
-            ..scene("reef")
-        };
-        let fitted = pool.fitted(&surface(8.0, 6.0));
-        for (before, after) in pool.obstacles.iter().zip(&fitted.obstacles) {
-            let (before, after) = (before.solid().unwrap(), after.solid().unwrap());
-            let size = before.bounding_radius_m() - after.bounding_radius_m();
-            assert!(size.abs() < 1e-4, "{after:?}");
-            let wanted = before.center_m() * Vec3::new(2.0, 1.0, 2.0);
-            assert!(after.center_m().distance(wanted) < 1e-4, "{after:?}");
-        }
-    }
-
-    #[test]
     fn barriers_of_a_fitted_scene_move_and_grow_with_the_rocks_beside_them() {
         let read = |shape: &str| -> BarrierShape { toml::from_str(shape).unwrap() };
         let sphere = "kind = 'sphere'\ncenter_m = [1.0, -0.5, 0.5]\nradius_m = 0.2";
@@ -325,13 +275,6 @@ mod tests {
         for (barrier, wanted) in fitted.barriers.iter().zip(wanted) {
             assert_eq!(barrier.shape, read(wanted));
         }
-        let extended = SceneFile {
-            fit: Fit::Extend,
-            ..scene
-        };
-        let fitted = extended.fitted(&surface(8.0, 9.0));
-        let wanted = "kind = 'sphere'\ncenter_m = [2.0, -0.5, 1.5]\nradius_m = 0.2";
-        assert_eq!(fitted.barriers[0].shape, read(wanted));
     }
 
     #[test]
