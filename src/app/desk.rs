@@ -38,6 +38,11 @@ impl Desk {
         Ok(())
     }
 
+    /// Sets whether the next commands may change which programs Shoal runs.
+    pub fn allow_programs(&mut self, is_allowed: bool) {
+        self.editor.allow_programs(is_allowed);
+    }
+
     /// Returns the documents.
     pub fn editor(&self) -> &Editor {
         &self.editor

@@ -60,6 +60,7 @@ fn take_over(
         id: 0,
         source: Source::of(SourceKind::Files),
         command: Command::Pool(EditorStep::TakeOver { documents }.into()),
+        may_name_programs: true,
     };
     loop {
         match client.request(request.clone(), REPLY_TIMEOUT) {

@@ -63,6 +63,7 @@ pub(super) fn start_panel(
     let floor = (is_remote || options.state_folder.is_some()).then(|| live.notices.clone());
     let links = PanelLinks {
         client: live.client.clone(),
+        journal: live.journal.clone(),
         views: live.views.clone(),
         schema: Box::new(|| site::schemas().to_string()),
         devices: devices(),
@@ -125,9 +126,33 @@ fn devices() -> Devices {
 fn floor_notice(notice: &SetupNotice, is_remote: bool, language: Language) -> FloorNotice {
     let open = language.choose("Set up Shoal:", "Shoal einrichten:");
     FloorNotice {
-        text: format!("{open} {} Code: {}", notice.url, notice.code),
+        text: match notice.fingerprint.as_str() {
+            "" => format!("{open} {} Code: {}", notice.url, notice.code),
+            // The beginning and the end are enough to compare: an attacker cannot choose them.
+            full => format!(
+                "{open} {} Code: {} SHA-256: {}",
+                notice.url,
+                notice.code,
+                shortened(full)
+            ),
+        },
         code: is_remote.then(|| qr_modules(&notice.link())).flatten(),
         ..FloorNotice::default()
+    }
+}
+
+/// Returns the first and the last eight bytes of a fingerprint.
+fn shortened(fingerprint: &str) -> String {
+    const CHARS: usize = 8 * 3 - 1;
+    match (
+        fingerprint.get(..CHARS),
+        fingerprint
+            .len()
+            .checked_sub(CHARS)
+            .and_then(|at| fingerprint.get(at..)),
+    ) {
+        (Some(first), Some(last)) => format!("{first} … {last}"),
+        _ => fingerprint.to_owned(),
     }
 }
 
@@ -152,9 +177,15 @@ mod tests {
         let notice = SetupNotice {
             url: "https://192.168.1.20:8017".to_owned(),
             code: "K7QM-2XHB".to_owned(),
+            fingerprint: ["AB"; 32].join(":"),
         };
         let shown = floor_notice(&notice, true, Language::De);
         assert!(shown.text.contains(&notice.url) && shown.text.contains(&notice.code));
+        assert!(
+            shown.text.contains("SHA-256: AB:AB") && shown.text.len() < 150,
+            "{}",
+            shown.text
+        );
         let code = shown.code.unwrap();
         assert_eq!(code.dark.len(), code.width * code.width);
         // The corner of a finder pattern: a dark ring, a bright one, a dark square.

@@ -33,30 +33,44 @@ pub enum Undelivered {
     Late,
 }
 
-/// All documents at one revision, as JSON. The JSON is made when a client first reads it, and once for all clients.
+/// A reader of the documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DocumentsReader {
+    /// Sees everything.
+    Admin,
+    /// Sees no text of the site file and no value that names a program, because both can contain passwords.
+    Other,
+}
+
+/// All documents at one revision, as JSON. The JSON is made when a client first reads it, and once for all clients of a kind.
 pub struct DocumentsPage {
-    make: Box<dyn Fn() -> String + Send + Sync>,
-    json: OnceLock<String>,
+    make: Box<dyn Fn(DocumentsReader) -> String + Send + Sync>,
+    json: [OnceLock<String>; 2],
 }
 
 impl DocumentsPage {
-    /// Returns a page whose JSON `make` returns. It is called at most once, on the thread of a client.
-    pub fn new(make: impl Fn() -> String + Send + Sync + 'static) -> Self {
+    /// Returns a page whose JSON `make` returns. It is called at most once for each kind of reader, on the thread of a client.
+    pub fn new(make: impl Fn(DocumentsReader) -> String + Send + Sync + 'static) -> Self {
         Self {
             make: Box::new(make),
-            json: OnceLock::new(),
+            json: Default::default(),
         }
     }
 
     /// Returns the JSON. The first call takes some milliseconds.
-    pub fn json(&self) -> &str {
-        self.json.get_or_init(&self.make)
+    pub fn json(&self, reader: DocumentsReader) -> &str {
+        let [admin, other] = &self.json;
+        let json = match reader {
+            DocumentsReader::Admin => admin,
+            DocumentsReader::Other => other,
+        };
+        json.get_or_init(|| (self.make)(reader))
     }
 }
 
 impl Default for DocumentsPage {
     fn default() -> Self {
-        Self::new(|| r#"{"revision":0,"documents":[]}"#.to_owned())
+        Self::new(|_| r#"{"revision":0,"documents":[]}"#.to_owned())
     }
 }
 
@@ -211,6 +225,7 @@ impl CommandSender {
             id: 0,
             source: self.source.clone(),
             command,
+            may_name_programs: true,
         };
         self.client.send(request, |_| {})
     }
@@ -302,6 +317,7 @@ mod tests {
             id,
             source: Source::of(SourceKind::Ctl),
             command: Command::Pool(EditorStep::Undo.into()),
+            may_name_programs: true,
         }
     }
 

@@ -14,8 +14,8 @@ mod stage;
 mod status;
 
 pub use client::{
-    Board, CommandSender, DeskClient, DeskEvent, DocumentsPage, Incoming, StageReport, Undelivered,
-    desk_queue,
+    Board, CommandSender, DeskClient, DeskEvent, DocumentsPage, DocumentsReader, Incoming,
+    StageReport, Undelivered, desk_queue,
 };
 
 pub use command::{
@@ -27,7 +27,7 @@ pub use event::{Event, EventKind, EventLog, EventPage};
 pub use journal::Journal;
 pub use lines::{AgentLine, AgentsLine, TrackLine, VisitorLine};
 pub use recording::{COMMANDED_SECS_MAX, RecordingStatus, RecordingStep};
-pub use request::{Outcome, Reason, Reply, Request, Source, SourceKind};
+pub use request::{Outcome, PROGRAMS_REFUSED, Reason, Reply, Request, Source, SourceKind};
 pub use schedule::{
     ByHandStatus, PlanSource, PreviewDay, PreviewPeriod, ScheduleStatus, ScheduleStep, ShowState,
 };

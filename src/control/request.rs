@@ -16,7 +16,13 @@ pub struct Request {
     pub source: Source,
     /// The command.
     pub command: Command,
+    /// Whether the command may change which programs Shoal runs.
+    #[serde(default)]
+    pub may_name_programs: bool,
 }
+
+/// Why a command is rejected that names a program without the right to do so.
+pub const PROGRAMS_REFUSED: &str = "a program can be named only in the site file or with `shoal ctl`, or in a panel that may (panel.may_name_programs)";
 
 /// The client that sent a command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -165,7 +171,7 @@ mod tests {
 
     #[test]
     fn requests_and_replies_are_read_and_written_as_json() {
-        let text = json!({"id": 3, "source": {"kind": "panel", "name": "ada"}, "command": {"command": "undo"}});
+        let text = json!({"id": 3, "source": {"kind": "panel", "name": "ada"}, "command": {"command": "undo"}, "may_name_programs": false});
         let request: Request = serde_json::from_value(text.clone()).unwrap();
         assert_eq!(request.source.to_string(), "panel ada");
         assert_eq!(serde_json::to_value(&request).unwrap(), text);

@@ -6,6 +6,7 @@
 //! the file. Must not: write into a file that another program may be reading.
 
 use std::ffi::OsStr;
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -54,6 +55,19 @@ pub fn create_private_folder(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
+/// Opens a file for adding at its end, such that only its owner can read it. Creates it and its folder.
+///
+/// # Errors
+/// Any error of the file system, or the path is something else than a regular file.
+pub fn append_private(path: &Path) -> io::Result<File> {
+    create_private_folder(folder_of(path))?;
+    let mut options = File::options();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(output_target(path)?)
+}
+
 /// Replaces a file atomically and keeps its old contents as a generation. Does nothing if the contents are unchanged.
 ///
 /// # Errors
@@ -68,6 +82,120 @@ pub fn save_file(path: &Path, contents: &[u8]) -> io::Result<()> {
         Err(error) => return Err(error),
     };
     perform_all(&save_operations(path, &target, old.as_deref(), contents)?)
+}
+
+/// Saves several files like [`save_file`], all of them or none: everything that can fail for want of space, rights or a place happens
+/// before the first file is replaced, and if a replacement fails, the files before it get their old contents again.
+///
+/// # Errors
+/// The path that could not be saved, and why. All files then have their old contents.
+pub fn save_files(files: &[(PathBuf, &[u8])]) -> Result<(), (PathBuf, io::Error)> {
+    let mut prepared: Vec<Prepared> = Vec::new();
+    let mut folders = Vec::new();
+    let mut saved = Ok(());
+    for (path, contents) in files {
+        let next = create_folders(folder_of(path), &mut folders)
+            .and_then(|()| Prepared::new(path, contents));
+        match next {
+            Ok(next) => prepared.extend(next),
+            Err(error) => {
+                saved = Err((path.clone(), error));
+                break;
+            }
+        }
+    }
+    let mut replaced = 0;
+    if saved.is_ok() {
+        for file in &prepared {
+            if let Err(error) = std::fs::rename(&file.temporary, &file.target) {
+                saved = Err((file.path.clone(), error));
+                break;
+            }
+            replaced += 1;
+        }
+    }
+    if saved.is_err() {
+        let (done, waiting) = prepared.split_at(replaced);
+        for file in done.iter().rev() {
+            let undone = match &file.old {
+                Some(old) => write_atomically(&file.target, old),
+                None => std::fs::remove_file(&file.target),
+            };
+            if let Err(error) = undone {
+                let place = file.target.display();
+                tracing::error!("{place}: the old contents cannot be restored: {error}");
+            }
+        }
+        for file in waiting {
+            let _removed = std::fs::remove_file(&file.temporary);
+        }
+        // Only those that are still empty.
+        for folder in folders.iter().rev() {
+            let _removed = std::fs::remove_dir(folder);
+        }
+        return saved;
+    }
+    for file in &prepared {
+        // A failure is no problem: the next save tries again.
+        let _performed = Operation::SyncFolder(folder_of(&file.target).to_owned()).perform();
+        if let Ok(kept) = file_generations(&file.path) {
+            let surplus: Vec<_> = removal_of_surplus(kept).collect();
+            let _removed = perform_all(&surplus);
+        }
+    }
+    saved
+}
+
+/// A file that only has to be renamed.
+struct Prepared {
+    path: PathBuf,
+    target: PathBuf,
+    temporary: PathBuf,
+    /// `None` if there was no file.
+    old: Option<Vec<u8>>,
+}
+
+impl Prepared {
+    /// Writes the temporary file, and the old contents as a generation. `None` if the contents are unchanged.
+    fn new(path: &Path, contents: &[u8]) -> io::Result<Option<Self>> {
+        let target = output_target(path)?;
+        let old = match std::fs::read(&target) {
+            Ok(old) if old == contents => return Ok(None),
+            Ok(old) => Some(old),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(error),
+        };
+        let mut operations = save_operations(path, &target, old.as_deref(), contents)?;
+        // The rename of the file itself, and what comes after it, wait for the other files.
+        let rename = operations
+            .iter()
+            .position(|operation| matches!(operation, Operation::Rename(_, to) if *to == target));
+        operations.truncate(rename.unwrap_or(operations.len()));
+        perform_all(&operations)?;
+        let temporary = temporary_path(&target)?;
+        Ok(Some(Self {
+            path: path.to_owned(),
+            target,
+            temporary,
+            old,
+        }))
+    }
+}
+
+/// Creates a folder and those above it, and adds the ones that are new to `made`.
+fn create_folders(folder: &Path, made: &mut Vec<PathBuf>) -> io::Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    if let Some(above) = folder
+        .parent()
+        .filter(|above| !above.as_os_str().is_empty())
+    {
+        create_folders(above, made)?;
+    }
+    std::fs::create_dir(folder)?;
+    made.push(folder.to_owned());
+    Ok(())
 }
 
 /// Removes a file, but keeps it as its newest generation.
@@ -230,6 +358,39 @@ mod tests {
         assert!(path.is_dir());
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
         assert!(write_atomically(Path::new("/"), b"new").is_err());
+    }
+
+    /// A fixed bug: a restore replaced the first files and then found a folder in the place of a later one.
+    #[test]
+    fn several_files_are_saved_all_or_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::write(at("a.toml"), OLD).unwrap();
+        std::fs::create_dir_all(at("scenes/zz.toml")).unwrap();
+        for place in ["scenes/zz.toml", "a.toml/below.toml"] {
+            let files = [
+                (at("a.toml"), NEW),
+                (at("new/b.toml"), NEW),
+                (at(place), NEW),
+            ];
+            let (path, _) = save_files(&files).unwrap_err();
+            assert_eq!(path, at(place));
+            assert_eq!(std::fs::read(at("a.toml")).unwrap(), OLD);
+            assert!(!at("new").exists());
+            let left = |folder: &Path| -> Vec<String> {
+                let entries = std::fs::read_dir(folder).unwrap().flatten();
+                let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+                names.filter(|name| name.ends_with(".new")).collect()
+            };
+            assert!(left(folder.path()).is_empty() && left(&at("scenes")).is_empty());
+        }
+        let files = [(at("a.toml"), NEW), (at("new/b.toml"), OLD)];
+        save_files(&files).unwrap();
+        assert_eq!(std::fs::read(at("a.toml")).unwrap(), NEW);
+        assert_eq!(std::fs::read(at("new/b.toml")).unwrap(), OLD);
+        let kept = file_generations(&at("a.toml")).unwrap();
+        assert_eq!(std::fs::read(kept.last().unwrap()).unwrap(), OLD);
+        save_files(&files).unwrap();
     }
 
     #[test]

@@ -5,8 +5,8 @@
 
 /// Size of a block.
 const BLOCK: usize = 512;
-/// Largest number of files.
-const FILES_MAX: usize = 1000;
+/// Largest number of files in an archive.
+pub const ARCHIVE_FILES_MAX: usize = 1000;
 /// Longest name in bytes, so that it fits into the first field of a header.
 const NAME_BYTES_MAX: usize = 99;
 /// Extensions of files that belong to a site. A private key is not among them.
@@ -135,7 +135,7 @@ pub(crate) fn read_archive(archive: &[u8]) -> Result<Vec<SiteFileContent>, Strin
                 shown(name)
             ));
         }
-        if files.len() >= FILES_MAX || files.iter().any(|file| file.name == name) {
+        if files.len() >= ARCHIVE_FILES_MAX || files.iter().any(|file| file.name == name) {
             return Err("the archive has too many files, or one of them twice".to_owned());
         }
         files.push(SiteFileContent {

@@ -9,6 +9,7 @@ use axum::http::{HeaderMap, header};
 use serde::de::DeserializeOwned;
 
 use super::error::ApiError;
+use super::guard::Caller;
 use super::state::Panel;
 
 /// Largest JSON body of a request, in bytes. A command may contain a document or a table of points.
@@ -24,10 +25,14 @@ pub(crate) struct JsonBody<T>(pub(crate) T);
 impl<T: DeserializeOwned> FromRequest<Arc<Panel>> for JsonBody<T> {
     type Rejection = ApiError;
 
-    async fn from_request(request: Request, _: &Arc<Panel>) -> Result<Self, ApiError> {
+    async fn from_request(request: Request, panel: &Arc<Panel>) -> Result<Self, ApiError> {
         let (parts, body) = request.into_parts();
         need_media_type(&parts.headers, "application/json")?;
         let bytes = read_body(body, &parts.headers, JSON_BYTES_MAX, BODY_TIMEOUT).await?;
+        // The body may have taken as long as the session of its sender.
+        if let Some(caller) = parts.extensions.get::<Caller>() {
+            caller.check_again(&mut panel.access.lock())?;
+        }
         let value = serde_json::from_slice(&bytes);
         value.map(Self).map_err(|error| {
             ApiError::bad_request(format!("this is not what is expected: {error}"))
@@ -61,18 +66,24 @@ async fn read_body(
 /// Reads a file. Only the media type `kind` is accepted, which no form of another site can send.
 ///
 /// # Errors
-/// As [`read_body`].
+/// As [`read_body`], and when the sender may no longer send it.
 pub(crate) async fn read_upload(
-    body: Body,
-    headers: &HeaderMap,
+    (panel, caller): (&Panel, &Caller),
+    (headers, body): (&HeaderMap, Body),
     kind: &str,
     bytes_max: usize,
 ) -> Result<Bytes, ApiError> {
     need_media_type(headers, kind)?;
-    read_body(body, headers, bytes_max, UPLOAD_TIMEOUT).await
+    let bytes = read_body(body, headers, bytes_max, UPLOAD_TIMEOUT).await?;
+    caller.check_again(&mut panel.access.lock())?;
+    Ok(bytes)
 }
 
-fn need_media_type(headers: &HeaderMap, wanted: &str) -> Result<(), ApiError> {
+/// Refuses a request with another media type than `wanted`.
+///
+/// # Errors
+/// See above.
+pub(crate) fn need_media_type(headers: &HeaderMap, wanted: &str) -> Result<(), ApiError> {
     let kind = headers.get(header::CONTENT_TYPE);
     let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();

@@ -1,13 +1,16 @@
 //! Limits of connections: their number, their number per address, and the time for which a client may take no data.
+//!
+//! Some places are kept for addresses from which a user has logged in, and only such an address may keep a connection for long. So
+//! strangers cannot lock the users out.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::future::Future;
 use std::io;
 use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum_server::accept::Accept;
 use parking_lot::Mutex;
@@ -17,41 +20,114 @@ use tokio::time::Sleep;
 
 use super::access::Attempt;
 use super::params::is_loopback;
+use super::proxies::Proxies;
+use crate::control::Journal;
+use crate::runtime::Fault;
 
 /// Largest number of connections. Each may have 16 KiB of headers and 1 MiB of a body.
 const CONNECTIONS_MAX: usize = 400;
-/// Largest number of connections of one address, so that one device cannot take all places. Programs on this machine are not
-/// limited.
+/// Number of these that only addresses get from which a user has logged in.
+const PLACES_OF_USERS: usize = 80;
+/// Largest number of connections of one address, so that one device cannot take all places. Programs on this machine and trusted
+/// proxies are not limited.
 const CONNECTIONS_PER_ADDRESS: usize = 64;
+/// Largest number of connections of one IPv6 network.
+const CONNECTIONS_PER_NETWORK: usize = 200;
+/// Largest number of addresses that are remembered because a user has logged in there.
+const KNOWN_MAX: usize = 1024;
+/// Longest time for which an address without a login may keep a connection.
+const STRANGER_MAX: Duration = Duration::from_secs(120);
 /// Longest time for which a client may take no data while some waits. Then the connection is closed.
 const STALL_MAX: Duration = Duration::from_secs(15);
 
 /// The places for connections.
-#[derive(Debug, Default)]
-pub(super) struct Places {
+#[derive(Debug)]
+pub(crate) struct Places {
     taken: Mutex<Taken>,
+    proxies: Proxies,
+    /// Raised when a connection was refused because all places were taken.
+    full: Mutex<Fault>,
 }
 
 #[derive(Debug, Default)]
 struct Taken {
     all: usize,
     by_address: HashMap<Attempt, usize>,
+    /// Addresses from which a user has logged in, the one that was used last at the end.
+    known: VecDeque<IpAddr>,
 }
 
 impl Places {
+    pub(crate) fn new(proxies: Proxies, journal: &Journal) -> Self {
+        Self {
+            taken: Mutex::default(),
+            proxies,
+            full: Mutex::new(journal.fault("panel.connections").lasting(STRANGER_MAX)),
+        }
+    }
+
+    /// Notes that a request from this address had a valid session or token.
+    pub(crate) fn note_known(&self, address: IpAddr) {
+        let address = address.to_canonical();
+        let known = &mut self.taken.lock().known;
+        if known.back() == Some(&address) {
+            return;
+        }
+        known.retain(|other| *other != address);
+        if known.len() >= KNOWN_MAX {
+            known.pop_front();
+        }
+        known.push_back(address);
+    }
+
+    fn is_known(&self, address: IpAddr) -> bool {
+        let address = address.to_canonical();
+        self.taken.lock().known.contains(&address)
+    }
+
+    /// Ends the fault about missing places if there are some.
+    pub(crate) fn check(&self) {
+        if self.taken.lock().all < CONNECTIONS_MAX - PLACES_OF_USERS {
+            self.full.lock().clear();
+        }
+    }
+
     fn take(self: &Arc<Self>, address: IpAddr) -> Option<Place> {
-        let key = Attempt::of_address(address);
+        let is_unlimited = is_loopback(address) || self.proxies.has(address);
+        let keys = Attempt::of_address(address);
         let mut taken = self.taken.lock();
-        let own = taken.by_address.get(&key).copied().unwrap_or(0);
-        let is_full = own >= CONNECTIONS_PER_ADDRESS && !is_loopback(address);
-        if taken.all >= CONNECTIONS_MAX || is_full {
+        let is_full = |key: &Attempt| {
+            let most = match key {
+                Attempt::Network(_) => CONNECTIONS_PER_NETWORK,
+                _ => CONNECTIONS_PER_ADDRESS,
+            };
+            taken.by_address.get(key).is_some_and(|own| *own >= most)
+        };
+        if !is_unlimited && keys.iter().any(is_full) {
+            return None;
+        }
+        let reserved = match taken.known.contains(&address.to_canonical()) {
+            true => 0,
+            false => PLACES_OF_USERS,
+        };
+        if taken.all >= CONNECTIONS_MAX - reserved {
+            let message = format!(
+                "all {} places for connections without a login are taken; look for the device that holds them",
+                CONNECTIONS_MAX - PLACES_OF_USERS
+            );
+            drop(taken);
+            self.full.lock().raise(&message);
             return None;
         }
         taken.all += 1;
-        taken.by_address.insert(key.clone(), own + 1);
+        for key in &keys {
+            *taken.by_address.entry(key.clone()).or_default() += 1;
+        }
         Some(Place {
             places: Arc::clone(self),
-            key,
+            address,
+            since: Instant::now(),
+            keys,
         })
     }
 }
@@ -60,17 +136,28 @@ impl Places {
 #[derive(Debug)]
 struct Place {
     places: Arc<Places>,
-    key: Attempt,
+    address: IpAddr,
+    since: Instant,
+    keys: Vec<Attempt>,
+}
+
+impl Place {
+    /// Whether the connection has lasted for too long without a login.
+    fn is_over(&self) -> bool {
+        self.since.elapsed() > STRANGER_MAX && !self.places.is_known(self.address)
+    }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
         let mut taken = self.places.taken.lock();
         taken.all -= 1;
-        if let Some(own) = taken.by_address.get_mut(&self.key) {
-            *own -= 1;
-            if *own == 0 {
-                taken.by_address.remove(&self.key);
+        for key in &self.keys {
+            if let Some(own) = taken.by_address.get_mut(key) {
+                *own -= 1;
+                if *own == 0 {
+                    taken.by_address.remove(key);
+                }
             }
         }
     }
@@ -108,7 +195,7 @@ where
             let stream = LimitedStream {
                 stream,
                 stall: None,
-                _place: place,
+                place,
             };
             inner.accept(stream, service).await
         })
@@ -121,7 +208,7 @@ pub(super) struct LimitedStream {
     stream: TcpStream,
     /// Runs while data waits for the client.
     stall: Option<Pin<Box<Sleep>>>,
-    _place: Place,
+    place: Place,
 }
 
 impl LimitedStream {
@@ -149,7 +236,11 @@ impl AsyncRead for LimitedStream {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().stream).poll_read(context, buffer)
+        let this = self.get_mut();
+        if this.place.is_over() {
+            return Poll::Ready(Ok(()));
+        }
+        Pin::new(&mut this.stream).poll_read(context, buffer)
     }
 }
 
@@ -191,19 +282,50 @@ impl AsyncWrite for LimitedStream {
 mod tests {
     use super::*;
 
+    fn places() -> (Arc<Places>, Journal) {
+        let journal = Journal::default();
+        let proxies = Proxies::new(&["10.0.0.9".to_owned()]);
+        (Arc::new(Places::new(proxies, &journal)), journal)
+    }
+
     #[test]
     fn one_device_cannot_take_all_places() {
-        let places: Arc<Places> = Arc::default();
-        let attacker = IpAddr::from([10, 0, 0, 66]);
-        let mut held: Vec<Place> = (0..500).filter_map(|_| places.take(attacker)).collect();
-        assert_eq!(held.len(), CONNECTIONS_PER_ADDRESS);
-        assert!(places.take(IpAddr::from([10, 0, 0, 1])).is_some());
-        held.truncate(held.len() - 1);
-        assert!(places.take(attacker).is_some());
-        let local = IpAddr::from([127, 0, 0, 1]);
-        held.extend((0..500).filter_map(|_| places.take(local)));
-        assert_eq!(held.len(), CONNECTIONS_MAX);
+        let (places, _) = places();
+        for (attacker, most) in [
+            ("10.0.0.66", CONNECTIONS_PER_ADDRESS),
+            ("fe80::66", CONNECTIONS_PER_ADDRESS),
+        ] {
+            let attacker: IpAddr = attacker.parse().unwrap();
+            let mut held: Vec<Place> = (0..500).filter_map(|_| places.take(attacker)).collect();
+            assert_eq!(held.len(), most);
+            for other in ["10.0.0.1", "fe80::1"] {
+                assert!(places.take(other.parse().unwrap()).is_some(), "{other}");
+            }
+            held.truncate(held.len() - 1);
+            assert!(places.take(attacker).is_some());
+        }
+        let network = (0..400_u16).map(|n| format!("fe80::{n:x}").parse().unwrap());
+        let held: Vec<Place> = network.filter_map(|host| places.take(host)).collect();
+        assert_eq!(held.len(), CONNECTIONS_PER_NETWORK);
         drop(held);
         assert_eq!(places.taken.lock().by_address.len(), 0);
+    }
+
+    /// A fixed bug: strangers that kept all connections locked the users out, and nothing said so.
+    #[test]
+    fn strangers_leave_places_for_users_and_full_places_are_a_fault() {
+        let (places, journal) = places();
+        let [proxy, user] = ["10.0.0.9", "10.0.0.1"].map(|text| text.parse::<IpAddr>().unwrap());
+        let mut held: Vec<Place> = (0..500).filter_map(|_| places.take(proxy)).collect();
+        assert_eq!(held.len(), CONNECTIONS_MAX - PLACES_OF_USERS);
+        assert!(places.take(user).is_none());
+        assert_eq!(journal.faults()[0].name, "panel.connections");
+        places.note_known(user);
+        held.extend(places.take(user));
+        assert_eq!(held.len(), CONNECTIONS_MAX - PLACES_OF_USERS + 1);
+        for n in 0..2 * KNOWN_MAX as u32 {
+            places.note_known(IpAddr::from(n.to_be_bytes()));
+        }
+        assert_eq!(places.taken.lock().known.len(), KNOWN_MAX);
     }
 }

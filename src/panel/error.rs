@@ -54,6 +54,12 @@ impl ApiError {
         Self::new(StatusCode::FORBIDDEN, "forbidden", message)
     }
 
+    /// The user has to enter the password again: `POST /api/v1/confirm`, and then the same request once more.
+    pub(crate) fn password_needed() -> Self {
+        let message = "enter your password again first";
+        Self::new(StatusCode::FORBIDDEN, "password_needed", message)
+    }
+
     /// The path does not exist.
     pub(crate) fn not_found() -> Self {
         Self::new(

@@ -10,8 +10,9 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header}
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use super::access::{Identity, Role, is_equal};
-use super::cookies::{DEVICE_COOKIE, SESSION_COOKIE, cookie};
+use super::access::{Access, Identity, Role, is_equal};
+use super::audit::AuditEvent;
+use super::cookies::{Cookies, DEVICE_COOKIE, SESSION_COOKIE};
 use super::error::ApiError;
 use super::host_names::HostNames;
 use super::state::Panel;
@@ -51,14 +52,28 @@ pub(crate) enum Need {
 pub(crate) struct Caller {
     /// The user or token; `None` if the sender has not logged in.
     pub(crate) identity: Option<Identity>,
-    /// Address of the sender.
+    /// What the route needs.
+    need: Need,
+    /// Address of the sender; behind a trusted proxy the one that the proxy names.
     pub(crate) address: IpAddr,
+    /// The names of the cookies, and whether they are sent over encrypted connections only.
+    pub(crate) cookies: Cookies,
     /// Text of the API token.
     pub(crate) token: Option<String>,
     /// Secret in the cookie of the session.
     pub(crate) session: Option<String>,
     /// Secret in the cookie of the device.
     pub(crate) device: Option<String>,
+}
+
+impl Identity {
+    fn need(&self, role: Role) -> Result<(), ApiError> {
+        if self.role >= role {
+            return Ok(());
+        }
+        let message = format!("this needs the role {}", role.name());
+        Err(ApiError::forbidden(message))
+    }
 }
 
 impl Caller {
@@ -75,15 +90,43 @@ impl Caller {
     /// # Errors
     /// See above.
     pub(crate) fn need(&self, role: Role) -> Result<(), ApiError> {
-        if self.identity()?.role >= role {
+        self.identity()?.need(role)
+    }
+
+    /// Returns an error if the sender may no longer use the route. Every handler that has waited, for example for the body of the
+    /// request or for a hash, asks this before it changes anything: the session may have ended meanwhile.
+    ///
+    /// # Errors
+    /// See above.
+    pub(crate) fn check_again(&self, access: &mut Access) -> Result<(), ApiError> {
+        let Need::Role(role) = self.need else {
+            return Ok(());
+        };
+        let (token, session) = (self.token.as_deref(), self.session.as_deref());
+        let identity = access.identify(token, session, false, Instant::now());
+        let is_same = |identity: &Identity| {
+            Some(&identity.name) == self.identity.as_ref().map(|own| &own.name)
+        };
+        let identity = identity.filter(is_same);
+        let identity = identity.ok_or_else(ApiError::not_logged_in)?;
+        identity.need(role)
+    }
+
+    /// Returns an error if the user has not entered the password lately. A token has none.
+    ///
+    /// # Errors
+    /// See above.
+    pub(crate) fn need_password(&self, access: &Access) -> Result<(), ApiError> {
+        if self.identity()?.csrf.is_none() {
+            return Err(ApiError::forbidden(
+                "a token may not do this; log in with a password",
+            ));
+        }
+        let session = self.session.as_deref().unwrap_or_default();
+        if access.sessions.is_confirmed(session, Instant::now()) {
             return Ok(());
         }
-        let name = match role {
-            Role::View => "view",
-            Role::Operate => "operate",
-            Role::Admin => "admin",
-        };
-        Err(ApiError::forbidden(format!("this needs the role {name}")))
+        Err(ApiError::password_needed())
     }
 }
 
@@ -103,6 +146,10 @@ pub(crate) async fn check_origin(
             HeaderName::from_static(name),
             HeaderValue::from_static(value),
         );
+    }
+    if panel.is_strict_tls {
+        let year = HeaderValue::from_static("max-age=31536000");
+        headers.insert(header::STRICT_TRANSPORT_SECURITY, year);
     }
     headers
         .entry(header::CACHE_CONTROL)
@@ -149,29 +196,43 @@ fn wrong_origin(hosts: &HostNames, request: &Request) -> Option<ApiError> {
 /// The check of a route: finds the sender, and refuses it if its role is too low or a change has no secret.
 pub(crate) async fn check_role(
     State((panel, need)): State<(Arc<Panel>, Need)>,
-    ConnectInfo(address): ConnectInfo<SocketAddr>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
     mut request: Request,
     next: Next,
 ) -> Response {
     let headers = request.headers();
-    let session = cookie(headers, SESSION_COOKIE).map(str::to_owned);
+    let (address, is_encrypted) = panel.proxies.client_of(peer.ip(), headers);
+    let cookies = Cookies {
+        is_encrypted: is_encrypted || panel.is_tls,
+    };
+    let session = cookies.read(headers, SESSION_COOKIE).map(str::to_owned);
     let token = bearer(headers).map(str::to_owned);
     let (identity, needs_setup) = {
         let mut access = panel.access.lock();
         let now = Instant::now();
         let identity = access.identify(token.as_deref(), session.as_deref(), true, now);
-        (identity, access.accounts.needs_setup())
+        (identity, access.accounts().needs_setup())
     };
+    if identity.is_some() {
+        panel.places.note_known(peer.ip());
+    }
     let caller = Caller {
         identity,
-        address: address.ip(),
+        need,
+        address,
+        cookies,
         token,
         session,
-        device: cookie(headers, DEVICE_COOKIE).map(str::to_owned),
+        device: cookies.read(headers, DEVICE_COOKIE).map(str::to_owned),
     };
     if let Need::Role(role) = need
         && let Err(error) = refuse(&caller, needs_setup, role, &request)
     {
+        if let Some(identity) = &caller.identity {
+            let path = request.uri().path();
+            let (who, address) = (&identity.name, caller.address.to_string());
+            panel.audit.add(AuditEvent::Refused, who, &address, path);
+        }
         return error.into_response();
     }
     request.extensions_mut().insert(caller);

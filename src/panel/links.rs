@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::archive::SiteFileContent;
 use super::live_slot::LiveSlot;
 use super::log_ring::LogRing;
-use crate::control::{AgentsLine, DeskClient, DocumentName, Reason, TrackLine};
+use crate::control::{AgentsLine, DeskClient, DocumentName, Journal, Reason, TrackLine};
 
 /// What the floor shows until a password is set.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +19,8 @@ pub struct SetupNotice {
     pub url: String,
     /// The setup code.
     pub code: String,
+    /// SHA-256 fingerprint of an own certificate, as browsers show it; empty without one.
+    pub fingerprint: String,
 }
 
 impl SetupNotice {
@@ -87,8 +89,10 @@ pub type ShowSetup = Box<dyn Fn(Option<&SetupNotice>) + Send + Sync>;
 
 /// Returns the files of the site, or why they cannot be read.
 pub type ReadFiles = Box<dyn Fn() -> Result<Vec<SiteFileContent>, String> + Send + Sync>;
-/// Checks files as a site, and replaces the files of the site by them; or returns all reasons why not.
-pub type RestoreFiles = Box<dyn Fn(&[SiteFileContent]) -> Result<(), Vec<Reason>> + Send + Sync>;
+/// Checks files as a site, and replaces the files of the site by them; or returns all reasons why not. The flag says whether they
+/// may name other programs than the site does now.
+pub type RestoreFiles =
+    Box<dyn Fn(&[SiteFileContent], bool) -> Result<(), Vec<Reason>> + Send + Sync>;
 /// Checks a model and adds it under a name like the wished one. Returns the value for `look.model` of a species, or what is
 /// wrong with the model.
 pub type AddModel = Box<dyn Fn(&str, &[u8]) -> Result<String, String> + Send + Sync>;
@@ -205,6 +209,8 @@ pub struct VisitorCounts {
 pub struct PanelLinks {
     /// The client of the desk.
     pub client: DeskClient,
+    /// Takes the faults of the panel.
+    pub journal: Journal,
     /// Newest values of the stages.
     pub views: LiveViews,
     /// Returns the JSON Schema of the configuration files, as JSON.

@@ -11,6 +11,7 @@
 mod access;
 mod archive;
 mod assets;
+mod audit;
 mod body;
 mod broadcast;
 mod certificate;
@@ -25,6 +26,7 @@ mod live_slot;
 mod log_ring;
 mod network;
 mod params;
+mod proxies;
 mod routes;
 mod server;
 mod state;
@@ -34,7 +36,7 @@ mod tests;
 mod topic;
 
 pub use access::Role;
-pub use archive::{NOTEBOOK_NAME, SiteFileContent, is_archive_name};
+pub use archive::{ARCHIVE_FILES_MAX, NOTEBOOK_NAME, SiteFileContent, is_archive_name};
 pub use links::{
     AddModel, AddNote, Devices, FileVersion, ListDevices, ListRecordings, LiveViews, Notebook,
     NotebookEntry, OpenRecording, PanelLinks, RawPicture, ReadFiles, ReadNotebook, ReadVersions,

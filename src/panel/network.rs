@@ -1,6 +1,6 @@
 //! The name and the address of this machine, and the service that the network may know.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
 /// Longest name of a service in DNS-SD, in bytes.
 const SERVICE_NAME_BYTES_MAX: usize = 63;
@@ -40,22 +40,41 @@ pub(super) fn machine_name() -> Option<String> {
     is_name.then(|| name.to_owned())
 }
 
-/// Returns the address under which the other devices of the local network reach this machine; `None` without a network.
-pub(super) fn network_address() -> Option<IpAddr> {
-    route_address().or_else(|| {
-        let table = std::fs::read_to_string("/proc/net/fib_trie").ok()?;
-        local_address(&table)
-    })
+/// Returns the addresses under which the other devices of the local network reach this machine, the best one first: of each
+/// version of IP one. Empty without a network.
+pub(super) fn network_addresses() -> Vec<IpAddr> {
+    let read = |path: &str| std::fs::read_to_string(path).ok();
+    // Addresses of the blocks for documentation, which exist nowhere.
+    let version_4 = route_address(
+        Ipv4Addr::UNSPECIFIED.into(),
+        Ipv4Addr::new(192, 0, 2, 1).into(),
+    )
+    .or_else(|| local_address(&read("/proc/net/fib_trie")?));
+    let outside = Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1);
+    let version_6 = route_address(Ipv6Addr::UNSPECIFIED.into(), outside.into())
+        .or_else(|| local_address_6(&read("/proc/net/if_inet6")?));
+    version_4.into_iter().chain(version_6).collect()
 }
 
-/// Returns the address that this machine would use towards the internet. Nothing is sent.
-fn route_address() -> Option<IpAddr> {
-    let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).ok()?;
-    // An address of the block for documentation, which exists nowhere.
-    let outside: SocketAddr = (Ipv4Addr::new(192, 0, 2, 1), 9).into();
+/// Returns the address that this machine would use towards an address outside. Nothing is sent.
+fn route_address(own: IpAddr, outside: IpAddr) -> Option<IpAddr> {
+    let socket = UdpSocket::bind((own, 0)).ok()?;
+    let outside: SocketAddr = (outside, 9).into();
     socket.connect(outside).ok()?;
     let address = socket.local_addr().ok()?.ip();
     (!address.is_unspecified() && !address.is_loopback()).then_some(address)
+}
+
+/// Returns the first own IPv6 address in Linux' list of interfaces that other devices can use: neither the loopback nor one that
+/// needs the name of an interface.
+fn local_address_6(table: &str) -> Option<IpAddr> {
+    let address = |line: &str| {
+        let digits = line.split_whitespace().next()?;
+        let address = Ipv6Addr::from(u128::from_str_radix(digits, 16).ok()?);
+        let is_usable = !address.is_loopback() && !address.is_unicast_link_local();
+        is_usable.then_some(address.into())
+    };
+    table.lines().find_map(address)
 }
 
 /// Returns the first own address in Linux' routing table that is not the loopback. For networks without a way to the internet.
@@ -98,5 +117,10 @@ mod tests {
                      /24 link UNICAST\n        |-- 192.168.7.20\n           /32 host LOCAL\n";
         assert_eq!(local_address(table), Some(IpAddr::from([192, 168, 7, 20])));
         assert_eq!(local_address(""), None);
+        let interfaces = "00000000000000000000000000000001 01 80 10 80       lo\n\
+                          fe800000000000000000000000000001 02 40 20 80     eth0\n\
+                          fd000000000000000000000000000009 02 40 00 80     eth0\n";
+        assert_eq!(local_address_6(interfaces), "fd00::9".parse().ok());
+        assert_eq!(local_address_6("x\n\n"), None);
     }
 }

@@ -26,6 +26,13 @@ pub struct PanelParams {
     /// Further names under which browsers reach this machine, for example `pool.museum.org`. IP addresses, the name of the
     /// machine and `localhost` are always accepted.
     pub names: Vec<String>,
+    /// IP addresses of proxies in front of the panel, for example `["127.0.0.1"]`. Their headers `X-Forwarded-For` and
+    /// `X-Forwarded-Proto` are believed, so that wrong passwords count for the client and not for the proxy.
+    pub trusted_proxies: Vec<String>,
+    /// Whether an administrator may set in the panel which programs Shoal runs (`camera.source = "command:…"`, `alerts.command`,
+    /// `schedule.projectors.command`). If it is absent: only if no other machine can reach the panel. The site file and
+    /// `shoal ctl` may always set them.
+    pub may_name_programs: Option<bool>,
     /// Whether the panel is announced in the local network (DNS-SD), so that devices list it and reach it as `NAME.local`. Avahi
     /// does this (`avahi-daemon`, `avahi-utils`). A panel that only this machine can reach is never announced.
     pub announce: bool,
@@ -39,6 +46,8 @@ impl Default for PanelParams {
             certificate: None,
             key: None,
             names: Vec::new(),
+            trusted_proxies: Vec::new(),
+            may_name_programs: None,
             announce: true,
         }
     }
@@ -121,6 +130,17 @@ impl PanelParams {
                 problems.push((format!("names[{index}]"), message));
             }
         }
+        for (index, address) in self.trusted_proxies.iter().enumerate() {
+            if address.parse::<IpAddr>().is_err() {
+                let shown: String = address
+                    .chars()
+                    .filter(|c| !c.is_control())
+                    .take(60)
+                    .collect();
+                let message = format!("\"{shown}\" is no IP address, such as 127.0.0.1 or fd00::9");
+                problems.push((format!("trusted_proxies[{index}]"), message));
+            }
+        }
         problems
     }
 }
@@ -160,11 +180,12 @@ mod tests {
         let params = PanelParams {
             certificate: Some("a.pem".into()),
             names: vec!["pool.museum.org".into(), "http://pool".into()],
+            trusted_proxies: vec!["127.0.0.1".into(), "proxy".into()],
             ..PanelParams::default()
         };
         let problems = params.problems();
         let keys: Vec<&str> = problems.iter().map(|p| p.0.as_str()).collect();
-        assert_eq!(keys, ["certificate", "names[1]"]);
+        assert_eq!(keys, ["certificate", "names[1]", "trusted_proxies[1]"]);
         assert!(PanelParams::default().problems().is_empty());
     }
 }

@@ -1,25 +1,27 @@
 //! The server: its address, its encryption, its thread.
 
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use axum_server::Handle;
 use axum_server::accept::DefaultAcceptor;
 use axum_server::tls_rustls::{RustlsAcceptor, RustlsConfig};
 use tokio::runtime::{Builder, Runtime};
 
-use super::access::{Access, Accounts, SessionFile, Sessions, Store, random_text};
+use super::access::{Access, Accounts, KeptFile, Sessions, random_text};
+use super::audit::Audit;
 use super::broadcast::fill_channels;
-use super::certificate::{certificate_names, encryption};
-use super::connection::{LimitedAcceptor, Places};
+use super::certificate::{Certificate, CertificateSource, certificate_names};
+use super::connection::LimitedAcceptor;
 use super::host_names::HostNames;
 use super::links::PanelLinks;
-use super::network::{AnnouncedService, machine_name, network_address};
+use super::network::{AnnouncedService, machine_name, network_addresses};
 use super::params::{Listen, PanelParams};
+use super::proxies::Proxies;
 use super::routes::router;
-use super::state::{Panel, PanelParts};
+use super::state::{Panel, PanelParts, unix_secs};
 
 /// Number of ports that are tried for `local`, so that several instances can run on one machine.
 const LOCAL_PORTS: u16 = 10;
@@ -37,10 +39,12 @@ const HEADER_TIMEOUT: Duration = Duration::from_secs(15);
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
 /// Time between two checks for the end of the program.
 const CHECK_INTERVAL: Duration = Duration::from_millis(50);
-/// Time between two checks whether sessions began or ended, which are then written to their file.
-const SESSIONS_INTERVAL: Duration = Duration::from_secs(1);
+/// Time between two checks whether accounts or sessions have changed, which are then written to their files.
+const SAVE_INTERVAL: Duration = Duration::from_secs(1);
 /// Time between two writes of the sessions without such a change, for the times of their last use.
 const USES_INTERVAL: Duration = Duration::from_secs(300);
+/// Time between two checks whether the certificate is still the one to use.
+const CERTIFICATE_INTERVAL: Duration = Duration::from_secs(3600);
 /// Number of threads for hashes, JPEG pictures and writes to the disk.
 const HELPERS: usize = 3;
 
@@ -60,11 +64,69 @@ pub struct PanelOptions {
 /// The server of the panel.
 pub struct PanelServer {
     listener: TcpListener,
-    encryption: Option<RustlsConfig>,
+    encryption: Option<Encryption>,
     panel: Arc<Panel>,
-    session_file: SessionFile,
     service: Option<AnnouncedService>,
     warnings: Vec<String>,
+}
+
+/// The encryption, and what is needed to replace its certificate.
+struct Encryption {
+    config: RustlsConfig,
+    certificate: Certificate,
+    source: CertificateSource,
+}
+
+impl Encryption {
+    fn open(source: CertificateSource) -> Result<Self, String> {
+        let certificate = source.current(&names_of_machine(), now_secs())?;
+        let config = runtime()?.block_on(certificate.encryption())?;
+        Ok(Self {
+            config,
+            certificate,
+            source,
+        })
+    }
+
+    /// Replaces the certificate when it has to be, until the server ends: connections that begin later use the new one.
+    async fn keep(&self) {
+        let mut used = self.certificate.clone();
+        loop {
+            tokio::time::sleep(CERTIFICATE_INTERVAL).await;
+            let source = self.source.clone();
+            let read = move || source.current(&names_of_machine(), now_secs());
+            let current = match tokio::task::spawn_blocking(read).await {
+                Ok(Ok(current)) => current,
+                Ok(Err(problem)) => {
+                    tracing::warn!("panel: the former certificate stays in use: {problem}");
+                    continue;
+                }
+                Err(_) => continue,
+            };
+            if current == used {
+                continue;
+            }
+            match current.encryption().await {
+                Ok(config) => {
+                    self.config.reload_from_config(config.get_inner());
+                    let fingerprint = &current.fingerprint;
+                    tracing::info!("panel: another certificate is in use {fingerprint}");
+                    used = current;
+                }
+                Err(problem) => {
+                    tracing::warn!("panel: the former certificate stays in use: {problem}");
+                }
+            }
+        }
+    }
+}
+
+fn names_of_machine() -> Vec<String> {
+    certificate_names(machine_name().as_deref(), &network_addresses())
+}
+
+fn now_secs() -> i64 {
+    i64::try_from(unix_secs()).unwrap_or(i64::MAX)
 }
 
 impl PanelServer {
@@ -89,29 +151,36 @@ impl PanelServer {
             );
         }
         let machine = machine_name();
-        let network = network_address();
         let encryption = if is_tls {
-            let names = certificate_names(machine.as_deref(), network);
-            let folders = (
-                options.site_folder.as_path(),
-                options.state_folder.as_deref(),
-            );
-            let runtime = runtime()?;
-            Some(runtime.block_on(encryption(params, folders, names))?)
+            let state = options.state_folder.as_deref();
+            let source = CertificateSource::new(params, &options.site_folder, state);
+            Some(Encryption::open(source)?)
         } else {
             None
         };
-        let (store, accounts) = Store::open(options.state_folder.clone())?;
-        let session_file = SessionFile::new(options.state_folder.clone());
-        let sessions = read_sessions(&session_file, &accounts);
+        let journal = links.journal.clone();
+        let accounts_file = KeptFile::of_accounts(options.state_folder.clone(), &journal);
+        let sessions_file = KeptFile::of_sessions(options.state_folder.clone(), &journal);
+        let accounts = accounts_file.read_accounts()?;
+        let sessions = read_sessions(&sessions_file, &accounts);
         if options.state_folder.is_none() {
             warnings.push(
                 "panel: without a site file, users and passwords are kept until the program ends"
                     .to_owned(),
             );
         }
+        let fingerprint = match &encryption {
+            Some(encryption) => encryption.certificate.fingerprint.clone(),
+            None => String::new(),
+        };
+        if !fingerprint.is_empty() {
+            warnings.push(format!("certificate (SHA-256): {fingerprint}"));
+        }
         let host = match address.ip() {
-            ip if ip.is_unspecified() => network.unwrap_or(Ipv4Addr::LOCALHOST.into()),
+            ip if ip.is_unspecified() => {
+                let network = network_addresses().into_iter().next();
+                network.unwrap_or(Ipv4Addr::LOCALHOST.into())
+            }
             ip => ip,
         };
         let scheme = if is_tls { "https" } else { "http" };
@@ -119,18 +188,23 @@ impl PanelServer {
             .then(|| AnnouncedService::new(machine.as_deref(), is_tls, address.port()));
         let panel = Panel::new(PanelParts {
             access: Access::new(accounts, sessions),
-            store,
+            accounts_file,
+            sessions_file,
+            audit: Audit::new(options.state_folder.as_deref(), &journal),
+            proxies: Proxies::new(&params.trusted_proxies),
             hosts: HostNames::new(machine.as_deref(), &params.names),
             is_tls,
+            is_strict_tls: (encryption.as_ref()).is_some_and(|tls| tls.source.is_named()),
+            may_name_programs: params.may_name_programs.unwrap_or(!listen.is_remote()),
             instance: random_text().map_err(|error| error.to_string())?,
             url: format!("{scheme}://{}", SocketAddr::new(host, address.port())),
+            fingerprint,
             links,
         });
         Ok(Some(Self {
             listener,
             encryption,
             panel: Arc::new(panel),
-            session_file,
             service,
             warnings,
         }))
@@ -159,7 +233,9 @@ impl PanelServer {
         lower_priority();
         let runtime = runtime()?;
         let served = runtime.block_on(self.serve(keep_running));
-        self.write_sessions();
+        self.panel.access.lock().sessions.write_uses();
+        // The fault and the log say what could not be saved.
+        let _saved = self.panel.save_now();
         // A hash or a picture that is being computed may end by itself.
         runtime.shutdown_background();
         served.map_err(|error| format!("the panel cannot be served: {error}"))
@@ -176,6 +252,8 @@ impl PanelServer {
             .http_builder()
             .http1()
             .header_read_timeout(HEADER_TIMEOUT)
+            // The library cannot write dates before 1970, where the clock of a machine without a battery may be.
+            .auto_date_header(false)
             .max_buf_size(HEADER_BYTES_MAX)
             .max_headers(HEADERS_MAX);
         server
@@ -183,11 +261,11 @@ impl PanelServer {
             .http2()
             .max_concurrent_streams(8)
             .max_header_list_size(HEADER_BYTES_MAX as u32);
-        let places: Arc<Places> = Arc::default();
+        let places = Arc::clone(&self.panel.places);
         let serving = async move {
             match &self.encryption {
                 Some(encryption) => {
-                    let inner = RustlsAcceptor::new(encryption.clone())
+                    let inner = RustlsAcceptor::new(encryption.config.clone())
                         .handshake_timeout(HANDSHAKE_TIMEOUT);
                     server
                         .acceptor(LimitedAcceptor { inner, places })
@@ -213,49 +291,47 @@ impl PanelServer {
         tokio::select! {
             served = serving => served,
             () = filling => Ok(()),
-            () = self.keep_sessions() => Ok(()),
+            () = self.keep_saving() => Ok(()),
+            () = self.keep_certificate() => Ok(()),
             () = watching => Ok(()),
         }
     }
 
-    /// Writes the sessions to their file when they change, until the server ends.
-    async fn keep_sessions(&self) {
-        let (mut changes, mut written) = (0, Instant::now());
+    /// Writes accounts and sessions to their files when they change, and tries again what could not be written, until the server
+    /// ends.
+    async fn keep_saving(&self) {
+        let mut uses_written = Instant::now();
         loop {
-            tokio::time::sleep(SESSIONS_INTERVAL).await;
-            let now = self.panel.access.lock().sessions.changes();
-            if now != changes || written.elapsed() >= USES_INTERVAL {
-                (changes, written) = (now, Instant::now());
-                self.write_sessions();
+            tokio::time::sleep(SAVE_INTERVAL).await;
+            if uses_written.elapsed() >= USES_INTERVAL {
+                uses_written = Instant::now();
+                self.panel.access.lock().sessions.write_uses();
+            }
+            self.panel.places.check();
+            if self.panel.has_to_save(Instant::now()) {
+                // The fault and the log say what could not be saved.
+                let _problem = self.panel.save().await;
             }
         }
     }
 
-    /// Writes the sessions to their file. If the disk refuses, users log in again after a restart.
-    fn write_sessions(&self) {
-        let text = {
-            let access = self.panel.access.lock();
-            if access.sessions.is_untouched() {
-                return;
-            }
-            let accounts = access.accounts.name();
-            (access.sessions).text(&accounts, Instant::now(), unix_secs())
-        };
-        if let Err(error) = self.session_file.write(&text) {
-            tracing::warn!("panel: the sessions cannot be kept: {error}");
+    async fn keep_certificate(&self) {
+        match &self.encryption {
+            Some(encryption) => encryption.keep().await,
+            None => std::future::pending().await,
         }
     }
-}
-
-fn unix_secs() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| since.as_secs())
 }
 
 /// Returns the sessions from before a restart.
-fn read_sessions(file: &SessionFile, accounts: &Accounts) -> Sessions {
-    let Some(text) = file.read() else {
-        return Sessions::default();
+fn read_sessions(file: &KeptFile, accounts: &Accounts) -> Sessions {
+    let text = match file.read() {
+        Ok(Some(text)) => text,
+        Ok(None) => return Sessions::default(),
+        Err(problem) => {
+            tracing::warn!("panel: users log in again: {problem}");
+            return Sessions::default();
+        }
     };
     let read = Sessions::read(&text, &accounts.name(), Instant::now(), unix_secs());
     read.unwrap_or_else(|damage| {
@@ -275,8 +351,10 @@ fn bind(listen: Listen) -> Result<Option<TcpListener>, String> {
     };
     let port = address.port();
     let others: Vec<SocketAddr> = match listen {
+        // The loopback of IPv6 is for machines without IPv4.
         Listen::Local => (port + 1..port + LOCAL_PORTS)
             .map(|port| (Ipv4Addr::LOCALHOST, port).into())
+            .chain((port..port + LOCAL_PORTS).map(|port| (Ipv6Addr::LOCALHOST, port).into()))
             .collect(),
         // A machine without IPv6.
         Listen::Lan => vec![(Ipv4Addr::UNSPECIFIED, port).into()],

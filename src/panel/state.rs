@@ -1,16 +1,21 @@
 //! What all requests share.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 
-use super::access::{Access, NoSecret, Store};
+use super::access::{Access, KeptFile, NoSecret};
+use super::audit::{Audit, AuditEvent};
+use super::connection::Places;
 use super::error::ApiError;
+use super::guard::Caller;
 use super::host_names::HostNames;
 use super::hub::Hub;
 use super::links::{PanelLinks, SetupNotice};
+use super::proxies::Proxies;
+use crate::runtime::now_iso;
 
 /// Number of password hashes at the same time. Each needs 19 MiB and a core for some 30 ms.
 const HASHES_AT_ONCE: usize = 1;
@@ -22,7 +27,19 @@ pub(crate) struct Panel {
     /// Users, sessions and their permissions.
     pub(crate) access: Mutex<Access>,
     /// The file of accounts.
-    store: Store,
+    accounts_file: KeptFile,
+    /// The file of sessions.
+    sessions_file: KeptFile,
+    /// The audit trail.
+    pub(crate) audit: Audit,
+    /// Trusted proxies.
+    pub(crate) proxies: Proxies,
+    /// Places for connections.
+    pub(crate) places: Arc<Places>,
+    /// Whether browsers may be told to use encrypted connections only: the site names a certificate, so it is one that they trust.
+    pub(crate) is_strict_tls: bool,
+    /// Whether administrators may name programs in the panel.
+    pub(crate) may_name_programs: bool,
     /// Names under which this machine may be addressed.
     pub(crate) hosts: HostNames,
     /// Whether the connections are encrypted.
@@ -31,6 +48,8 @@ pub(crate) struct Panel {
     pub(crate) instance: String,
     /// Address of the page, as printed and shown on the floor.
     pub(crate) url: String,
+    /// Fingerprint of an own certificate; empty without one.
+    pub(crate) fingerprint: String,
     /// What the rest of the program gives.
     pub(crate) links: PanelLinks,
     /// Newest values, encoded once for all clients.
@@ -45,11 +64,17 @@ pub(crate) struct Panel {
 /// What [`Panel::new`] needs.
 pub(crate) struct PanelParts {
     pub(crate) access: Access,
-    pub(crate) store: Store,
+    pub(crate) accounts_file: KeptFile,
+    pub(crate) sessions_file: KeptFile,
+    pub(crate) audit: Audit,
+    pub(crate) proxies: Proxies,
     pub(crate) hosts: HostNames,
     pub(crate) is_tls: bool,
+    pub(crate) is_strict_tls: bool,
+    pub(crate) may_name_programs: bool,
     pub(crate) instance: String,
     pub(crate) url: String,
+    pub(crate) fingerprint: String,
     pub(crate) links: PanelLinks,
 }
 
@@ -58,11 +83,18 @@ impl Panel {
         let hub = Hub::new(&parts.links);
         Self {
             access: Mutex::new(parts.access),
-            store: parts.store,
+            accounts_file: parts.accounts_file,
+            sessions_file: parts.sessions_file,
+            audit: parts.audit,
+            places: Arc::new(Places::new(parts.proxies.clone(), &parts.links.journal)),
+            proxies: parts.proxies,
             hosts: parts.hosts,
             is_tls: parts.is_tls,
+            is_strict_tls: parts.is_strict_tls,
+            may_name_programs: parts.may_name_programs,
             instance: parts.instance,
             url: parts.url,
+            fingerprint: parts.fingerprint,
             links: parts.links,
             hub,
             hashing: Semaphore::new(HASHES_AT_ONCE),
@@ -113,36 +145,73 @@ impl Panel {
         self.listings.acquire().await.ok()
     }
 
-    /// Writes the accounts to their file, beside the other requests.
-    ///
-    /// # Errors
-    /// When the disk refuses. The change holds until the program ends.
-    pub(crate) async fn save_accounts(self: &Arc<Self>) -> Result<(), ApiError> {
-        let (number, text) = self.access.lock().content_to_write();
+    /// Writes accounts and sessions to their files, as far as they have changed, beside the other requests. Returns what could not be
+    /// saved: it holds until the program ends, is a fault, and the server tries again.
+    pub(crate) async fn save(self: &Arc<Self>) -> Option<String> {
         let panel = Arc::clone(self);
-        let written = tokio::task::spawn_blocking(move || panel.store.write(number, &text)).await;
-        let problem = match written {
-            Ok(Ok(())) => return Ok(()),
+        let saved = tokio::task::spawn_blocking(move || panel.save_now()).await;
+        let problem = match saved {
+            Ok(Ok(())) => return None,
             Ok(Err(error)) => error.to_string(),
             Err(_) => "the write was interrupted".to_owned(),
         };
-        tracing::error!("panel: the users cannot be saved: {problem}");
-        Err(ApiError::unavailable(format!(
-            "the change holds until the program ends, but it cannot be saved: {problem}"
-        )))
+        Some(format!(
+            "this holds now, but it cannot be saved: {problem}. Shoal tries again; if it ends before, the change is lost"
+        ))
+    }
+
+    /// Writes accounts and sessions to their files, as far as they have changed. Takes as long as the disk needs.
+    ///
+    /// # Errors
+    /// When the disk refuses one of them.
+    pub(crate) fn save_now(&self) -> std::io::Result<()> {
+        let (accounts, sessions) = {
+            let access = self.access.lock();
+            let accounts = (access.changes(), access.accounts().text());
+            let (name, now) = (access.accounts().name(), Instant::now());
+            let sessions = access.sessions.text(&name, now, unix_secs());
+            (accounts, (access.sessions.changes(), sessions))
+        };
+        let first = match accounts {
+            (0, _) => Ok(()),
+            (number, text) => self.accounts_file.write(number, &text),
+        };
+        let second = match sessions {
+            (0, _) => Ok(()),
+            (number, text) => self.sessions_file.write(number, &text),
+        };
+        first.and(second)
+    }
+
+    /// Whether accounts or sessions have changed since the last write, and it is time to write them.
+    pub(crate) fn has_to_save(&self, now: Instant) -> bool {
+        let (accounts, sessions) = {
+            let access = self.access.lock();
+            (access.changes(), access.sessions.changes())
+        };
+        self.accounts_file.is_behind(accounts, now) || self.sessions_file.is_behind(sessions, now)
+    }
+
+    /// Adds an entry of a sender to the audit trail.
+    pub(crate) fn note(&self, caller: &Caller, event: AuditEvent, detail: &str) {
+        let who = caller.identity.as_ref();
+        let who = who.map_or("", |identity| identity.name.as_str());
+        self.audit
+            .add(event, who, &caller.address.to_string(), detail);
     }
 
     /// Shows the setup code if no password is set and the code is new.
     pub(crate) fn update_setup_code(&self, now: Instant) {
         let notice = {
             let mut access = self.access.lock();
-            if !access.accounts.needs_setup() {
+            if !access.accounts().needs_setup() {
                 return;
             }
             match access.code.current(now) {
                 Ok((code, true)) => SetupNotice {
                     url: self.url.clone(),
                     code: code.to_owned(),
+                    fingerprint: self.fingerprint.clone(),
                 },
                 Ok(_) | Err(NoSecret) => return,
             }
@@ -150,10 +219,16 @@ impl Panel {
         (self.links.on_setup)(Some(&notice));
     }
 
-    /// Returns the current date and time, as the status says it.
+    /// Returns the current date and time.
     pub(crate) fn time(&self) -> String {
-        self.links.client.status().time.clone()
+        now_iso()
     }
+}
+
+/// Returns the time of day in seconds since 1970; 0 if the clock of the machine is before that.
+pub(crate) fn unix_secs() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| since.as_secs())
 }
 
 /// Runs work that waits for the disk or another program, beside the other requests.

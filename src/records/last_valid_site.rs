@@ -122,8 +122,12 @@ mod tests {
             }],
         };
         editor.apply(&broken.into(), &|_| None).unwrap_err();
-        let page: serde_json::Value =
-            serde_json::from_str(&editor.documents_view().json(1)).unwrap();
+        let page: serde_json::Value = serde_json::from_str(
+            &editor
+                .documents_view()
+                .json(1, crate::control::DocumentsReader::Admin),
+        )
+        .unwrap();
         let site = &page["documents"][0];
         assert_eq!(site["broken_text"], bad);
         assert_eq!(site["problems"][0]["line"], 2, "{site}");

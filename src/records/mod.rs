@@ -23,5 +23,5 @@ pub use session::{
     DocumentsCopy, ReplayOptions, ReplaySummary, SessionConfig, SessionEnds, SessionEntry,
     SessionLog, SessionStart, TickLog, pool_hash, replay, start_session,
 };
-pub use site_archive::site_files;
+pub use site_archive::{finish_restore, site_files};
 pub use state_folder::{counts_file, state_folder};

@@ -3,11 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use crate::config::read_text;
-use crate::control::{DocumentName, Reason};
-use crate::files::{file_generations, read_file, save_file};
-use crate::panel::{FileVersion, NOTEBOOK_NAME, SiteFileContent, SiteFiles, is_archive_name};
+use crate::control::{DocumentName, PROGRAMS_REFUSED, Reason};
+use crate::files::{file_generations, read_file, save_file, save_files, write_atomically};
+use crate::panel::{
+    ARCHIVE_FILES_MAX, FileVersion, NOTEBOOK_NAME, SiteFileContent, SiteFiles, is_archive_name,
+};
 use crate::render::Model;
-use crate::site::{self, reasons};
+use crate::site::{self, Site, reasons};
 
 use super::notebook::NotebookFile;
 use crate::runtime::iso_from_time;
@@ -18,6 +20,8 @@ const SITE_NAME: &str = "site.toml";
 const FILE_BYTES_MAX: u64 = 32 << 20;
 /// Largest backup, in bytes. With its headers it is smaller than the largest archive that the panel restores.
 const ALL_BYTES_MAX: usize = 60 << 20;
+/// Folder in the state folder with the files of a restore that are complete and checked.
+const READY_FOLDER: &str = "restore-ready";
 /// Folder of added models.
 const MODELS_FOLDER: &str = "models";
 /// Longest name of an added model, in characters.
@@ -34,7 +38,9 @@ pub fn site_files(site: PathBuf, state: PathBuf) -> SiteFiles {
     SiteFiles {
         read: Box::new(move || read_site_files(&site, &kept)),
         versions: Box::new(move |document| read_versions(&versioned, document)),
-        restore: Box::new(move |files| restore_site_files(&restored, &state, files)),
+        restore: Box::new(move |files, may_name_programs| {
+            restore_site_files(&restored, &state, files, may_name_programs)
+        }),
         add_model: Box::new(move |name, bytes| add_model(&extended, name, bytes)),
     }
 }
@@ -54,6 +60,11 @@ fn read_site_files(site: &Path, state_folder: &Path) -> Result<Vec<SiteFileConte
         .and_then(|name| name.to_str())
         .unwrap_or(SITE_NAME);
     names.retain(|name| name != own_name && name != SITE_NAME && name != NOTEBOOK_NAME);
+    if names.len() + 2 > ARCHIVE_FILES_MAX {
+        return Err(format!(
+            "the site has more than {ARCHIVE_FILES_MAX} files; move those away that it does not use"
+        ));
+    }
     let mut files = vec![read(site, SITE_NAME)?];
     let mut size = files[0].content.len();
     for name in names {
@@ -137,46 +148,139 @@ fn list(folder: &Path, above: &str, depth: usize, names: &mut Vec<String>) {
     }
 }
 
-/// Replaces the files of a site by those of a backup. The old contents stay as generations. The watcher of the files applies them.
-/// The backup is checked in the state folder first. The entries of its notebook are added to the notebook there.
+/// Replaces the files of a site by those of a backup, all of them or none. The old contents stay as generations. The watcher of the
+/// files applies them. The backup is checked in the state folder first, and stays there until all files are replaced: if the program
+/// ends before, [`finish_restore`] goes on at the next start. The entries of its notebook are added to the notebook there.
 ///
 /// # Errors
-/// When the backup is no valid site. Then nothing is changed.
+/// When the backup is no valid site, names other programs although it may not, is too large for the next backup, or cannot be
+/// written. Then nothing is changed.
 fn restore_site_files(
     site: &Path,
     state_folder: &Path,
     files: &[SiteFileContent],
+    may_name_programs: bool,
 ) -> Result<(), Vec<Reason>> {
-    let failed = |message: String| {
-        vec![Reason {
-            message,
-            ..Reason::default()
-        }]
-    };
     if !files.iter().any(|file| file.name == SITE_NAME) {
         return Err(failed(format!("the backup contains no {SITE_NAME}")));
     }
+    check_size(site, files).map_err(failed)?;
     let tried = state_folder.join(format!("restore-{}", std::process::id()));
-    let checked = check(&tried, files);
+    let checked = check(&tried, files).and_then(|restored| {
+        let before = site::load(Some(site), None).map(|site| site::programs(&site.file));
+        let is_same = before.is_ok_and(|before| before == site::programs(&restored.file));
+        if may_name_programs || is_same {
+            return Ok(());
+        }
+        Err(failed(format!(
+            "the backup names other programs than the site: {PROGRAMS_REFUSED}"
+        )))
+    });
+    let ready = state_folder.join(READY_FOLDER);
+    let checked = checked.and_then(|()| {
+        let _leftover = std::fs::remove_dir_all(&ready);
+        std::fs::rename(&tried, &ready).map_err(|error| failed(error.to_string()))
+    });
     // The next restore replaces a leftover.
     let _leftover = std::fs::remove_dir_all(&tried);
     checked?;
-    let folder = site.parent().unwrap_or(Path::new(""));
-    let (site_files, others): (Vec<_>, Vec<_>) =
-        files.iter().partition(|file| file.name == SITE_NAME);
-    // The site file comes last: it refers to the others.
-    for file in others.into_iter().chain(site_files) {
-        if file.name == NOTEBOOK_NAME {
-            let merged = NotebookFile::new(state_folder).merge(&file.content);
-            merged.map_err(failed)?;
-            continue;
+    let replaced = replace_files(site, state_folder, files);
+    let _leftover = std::fs::remove_dir_all(&ready);
+    replaced.map_err(failed)
+}
+
+fn failed(message: String) -> Vec<Reason> {
+    vec![Reason {
+        message,
+        ..Reason::default()
+    }]
+}
+
+/// Finishes a restore that a power cut or a kill has interrupted. Does nothing without one.
+pub fn finish_restore(site: &Path, state_folder: &Path) {
+    let ready = state_folder.join(READY_FOLDER);
+    if !ready.is_dir() {
+        return;
+    }
+    let mut names = Vec::new();
+    list(&ready, "", DEPTH_MAX, &mut names);
+    let files: Result<Vec<_>, String> = names
+        .iter()
+        .map(|name| read(&ready.join(name), name))
+        .collect();
+    match files.and_then(|files| replace_files(site, state_folder, &files)) {
+        Ok(()) => tracing::info!("the restore of a backup is finished"),
+        Err(problem) => tracing::error!("the restore of a backup cannot be finished: {problem}"),
+    }
+    let _leftover = std::fs::remove_dir_all(&ready);
+}
+
+fn replace_files(
+    site: &Path,
+    state_folder: &Path,
+    files: &[SiteFileContent],
+) -> Result<(), String> {
+    let folder = here(site.parent().unwrap_or(Path::new("")));
+    let mut replaced: Vec<(PathBuf, &[u8])> = Vec::new();
+    let mut notes = None;
+    for file in files {
+        match file.name.as_str() {
+            NOTEBOOK_NAME => notes = Some(&file.content),
+            SITE_NAME => replaced.push((site.to_path_buf(), &file.content)),
+            name => replaced.push((folder.join(name), &file.content)),
         }
-        let path = match file.name.as_str() {
-            SITE_NAME => site.to_path_buf(),
-            name => folder.join(name),
-        };
-        write(&path, &file.content)
-            .map_err(|error| failed(format!("{}: cannot be restored: {error}", path.display())))?;
+    }
+    let notebook = state_folder.join(NOTEBOOK_NAME);
+    let old_notes = std::fs::read(&notebook).ok();
+    if let Some(notes) = notes {
+        NotebookFile::new(state_folder).merge(notes)?;
+    }
+    save_files(&replaced).map_err(|(path, error)| {
+        if notes.is_some() {
+            let _restored = match old_notes {
+                Some(old) => write_atomically(&notebook, &old),
+                None => std::fs::remove_file(&notebook),
+            };
+        }
+        format!(
+            "{}: cannot be restored, so nothing was changed: {error}",
+            path.display()
+        )
+    })
+}
+
+/// Checks that the site with these files is no larger than what a backup may have.
+fn check_size(site: &Path, files: &[SiteFileContent]) -> Result<(), String> {
+    let folder = here(site.parent().unwrap_or(Path::new("")));
+    let mut names = Vec::new();
+    list(&folder, "", DEPTH_MAX, &mut names);
+    let own_name = site.file_name().and_then(|name| name.to_str());
+    let is_kept = |name: &&String| {
+        name.as_str() != SITE_NAME
+            && Some(name.as_str()) != own_name
+            && name.as_str() != NOTEBOOK_NAME
+            && !files.iter().any(|file| file.name == **name)
+    };
+    let kept: Vec<u64> = (names.iter().filter(is_kept))
+        .filter_map(|name| Some(std::fs::metadata(folder.join(name)).ok()?.len()))
+        .collect();
+    let largest = files.iter().max_by_key(|file| file.content.len());
+    if let Some(file) = largest.filter(|file| file.content.len() as u64 > FILE_BYTES_MAX) {
+        let most = FILE_BYTES_MAX >> 20;
+        return Err(format!("{}: is larger than {most} MiB", file.name));
+    }
+    let bytes =
+        kept.iter().sum::<u64>() + files.iter().map(|f| f.content.len() as u64).sum::<u64>();
+    if bytes > ALL_BYTES_MAX as u64 {
+        return Err(format!(
+            "the site would have more than {} MiB of files, so it could not be backed up; remove models that it does not use",
+            ALL_BYTES_MAX >> 20
+        ));
+    }
+    if kept.len() + files.len() + 1 > ARCHIVE_FILES_MAX {
+        return Err(format!(
+            "the site would have more than {ARCHIVE_FILES_MAX} files, so it could not be backed up"
+        ));
     }
     Ok(())
 }
@@ -217,6 +321,11 @@ fn add_model(site: &Path, wished: &str, bytes: &[u8]) -> Result<String, String> 
             Some(Ok(known)) if known == bytes => return Ok(name),
             Some(_) => {}
             None => {
+                let added = SiteFileContent {
+                    name: name.clone(),
+                    content: bytes.to_vec(),
+                };
+                check_size(site, &[added])?;
                 let failed = |error| format!("{}: cannot be saved: {error}", path.display());
                 write(&path, bytes).map_err(failed)?;
                 return Ok(name);
@@ -227,7 +336,7 @@ fn add_model(site: &Path, wished: &str, bytes: &[u8]) -> Result<String, String> 
 }
 
 /// Writes the files into a folder and loads the site there.
-fn check(folder: &Path, files: &[SiteFileContent]) -> Result<(), Vec<Reason>> {
+fn check(folder: &Path, files: &[SiteFileContent]) -> Result<Site, Vec<Reason>> {
     let _leftover = std::fs::remove_dir_all(folder);
     for file in files {
         let written = write(&folder.join(&file.name), &file.content);
@@ -241,7 +350,7 @@ fn check(folder: &Path, files: &[SiteFileContent]) -> Result<(), Vec<Reason>> {
     }
     let loaded = site::load(Some(&folder.join(SITE_NAME)), None);
     let shown = format!("{}/", folder.display());
-    loaded.map(drop).map_err(|problems| {
+    loaded.map_err(|problems| {
         let mut reasons = reasons(&problems);
         for reason in &mut reasons {
             reason.file = reason.file.replace(&shown, "");
@@ -317,7 +426,7 @@ mod tests {
             ],
         );
         std::fs::remove_file(scratch.join(NOTEBOOK_NAME)).unwrap();
-        restore_site_files(&site, &scratch, &files).unwrap();
+        restore_site_files(&site, &scratch, &files, false).unwrap();
         let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
         assert_eq!(
             (
@@ -330,6 +439,105 @@ mod tests {
         assert_eq!(read("notebook.jsonl"), "another file of this name");
         // Nothing is left.
         assert_eq!(std::fs::read_dir(&scratch).unwrap().count(), 3);
+    }
+
+    fn file(name: &str, text: &str) -> SiteFileContent {
+        SiteFileContent {
+            name: name.to_owned(),
+            content: text.as_bytes().to_vec(),
+        }
+    }
+
+    /// A fixed bug: a folder in the place of a file was found after other files had been replaced.
+    #[test]
+    fn a_restore_that_cannot_be_written_changes_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let site = folder.path().join("site.toml");
+        let scratch = folder.path().join(".shoal");
+        let note = "{\"time\":\"2026-01-01T00:00:00Z\",\"person\":\"Ada\",\"note\":\"lamp\"}\n";
+        write_all(
+            folder.path(),
+            &[
+                ("site.toml", "scene = \"pool\"\n"),
+                ("scenes/aa.toml", "title = \"Old\"\n"),
+            ],
+        );
+        std::fs::create_dir(folder.path().join("scenes/zz.toml")).unwrap();
+        let files = [
+            file("site.toml", "scene = \"aa\"\n"),
+            file(
+                "scenes/aa.toml",
+                "title = \"New\"\n[population]\nherring = 3\n",
+            ),
+            file(
+                "scenes/zz.toml",
+                "title = \"New\"\n[population]\nherring = 3\n",
+            ),
+            file(NOTEBOOK_NAME, note),
+        ];
+        let reasons = restore_site_files(&site, &scratch, &files, true).unwrap_err();
+        assert!(
+            reasons[0].message.contains("zz.toml")
+                && reasons[0].message.contains("nothing was changed")
+        );
+        let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+        assert_eq!(
+            (read("site.toml").as_str(), read("scenes/aa.toml").as_str()),
+            ("scene = \"pool\"\n", "title = \"Old\"\n")
+        );
+        assert_eq!(std::fs::read_dir(&scratch).unwrap().count(), 0);
+        // With the folder out of the way, a restore that was interrupted after its check is finished at the next start.
+        std::fs::remove_dir(folder.path().join("scenes/zz.toml")).unwrap();
+        for file in &files {
+            write(&scratch.join(READY_FOLDER).join(&file.name), &file.content).unwrap();
+        }
+        finish_restore(&site, &scratch);
+        assert!(read("scenes/zz.toml").contains("New") && read("site.toml").contains("aa"));
+        assert_eq!(read(".shoal/notebook.jsonl"), note);
+        assert_eq!(std::fs::read_dir(&scratch).unwrap().count(), 1);
+    }
+
+    /// A fixed bug: a restore took files that made every later backup fail.
+    #[test]
+    fn what_is_restored_or_added_can_be_backed_up() {
+        let folder = tempfile::tempdir().unwrap();
+        let site = folder.path().join("site.toml");
+        let scratch = folder.path().join(".shoal");
+        write_all(folder.path(), &[("site.toml", "scene = \"pool\"\n")]);
+        let large = |name: &str, bytes: u64| SiteFileContent {
+            name: name.to_owned(),
+            content: vec![0; usize::try_from(bytes).unwrap()],
+        };
+        let own = file("site.toml", "scene = \"pool\"\n");
+        let one = [own.clone(), large("models/a.bin", FILE_BYTES_MAX + 1)];
+        assert!(restore_site_files(&site, &scratch, &one, true).is_err());
+        for name in ["models/a.bin", "models/b.bin"] {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::File::create(path)
+                .unwrap()
+                .set_len(29 << 20)
+                .unwrap();
+        }
+        let third = [own, large("models/c.bin", 5 << 20)];
+        let reasons = restore_site_files(&site, &scratch, &third, true).unwrap_err();
+        assert!(reasons[0].message.contains("could not be backed up"));
+        assert!(read_site_files(&site, &scratch).is_ok());
+    }
+
+    #[test]
+    fn a_restore_names_no_programs_without_the_right() {
+        let folder = tempfile::tempdir().unwrap();
+        let site = folder.path().join("site.toml");
+        let scratch = folder.path().join(".shoal");
+        let with = |command: &str| format!("scene = \"pool\"\n[alerts]\ncommand = \"{command}\"\n");
+        write_all(folder.path(), &[("site.toml", &with("mail"))]);
+        let same = [file("site.toml", &format!("# restored\n{}", with("mail")))];
+        let other = [file("site.toml", &with("sh -c id"))];
+        assert!(restore_site_files(&site, &scratch, &other, false).is_err());
+        assert!(std::fs::read_to_string(&site).unwrap().contains("mail"));
+        restore_site_files(&site, &scratch, &same, false).unwrap();
+        restore_site_files(&site, &scratch, &other, true).unwrap();
     }
 
     #[test]
@@ -362,10 +570,6 @@ mod tests {
         let site = folder.path().join("site.toml");
         write_all(folder.path(), &[("site.toml", "scene = \"pool\"\n")]);
         let scratch = folder.path().join(".shoal");
-        let file = |name: &str, text: &str| SiteFileContent {
-            name: name.to_owned(),
-            content: text.as_bytes().to_vec(),
-        };
         for files in [
             vec![],
             vec![file("scenes/own.toml", "title = \"x\"\n")],
@@ -375,7 +579,7 @@ mod tests {
                 file("scenes/own.toml", "title = 3\n"),
             ],
         ] {
-            let reasons = restore_site_files(&site, &scratch, &files).unwrap_err();
+            let reasons = restore_site_files(&site, &scratch, &files, true).unwrap_err();
             assert!(!reasons.is_empty());
             let shown = reasons.iter().map(ToString::to_string).collect::<String>();
             assert!(!shown.contains("restore-"), "{shown}");

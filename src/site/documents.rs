@@ -7,12 +7,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Serialize;
+use serde_json::Value;
 
 use super::files::{SceneFile, SiteFile, SpeciesFile};
 use super::library::Library;
+use super::programs::hide_programs;
 use super::source::Entry;
 use crate::config::Problem;
-use crate::control::{DocumentName, Reason};
+use crate::control::{DocumentName, DocumentsReader, Reason};
 
 /// A file whose content was rejected. The pool keeps the last valid content.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,14 +64,26 @@ enum Effective<'a> {
 
 impl DocumentsView {
     /// Returns the documents as JSON: `{"revision", "documents": [{"document", "text", "is_built_in", "is_unsaved", "values",
-    /// "effective", "broken_text", "problems"}]}`.
-    pub fn json(&self, revision: u64) -> String {
+    /// "effective", "broken_text", "problems"}]}`. For a reader who is no administrator, the site file has no text, and values that
+    /// can contain passwords are hidden.
+    pub fn json(&self, revision: u64, reader: DocumentsReader) -> String {
         let names = self.library.names().into_iter();
         let page = Page {
             revision,
             documents: names.filter_map(|name| self.view(name)).collect(),
         };
-        serde_json::to_string(&page).unwrap_or_default()
+        if reader == DocumentsReader::Admin {
+            return serde_json::to_string(&page).unwrap_or_default();
+        }
+        // Through a text, so that numbers stay as short as they are in the files.
+        let text = serde_json::to_string(&page).unwrap_or_default();
+        let mut page: Value = serde_json::from_str(&text).unwrap_or_default();
+        let documents = page.pointer_mut("/documents").and_then(Value::as_array_mut);
+        let is_site = |document: &&mut Value| document["document"]["kind"] == "site";
+        for site in documents.into_iter().flatten().filter(is_site) {
+            hide(site);
+        }
+        page.to_string()
     }
 
     fn view(&self, document: DocumentName) -> Option<View<'_>> {
@@ -106,6 +120,23 @@ impl DocumentsView {
     }
 }
 
+/// Hides what only administrators see of the site file: its texts, whose comments can contain anything, and secret values.
+fn hide(site: &mut Value) {
+    for text in ["text", "broken_text"] {
+        if let Some(text) = site.get_mut(text) {
+            *text = "".into();
+        }
+    }
+    for values in ["values", "effective"] {
+        site.get_mut(values).into_iter().for_each(hide_programs);
+    }
+    // A message can repeat a value.
+    let problems = site.get_mut("problems").and_then(Value::as_array_mut);
+    for problem in problems.into_iter().flatten() {
+        problem["message"] = "an administrator sees what is wrong here".into();
+    }
+}
+
 fn reason(problem: &Problem) -> Reason {
     Reason {
         file: problem.file.clone(),
@@ -120,10 +151,11 @@ mod tests {
     use super::super::Editor;
     use super::*;
     use crate::control::{DocumentText, Edit, EditChange, EditorStep, PoolCommand, PoolEdit};
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     fn documents(editor: &Editor) -> Vec<Value> {
-        let page: Value = serde_json::from_str(&editor.documents_view().json(7)).unwrap();
+        let page: Value =
+            serde_json::from_str(&editor.documents_view().json(7, DocumentsReader::Admin)).unwrap();
         assert_eq!(page["revision"], 7);
         page["documents"].as_array().unwrap().clone()
     }
@@ -160,6 +192,89 @@ mod tests {
             (&after["is_built_in"], &after["is_unsaved"]),
             (&json!(false), &json!(true))
         );
+    }
+
+    /// A fixed bug: every user saw the password in the line of the camera program.
+    #[test]
+    fn only_administrators_see_program_lines_and_the_text_of_the_site() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("site.toml");
+        let site = "scene = \"pool\" # key: TOPSECRET\n[camera]\nsource = \"command:ffmpeg -i rtsp://cam:TOPSECRET@x\"\n\
+                    [alerts]\ncommand = \"curl -H TOPSECRET\"\n[schedule.projectors]\ncommand = \"beamer TOPSECRET\"\n\
+                    [panel]\nnames = [\"topsecret.example\"]\n";
+        std::fs::write(&path, site).unwrap();
+        let mut editor = Editor::open(Some(&path), None).unwrap();
+        let broken = PoolCommand::Editor(EditorStep::TakeOver {
+            documents: vec![DocumentText {
+                document: DocumentName::Site,
+                text: Some(format!("{site}[camera2]\nTOPSECRET = 1\n")),
+            }],
+        });
+        assert!(editor.apply(&broken, &|_| None).is_err());
+        let seen = |reader| editor.documents_view().json(1, reader).to_lowercase();
+        assert!(seen(DocumentsReader::Admin).matches("topsecret").count() > 5);
+        let other = seen(DocumentsReader::Other);
+        assert!(!other.contains("topsecret"), "{other}");
+        assert!(other.contains("\"source\":\"***\"") && other.contains("\"weekly\""));
+    }
+
+    /// A fixed bug: whoever was administrator in the panel could run any program.
+    #[test]
+    fn without_the_right_no_command_changes_a_program() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("site.toml");
+        let site =
+            "scene = \"pool\"\n[camera]\nsource = \"v4l2:0\"\n[alerts]\ncommand = \"mail\"\n";
+        std::fs::write(&path, site).unwrap();
+        let mut editor = Editor::open(Some(&path), None).unwrap();
+        editor.allow_programs(false);
+        let set = |path: &str, value: Value| Edit {
+            document: DocumentName::Site,
+            path: path.into(),
+            change: EditChange::Set { value },
+        };
+        let edit = |edits: Vec<Edit>| PoolEdit::Edit {
+            edits,
+            joins_last: false,
+        };
+        let text = |text: &str| PoolEdit::ReplaceText {
+            document: DocumentName::Site,
+            text: text.to_owned(),
+        };
+        for command in [
+            edit(vec![set("camera.source", json!("command:sh -c id"))]),
+            edit(vec![set("camera.source", json!(" command:sh -c id"))]),
+            edit(vec![set("alerts.command", json!("sh -c id"))]),
+            edit(vec![set("alerts", json!({"command": "sh -c id"}))]),
+            edit(vec![set("schedule.projectors", json!({"command": "sh"}))]),
+            edit(vec![set("panel.may_name_programs", json!(true))]),
+            edit(vec![
+                set("scene", json!("reef")),
+                set("alerts.command", json!("")),
+            ]),
+            text(&site.replace("mail", "sh -c id")),
+        ] {
+            let before = editor.text(&DocumentName::Site).unwrap().to_owned();
+            let batch = EditorStep::Batch {
+                commands: vec![command.clone()],
+            };
+            for command in [command.into(), batch.into()] {
+                let problems = editor.apply(&command, &|_| None).unwrap_err();
+                assert!(!problems.0.is_empty());
+            }
+            assert_eq!(editor.text(&DocumentName::Site), Some(before.as_str()));
+        }
+        let other: PoolCommand = edit(vec![set("camera.source", json!("v4l2:1"))]).into();
+        editor.apply(&other, &|_| None).unwrap();
+        // What another client may do cannot be undone without the right.
+        editor.allow_programs(true);
+        let command: PoolCommand = edit(vec![set("alerts.command", json!("other"))]).into();
+        editor.apply(&command, &|_| None).unwrap();
+        editor.allow_programs(false);
+        assert!(editor.apply(&EditorStep::Undo.into(), &|_| None).is_err());
+        assert_eq!(editor.site().file.alerts.command, "other");
+        editor.allow_programs(true);
+        editor.apply(&EditorStep::Undo.into(), &|_| None).unwrap();
     }
 
     #[test]

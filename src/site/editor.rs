@@ -18,9 +18,12 @@ use super::history::{Direction, EditState, History, HistoryStep};
 use super::library::{Library, name_problem, schema_of_kind};
 use super::load::{Site, compile_problem, validate};
 use super::models::Models;
+use super::programs::{changed_program, programs};
 use super::restart::restart_needed;
 use crate::config::{PathSegment, Problem, Problems, TextChange, ValuePath, apply_changes};
-use crate::control::{DocumentName, DocumentText, EditorStep, PoolCommand, PoolEdit};
+use crate::control::{
+    DocumentName, DocumentText, EditorStep, PROGRAMS_REFUSED, PoolCommand, PoolEdit,
+};
 use crate::simulation::{Change, PlanChange, PoolPlan};
 use crate::world::CommandedDirection;
 
@@ -40,6 +43,8 @@ pub struct Editor {
     history: History,
     /// Whether `save` leaves the files unchanged.
     is_replay: bool,
+    /// Whether commands may change which programs Shoal runs.
+    may_name_programs: bool,
 }
 
 /// The documents of an editor without its undo history, to continue with them later.
@@ -106,6 +111,7 @@ impl Editor {
             director: CommandedDirection::default(),
             history: History::default(),
             is_replay: false,
+            may_name_programs: true,
         })
     }
 
@@ -155,6 +161,11 @@ impl Editor {
     /// Makes `save` leave the files unchanged, so that a log can be replayed without an effect on the disk.
     pub fn replay_only(&mut self) {
         self.is_replay = true;
+    }
+
+    /// Sets whether the next commands may change which programs Shoal runs.
+    pub fn allow_programs(&mut self, is_allowed: bool) {
+        self.may_name_programs = is_allowed;
     }
 
     /// Returns the current site.
@@ -385,6 +396,11 @@ impl Editor {
         let Some(mut site) = site.filter(|_| problems.0.is_empty()) else {
             return Err(problems);
         };
+        if !self.may_name_programs && programs(&site.file) != programs(&self.site.file) {
+            let path = changed_program(&site.file, &self.site.file);
+            let problem = Problem::of_file("site".to_owned(), PROGRAMS_REFUSED);
+            return Err(Problems(vec![Problem { path, ..problem }]));
+        }
         site.warnings = warnings.0;
         let scene = site.description();
         let name = DocumentName::Scene {

@@ -62,6 +62,7 @@ fn request(client: &DeskClient, id: u64, command: &Value) -> Reply {
             name: "test".into(),
         },
         command: serde_json::from_value(command.clone()).unwrap(),
+        may_name_programs: true,
     };
     let begun = Instant::now();
     loop {

@@ -216,6 +216,7 @@ impl Connection {
                         id,
                         source,
                         command,
+                        may_name_programs: true,
                     };
                     let answer = match self.client.request(request, REPLY_TIMEOUT) {
                         Ok(reply) => CtlAnswer::Reply(reply),

@@ -166,7 +166,7 @@ impl DeskStage {
     /// Publishes the documents. Clients make their JSON on their own threads.
     fn publish_documents(&self) {
         let (documents, revision) = (self.desk.editor().documents_view(), self.revision);
-        let page = DocumentsPage::new(move || documents.json(revision));
+        let page = DocumentsPage::new(move |reader| documents.json(revision, reader));
         self.links.board.publish_documents(page);
     }
 
@@ -189,7 +189,9 @@ impl DeskStage {
 
     fn serve(&mut self, incoming: Incoming) {
         let sent = incoming.sent;
+        self.desk.allow_programs(incoming.request.may_name_programs);
         let outcome = self.apply(&incoming.request.source, &incoming.request.command, sent);
+        self.desk.allow_programs(true);
         incoming.answer(self.revision, outcome);
         self.status.record_reply(sent.elapsed());
     }

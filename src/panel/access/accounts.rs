@@ -1,10 +1,14 @@
 //! The users, the remembered devices and the API tokens: what the file of accounts holds. It contains hashes only.
-//! Must not: compute a slow hash, read a clock.
+//!
+//! Every name in it is the one of an account, never the text of a request, and every list has a limit, so that the file is far
+//! smaller than what its reader accepts. Must not: compute a slow hash, read a clock.
 
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::devices::{Device, Devices};
+use super::names::{account_key, check_name, is_lookalike};
 use super::role::Role;
 use super::secrets::{NoSecret, SecretHash, from_hex, hash_of_random, hex, random, random_text};
 
@@ -12,12 +16,8 @@ use super::secrets::{NoSecret, SecretHash, from_hex, hash_of_random, hex, random
 const VERSION: u32 = 1;
 /// Largest number of users.
 const USERS_MAX: usize = 100;
-/// Largest number of known devices. A device that is not remembered for PINs makes room first, then the oldest one.
-const DEVICES_MAX: usize = 200;
 /// Largest number of API tokens.
 const TOKENS_MAX: usize = 50;
-/// Longest name of a user, in characters.
-const NAME_CHARS_MAX: usize = 32;
 /// Text at the beginning of every API token, so that a token that was published by mistake can be found.
 const TOKEN_PREFIX: &str = "shoal_";
 
@@ -29,7 +29,7 @@ pub(crate) struct Accounts {
     /// Salt of all PINs, in hexadecimal digits.
     pin_salt: String,
     users: Vec<User>,
-    devices: Vec<Device>,
+    devices: Devices,
     tokens: Vec<Token>,
 }
 
@@ -49,19 +49,10 @@ pub(crate) struct User {
     pub(crate) pin: Option<String>,
     /// Date and time at which the user was created.
     pub(crate) created: String,
-}
-
-/// A device on which a user has logged in with a password.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Device {
-    /// Hash of the secret in its cookie, in hexadecimal digits.
-    hash: String,
-    /// Name of the user.
-    user: String,
-    /// Whether the device is remembered for PINs.
-    may_use_pin: bool,
-    created: String,
+    /// Random text that sessions repeat. A change that ends the sessions of the user replaces it, so that they end with the write
+    /// of this file alone, also if the program is killed before it writes the file of sessions.
+    #[serde(default)]
+    pub(crate) stamp: String,
 }
 
 /// An API token, for example of show control.
@@ -101,7 +92,7 @@ impl Accounts {
             version: VERSION,
             pin_salt: hex(&random::<16>()?),
             users: Vec::new(),
-            devices: Vec::new(),
+            devices: Devices::default(),
             tokens: Vec::new(),
         })
     }
@@ -116,13 +107,17 @@ impl Accounts {
     /// # Errors
     /// A description of the damage.
     pub(crate) fn read(text: &[u8]) -> Result<Self, String> {
-        let accounts: Self = serde_json::from_slice(text).map_err(|error| error.to_string())?;
+        let mut accounts: Self = serde_json::from_slice(text).map_err(|error| error.to_string())?;
         if accounts.version != VERSION {
             return Err(format!(
                 "it has version {}, this program knows version {VERSION}",
                 accounts.version
             ));
         }
+        let names: BTreeSet<&str> = accounts.users.iter().map(|u| u.name.as_str()).collect();
+        accounts
+            .devices
+            .retain(|device| names.contains(device.user.as_str()));
         Ok(accounts)
     }
 
@@ -204,6 +199,12 @@ impl Accounts {
         }
         if self.user(name).is_none() {
             check_name(name)?;
+            if let Some(other) = self.users.iter().find(|u| is_lookalike(&u.name, name)) {
+                return Err(format!(
+                    "this name looks like \"{}\"; choose another one",
+                    other.name
+                ));
+            }
             if self.users.len() >= USERS_MAX {
                 return Err(format!("{USERS_MAX} users are the most; remove one first"));
             }
@@ -213,20 +214,22 @@ impl Accounts {
                 password: None,
                 pin: None,
                 created: time.to_owned(),
+                stamp: String::new(),
             });
         }
+        let stamp = random_text().map_err(|error| error.to_string())?;
         let key = account_key(name);
         let user = self
             .users
             .iter_mut()
             .find(|user| account_key(&user.name) == key);
         let user = user.ok_or("there is no such user")?;
+        user.stamp = stamp;
         user.role = change.role.unwrap_or(user.role);
         if change.password.is_some() {
             user.password = change.password;
             // A person who knew the old password may have remembered a device.
-            self.devices
-                .retain(|device| account_key(&device.user) != key);
+            self.devices.retain(|device| device.user != user.name);
         }
         if let Some(pin) = pin {
             user.pin = pin;
@@ -250,9 +253,7 @@ impl Accounts {
         let mut after = self.clone();
         let key = account_key(name);
         after.users.retain(|user| account_key(&user.name) != key);
-        after
-            .devices
-            .retain(|device| account_key(&device.user) != key);
+        (after.devices).retain(|device| account_key(&device.user) != key);
         if after.users.len() == self.users.len() {
             return Err("there is no such user".to_owned());
         }
@@ -279,51 +280,42 @@ impl Accounts {
         (known, user): (Option<&str>, &str),
         may_use_pin: bool,
         time: &str,
-    ) -> Result<String, NoSecret> {
-        if let Some(known) = known
-            && let Some(device) = self.device_mut(known)
-            && account_key(&device.user) == account_key(user)
-        {
-            device.may_use_pin |= may_use_pin;
-            return Ok(known.to_owned());
-        }
-        let secret = random_text()?;
-        if self.devices.len() >= DEVICES_MAX {
-            let plain = self.devices.iter().position(|device| !device.may_use_pin);
-            self.devices.remove(plain.unwrap_or(0));
-        }
-        self.devices.push(Device {
-            hash: hex(&hash_of_random(&secret)?),
-            user: user.to_owned(),
-            may_use_pin,
-            created: time.to_owned(),
-        });
-        Ok(secret)
-    }
-
-    fn device_mut(&mut self, secret: &str) -> Option<&mut Device> {
-        let hash = hex(&hash_of_random(secret).ok()?);
-        self.devices.iter_mut().find(|device| device.hash == hash)
+    ) -> Result<Option<String>, NoSecret> {
+        let Some(name) = self.user(user).map(|user| user.name.clone()) else {
+            return Ok(None);
+        };
+        let secret = self.devices.remember(known, &name, may_use_pin, time)?;
+        Ok(Some(secret))
     }
 
     /// Returns the hash of a device on which the user has logged in with a password before.
     pub(crate) fn known_device(&self, secret: &str, user: &str) -> Option<SecretHash> {
-        let hash = hash_of_random(secret).ok()?;
-        let device = self
-            .devices
-            .iter()
-            .find(|device| device.hash == hex(&hash))?;
+        let (device, hash) = self.devices.find(secret)?;
         (account_key(&device.user) == account_key(user)).then_some(hash)
     }
 
-    /// Returns the hash of a device that is remembered for PINs.
-    pub(crate) fn pin_device(&self, secret: &str) -> Option<SecretHash> {
-        let hash = hash_of_random(secret).ok()?;
-        let device = self
-            .devices
-            .iter()
-            .find(|device| device.hash == hex(&hash))?;
-        device.may_use_pin.then_some(hash)
+    /// Returns the device with this secret, if it is remembered for PINs.
+    pub(crate) fn pin_device(&self, secret: &str) -> Option<&Device> {
+        let (device, _) = self.devices.find(secret)?;
+        device.may_use_pin.then_some(device)
+    }
+
+    /// Returns the devices.
+    pub(crate) fn devices(&self) -> &[Device] {
+        self.devices.all()
+    }
+
+    /// Forgets a device. With `owner`, only one of this user.
+    ///
+    /// # Errors
+    /// When there is none with this id.
+    pub(crate) fn forget_device(&mut self, id: &str, owner: Option<&str>) -> Result<(), String> {
+        let is_it =
+            |device: &Device| device.id() == id && owner.is_none_or(|owner| owner == device.user);
+        let is_removed = self.devices.retain(|device| !is_it(device));
+        is_removed
+            .then_some(())
+            .ok_or_else(|| "there is no such device".to_owned())
     }
 
     /// Makes a token. Returns its text, which is shown once and not kept.
@@ -393,26 +385,9 @@ impl User {
     }
 }
 
-/// Returns the form of a name in which names are compared.
-pub(crate) fn account_key(name: &str) -> String {
-    let shown = name.trim().chars().take(4 * NAME_CHARS_MAX);
-    shown.flat_map(char::to_lowercase).collect()
-}
-
-fn check_name(name: &str) -> Result<(), String> {
-    let is_allowed = |c: char| c.is_alphanumeric() || matches!(c, ' ' | '.' | '_' | '-' | '@');
-    let name = name.trim();
-    let length = name.chars().count();
-    if !(1..=NAME_CHARS_MAX).contains(&length) || !name.chars().all(is_allowed) {
-        return Err(format!(
-            "a user name has 1 to {NAME_CHARS_MAX} letters, digits, spaces or . _ - @"
-        ));
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::devices::DEVICES_PER_USER;
     use super::*;
     use shoal_testing::assert_message;
 
@@ -496,25 +471,30 @@ mod tests {
         accounts
             .change_user("ada", with_password(Role::Admin), TIME)
             .unwrap();
-        let device = accounts
-            .remember_device((None, "ada"), false, TIME)
+        let remember = |accounts: &mut Accounts, known: Option<&str>, user, may_use_pin| {
+            let known = accounts.remember_device((known, user), may_use_pin, TIME);
+            known.unwrap().unwrap()
+        };
+        accounts
+            .change_user("bob", with_password(Role::View), TIME)
             .unwrap();
+        let device = remember(&mut accounts, None, " ADA", false);
+        assert_eq!(accounts.devices()[0].user, "ada", "the name of the account");
         assert!(accounts.known_device(&device, "ADA").is_some());
         assert!(accounts.known_device(&device, "bob").is_none());
         assert!(accounts.pin_device(&device).is_none());
-        let again = accounts
-            .remember_device((Some(&device), "ada"), true, TIME)
-            .unwrap();
+        let again = remember(&mut accounts, Some(&device), "ada", true);
         assert_eq!(again, device);
         assert!(accounts.pin_device(&device).is_some());
-        for _ in 0..DEVICES_MAX + 5 {
-            accounts
-                .remember_device((None, "bob"), false, TIME)
-                .unwrap();
+        for _ in 0..DEVICES_PER_USER + 5 {
+            remember(&mut accounts, None, "bob", true);
+            remember(&mut accounts, None, "ada", false);
         }
-        assert_eq!(accounts.devices.len(), DEVICES_MAX);
-        // Others make room first.
-        assert!(accounts.pin_device(&device).is_some());
+        assert_eq!(accounts.devices().len(), 2 * DEVICES_PER_USER);
+        assert!(
+            accounts.pin_device(&device).is_some(),
+            "devices that are not remembered make room first"
+        );
         accounts
             .change_user("ada", with_password(Role::Admin), TIME)
             .unwrap();
@@ -534,6 +514,42 @@ mod tests {
         let id = accounts.tokens()[0].id.clone();
         accounts.remove_token(&id).unwrap();
         assert!(accounts.token(&text).is_none() && accounts.remove_token(&id).is_err());
+    }
+
+    /// A fixed bug: a name with a megabyte of spaces made the file larger than what is read, so that the panel was not served.
+    #[test]
+    fn the_fullest_file_is_smaller_than_what_is_read() {
+        let mut accounts = Accounts::new().unwrap();
+        let hash = "h".repeat(128);
+        for n in 0..USERS_MAX {
+            let user = format!(
+                "{n:02}{}",
+                "\u{1f41f}".repeat(super::super::names::NAME_CHARS_MAX - 2)
+            );
+            accounts.users.push(User {
+                name: user.clone(),
+                role: Role::Operate,
+                password: Some(hash.clone()),
+                pin: Some(hash.clone()),
+                created: TIME.to_owned(),
+                stamp: "s".repeat(64),
+            });
+            for _ in 0..DEVICES_PER_USER + 1 {
+                accounts.devices.remember(None, &user, true, TIME).unwrap();
+            }
+        }
+        for _ in 0..TOKENS_MAX {
+            accounts
+                .add_token(&"\u{1f41f}".repeat(60), Role::View, TIME)
+                .unwrap();
+        }
+        let text = accounts.text();
+        assert!(
+            (text.len() as u64) < super::super::kept_file::FILE_BYTES_MAX / 2,
+            "{}",
+            text.len()
+        );
+        assert_eq!(Accounts::read(&text).unwrap().text(), text);
     }
 
     #[test]

@@ -13,3 +13,14 @@ pub enum Role {
     /// Everything.
     Admin,
 }
+
+impl Role {
+    /// Returns the name, as in JSON.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::View => "view",
+            Self::Operate => "operate",
+            Self::Admin => "admin",
+        }
+    }
+}

@@ -1,30 +1,44 @@
 //! The sessions of logged-in users. A file keeps them during a restart of the program, with hashes of their secrets only.
-//! Must not: read a clock.
+//!
+//! A session belongs to a user and to the stamp of the account at the login: if the stamp changes, the session is over. Each user
+//! has places of its own, so that the logins of one user never end a session of another one. Must not: read a clock.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::accounts::account_key;
+use super::accounts::User;
 use super::secrets::{NoSecret, SecretHash, from_hex, hash_of_random, hex, random_text};
 
 /// Time without a request after which a session ends.
 pub(crate) const IDLE_MAX: Duration = Duration::from_secs(12 * 3600);
 /// Time after the login at which a session ends in any case.
 pub(crate) const AGE_MAX: Duration = Duration::from_secs(7 * 24 * 3600);
-/// Largest number of sessions. The session that was idle for the longest time ends.
-const SESSIONS_MAX: usize = 1000;
+/// Largest number of sessions of a user. The session that was idle for the longest time ends.
+const SESSIONS_PER_USER: usize = 20;
+/// Largest number of sessions that are read from the file.
+const SESSIONS_READ_MAX: usize = 5000;
+/// Time after a login or a repeated password in which the session may change users, tokens, programs and the whole site.
+const CONFIRMED_FOR: Duration = Duration::from_secs(600);
+/// Number of digits of the name of a session in lists.
+const ID_DIGITS: usize = 16;
 
 /// A session.
 #[derive(Clone, Debug)]
 pub(crate) struct Session {
-    /// Name of the user.
+    /// Name of the user, as in the account.
     pub(crate) user: String,
+    /// Stamp of the account at the login.
+    pub(crate) stamp: String,
     /// Whether the user logged in with a PIN. Such a session never has the role `admin`.
     pub(crate) is_of_pin: bool,
     /// Secret that every change has to repeat in a header.
     pub(crate) csrf: String,
+    /// Address from which the user logged in.
+    pub(crate) address: String,
+    /// Time at which the user last entered the password; `None` if that was before a restart.
+    confirmed: Option<Instant>,
     created: Instant,
     used: Instant,
     /// Age at `created`, of a session from before a restart.
@@ -34,12 +48,18 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    fn age(&self, now: Instant) -> Duration {
+    /// Time since the login.
+    pub(crate) fn age(&self, now: Instant) -> Duration {
         now.saturating_duration_since(self.created) + self.age_before
     }
 
-    fn idle(&self, now: Instant) -> Duration {
+    /// Time since the last request.
+    pub(crate) fn idle(&self, now: Instant) -> Duration {
         now.saturating_duration_since(self.used) + self.idle_before
+    }
+
+    fn belongs_to(&self, user: &User) -> bool {
+        self.user == user.name && self.stamp == user.stamp
     }
 
     fn is_over(&self, now: Instant) -> bool {
@@ -53,7 +73,11 @@ impl Session {
 struct KeptSession {
     hash: String,
     user: String,
+    #[serde(default)]
+    stamp: String,
     is_of_pin: bool,
+    #[serde(default)]
+    address: String,
     created_unix_secs: u64,
     used_unix_secs: u64,
 }
@@ -75,7 +99,7 @@ const VERSION: u32 = 1;
 #[derive(Debug, Default)]
 pub(crate) struct Sessions {
     by_hash: HashMap<SecretHash, Session>,
-    /// Number of sessions that began or ended.
+    /// Number of changes that the file has to contain.
     changes: u64,
 }
 
@@ -86,21 +110,34 @@ impl Sessions {
     /// When the machine has no randomness.
     pub(crate) fn begin(
         &mut self,
-        user: &str,
+        user: &User,
         is_of_pin: bool,
+        address: String,
         now: Instant,
     ) -> Result<(String, Session), NoSecret> {
         self.by_hash.retain(|_, session| !session.is_over(now));
-        if self.by_hash.len() >= SESSIONS_MAX {
-            let oldest = self.by_hash.iter().min_by_key(|(_, session)| session.used);
-            if let Some(oldest) = oldest.map(|(hash, _)| *hash) {
-                self.by_hash.remove(&oldest);
+        loop {
+            let own = self.by_hash.iter().filter(|(_, s)| s.user == user.name);
+            let (count, oldest) =
+                own.fold((0, None::<(&SecretHash, &Session)>), |(n, old), own| {
+                    let is_older = old.is_none_or(|old| own.1.used < old.1.used);
+                    (n + 1, if is_older { Some(own) } else { old })
+                });
+            let Some(oldest) = oldest.map(|(hash, _)| *hash) else {
+                break;
+            };
+            if count < SESSIONS_PER_USER {
+                break;
             }
+            self.by_hash.remove(&oldest);
         }
         let session = Session {
-            user: user.to_owned(),
+            user: user.name.clone(),
+            stamp: user.stamp.clone(),
             is_of_pin,
             csrf: random_text()?,
+            address,
+            confirmed: (!is_of_pin).then_some(now),
             created: now,
             used: now,
             age_before: Duration::ZERO,
@@ -136,20 +173,71 @@ impl Sessions {
         }
     }
 
-    /// Ends all sessions of a user.
-    pub(crate) fn end_all_of(&mut self, user: &str) {
-        let user = account_key(user);
-        self.changes += 1;
+    /// Removes the sessions of users that were removed, or whose stamp was replaced.
+    pub(crate) fn end_stale<'a>(&mut self, find: impl Fn(&str) -> Option<&'a User>) {
+        let before = self.by_hash.len();
         self.by_hash
-            .retain(|_, session| account_key(&session.user) != user);
+            .retain(|_, session| find(&session.user).is_some_and(|user| session.belongs_to(user)));
+        self.changes += u64::from(self.by_hash.len() < before);
     }
 
-    /// Whether there is no session, and there was none since the start.
-    pub(crate) fn is_untouched(&self) -> bool {
-        self.by_hash.is_empty() && self.changes == 0
+    /// Ends the session with this id. With `owner`, only one of this user.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub(crate) fn end_by_id(&mut self, id: &str, owner: Option<&str>) -> Result<(), String> {
+        let before = self.by_hash.len();
+        self.by_hash.retain(|hash, session| {
+            hex(hash).get(..ID_DIGITS) != Some(id)
+                || owner.is_some_and(|owner| owner != session.user)
+        });
+        if self.by_hash.len() == before {
+            return Err("there is no such session".to_owned());
+        }
+        self.changes += 1;
+        Ok(())
     }
 
-    /// Returns the number of sessions that began or ended.
+    /// Returns the sessions that are not over, each with its id for lists, the one that was used last first.
+    pub(crate) fn list(&self, now: Instant) -> Vec<(String, &Session)> {
+        let alive = self.by_hash.iter().filter(|(_, s)| !s.is_over(now));
+        let id = |hash: &SecretHash| hex(hash).chars().take(ID_DIGITS).collect();
+        let mut listed: Vec<(String, &Session)> = alive.map(|(h, s)| (id(h), s)).collect();
+        listed.sort_by_key(|(id, session)| (session.idle(now), id.clone()));
+        listed
+    }
+
+    /// Returns the id of the session with this secret.
+    pub(crate) fn id_of(secret: &str) -> Option<String> {
+        let hash = hash_of_random(secret).ok()?;
+        Some(hex(&hash).chars().take(ID_DIGITS).collect())
+    }
+
+    /// Notes that the user of a session has entered the password again.
+    pub(crate) fn confirm(&mut self, secret: &str, now: Instant) {
+        if let Ok(hash) = hash_of_random(secret)
+            && let Some(session) = self.by_hash.get_mut(&hash)
+        {
+            session.confirmed = Some(now);
+        }
+    }
+
+    /// Whether the user of a session has entered the password lately.
+    pub(crate) fn is_confirmed(&self, secret: &str, now: Instant) -> bool {
+        let session = hash_of_random(secret)
+            .ok()
+            .and_then(|hash| self.by_hash.get(&hash));
+        session
+            .and_then(|session| session.confirmed)
+            .is_some_and(|at| now.saturating_duration_since(at) < CONFIRMED_FOR)
+    }
+
+    /// Lets the next check write the times of the last use.
+    pub(crate) fn write_uses(&mut self) {
+        self.changes += u64::from(!self.by_hash.is_empty());
+    }
+
+    /// Returns the number of changes.
     pub(crate) fn changes(&self) -> u64 {
         self.changes
     }
@@ -163,7 +251,9 @@ impl Sessions {
         let kept = kept.map(|(hash, session)| KeptSession {
             hash: hex(hash),
             user: session.user.clone(),
+            stamp: session.stamp.clone(),
             is_of_pin: session.is_of_pin,
+            address: session.address.clone(),
             created_unix_secs: unix_secs.saturating_sub(session.age(now).as_secs()),
             used_unix_secs: unix_secs.saturating_sub(session.idle(now).as_secs()),
         });
@@ -191,7 +281,7 @@ impl Sessions {
         if kept.version != VERSION || kept.accounts != accounts {
             return Ok(sessions);
         }
-        for kept in kept.sessions.into_iter().take(SESSIONS_MAX) {
+        for kept in kept.sessions.into_iter().take(SESSIONS_READ_MAX) {
             let age = unix_secs.checked_sub(kept.created_unix_secs);
             let idle = unix_secs.checked_sub(kept.used_unix_secs);
             let (Some(age), Some(idle), Some(hash)) = (age, idle, from_hex(&kept.hash)) else {
@@ -199,7 +289,10 @@ impl Sessions {
             };
             let session = Session {
                 user: kept.user,
+                stamp: kept.stamp,
                 is_of_pin: kept.is_of_pin,
+                address: kept.address,
+                confirmed: None,
                 csrf: random_text().map_err(|error| error.to_string())?,
                 created: now,
                 used: now,
@@ -216,14 +309,38 @@ impl Sessions {
 
 #[cfg(test)]
 mod tests {
+    use super::super::role::Role;
     use super::*;
+
+    fn user(name: &str) -> User {
+        User {
+            name: name.to_owned(),
+            role: Role::View,
+            password: None,
+            pin: None,
+            created: String::new(),
+            stamp: "1".to_owned(),
+        }
+    }
+
+    fn begin(
+        sessions: &mut Sessions,
+        name: &str,
+        is_of_pin: bool,
+        now: Instant,
+    ) -> (String, Session) {
+        let address = "10.0.0.1".to_owned();
+        sessions
+            .begin(&user(name), is_of_pin, address, now)
+            .unwrap()
+    }
 
     #[test]
     fn sessions_end_when_idle_when_old_and_when_told() {
         let mut sessions = Sessions::default();
         let start = Instant::now();
-        let (secret, session) = sessions.begin("ada", false, start).unwrap();
-        let (other, _) = sessions.begin("ada", true, start).unwrap();
+        let (secret, session) = begin(&mut sessions, "ada", false, start);
+        let (other, _) = begin(&mut sessions, "ada", true, start);
         assert!(secret != other && session.csrf != secret);
         let mut now = start;
         while now + IDLE_MAX < start + AGE_MAX {
@@ -235,16 +352,21 @@ mod tests {
         assert!(sessions.find(&secret, true, late).is_none(), "too old");
         assert!(sessions.find(&other, true, late).is_none(), "idle");
 
-        let (secret, _) = sessions.begin("ada", false, start).unwrap();
+        let (secret, _) = begin(&mut sessions, "ada", false, start);
         let watching = start + IDLE_MAX;
         assert!(sessions.find(&secret, false, watching).is_some());
         let later = watching + Duration::from_secs(1);
         // Watching is no use.
         assert!(sessions.find(&secret, false, later).is_none());
 
-        let (first, _) = sessions.begin("ada", false, start).unwrap();
-        let (second, _) = sessions.begin("bob", false, start).unwrap();
-        sessions.end_all_of("ada");
+        let (first, _) = begin(&mut sessions, "ada", false, start);
+        let (second, _) = begin(&mut sessions, "bob", false, start);
+        let after = User {
+            stamp: "2".to_owned(),
+            ..user("ada")
+        };
+        let bob = user("bob");
+        sessions.end_stale(|name| [&after, &bob].into_iter().find(|user| user.name == name));
         assert!(sessions.find(&first, true, start).is_none());
         assert!(sessions.find(&second, true, start).is_some());
         sessions.end(&second);
@@ -256,7 +378,7 @@ mod tests {
     fn a_restart_neither_ends_a_session_nor_makes_it_younger() {
         let start = Instant::now();
         let mut sessions = Sessions::default();
-        let (secret, before) = sessions.begin("ada", true, start).unwrap();
+        let (secret, before) = begin(&mut sessions, "ada", true, start);
         let hour = Duration::from_secs(3600);
         let text = sessions.text("accounts", start + hour, 1_000_000);
         assert!(!String::from_utf8_lossy(&text).contains(&secret));
@@ -290,16 +412,37 @@ mod tests {
         assert!(Sessions::read(b"{", "accounts", start, 0).is_err());
     }
 
+    /// A fixed bug: the sessions of all users had a common limit, so that a thousand logins of one user ended those of all others.
     #[test]
-    fn the_number_of_sessions_is_bounded() {
+    fn the_logins_of_one_user_end_only_its_own_sessions() {
         let mut sessions = Sessions::default();
         let start = Instant::now();
-        let (secret, _) = sessions.begin("ada", false, start).unwrap();
-        for n in 0..SESSIONS_MAX as u64 {
+        let (owner, _) = begin(&mut sessions, "ada", false, start);
+        let (first, _) = begin(&mut sessions, "bob", false, start);
+        for n in 0..1000 {
             let now = start + Duration::from_millis(n + 1);
-            sessions.begin("bob", false, now).unwrap();
+            begin(&mut sessions, "bob", false, now);
         }
-        assert_eq!(sessions.by_hash.len(), SESSIONS_MAX);
-        assert!(sessions.find(&secret, true, start).is_none());
+        assert_eq!(sessions.by_hash.len(), 1 + SESSIONS_PER_USER);
+        assert!(sessions.find(&owner, true, start).is_some());
+        assert!(sessions.find(&first, true, start).is_none());
+    }
+
+    #[test]
+    fn a_password_is_confirmed_for_a_while_and_not_by_a_pin() {
+        let mut sessions = Sessions::default();
+        let now = Instant::now();
+        let (secret, _) = begin(&mut sessions, "ada", false, now);
+        let (pin, _) = begin(&mut sessions, "ada", true, now);
+        assert!(sessions.is_confirmed(&secret, now) && !sessions.is_confirmed(&pin, now));
+        assert!(!sessions.is_confirmed("", now));
+        let late = now + CONFIRMED_FOR;
+        assert!(!sessions.is_confirmed(&secret, late));
+        sessions.confirm(&secret, late);
+        assert!(sessions.is_confirmed(&secret, late));
+        let id = Sessions::id_of(&secret).unwrap();
+        assert!(sessions.end_by_id(&id, Some("bob")).is_err());
+        sessions.end_by_id(&id, Some("ada")).unwrap();
+        assert!(sessions.find(&secret, false, late).is_none());
     }
 }

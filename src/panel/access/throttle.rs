@@ -2,8 +2,9 @@
 //! slowly.
 //!
 //! An attacker can use up the attempts of his own address, but not those of the owner: the bucket of an account refills faster
-//! than one address can empty it, and a device on which the owner has logged in before has a bucket of its own.
-//! Must not: read a clock.
+//! than one address can empty it, and a device on which the owner has logged in before, and a session, have a bucket of their own
+//! and no other. A bucket never has a key that a client can make as many of as it wants: the attempts with PINs count for the user
+//! who remembered the device, and for all PINs together. Must not: read a clock.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -17,26 +18,33 @@ const BUCKETS_MAX: usize = 4096;
 /// What the attempts are counted for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Attempt {
-    /// An address. Of an IPv6 address only the network, because a client has all addresses in it.
+    /// An address.
     Address(IpAddr),
+    /// The network of an IPv6 address. A client can have all addresses in it, but others of the same house are in it too.
+    Network(IpAddr),
     /// An account, from devices that are not known for it. Unknown names have buckets too, so they answer the same.
     Account(String),
     /// The password of an account from a known device.
     Device(SecretHash),
-    /// A PIN from a remembered device. Short PINs need slow attempts.
-    Pin(SecretHash),
+    /// The password of a user who has logged in, from this session.
+    Session(SecretHash),
+    /// A PIN, from the devices that this user remembered. Short PINs need slow attempts.
+    Pins(String),
+    /// A PIN from any device.
+    AllPins,
 }
 
 impl Attempt {
-    /// Returns the attempt of an address.
-    pub(crate) fn of_address(address: IpAddr) -> Self {
-        Self::Address(match address.to_canonical() {
+    /// Returns the attempts of an address.
+    pub(crate) fn of_address(address: IpAddr) -> Vec<Self> {
+        match address.to_canonical() {
             IpAddr::V6(address) => {
                 let [a, b, c, d, ..] = address.segments();
-                IpAddr::from([a, b, c, d, 0, 0, 0, 0])
+                let network = IpAddr::from([a, b, c, d, 0, 0, 0, 0]);
+                vec![Self::Address(address.into()), Self::Network(network)]
             }
-            address => address,
-        })
+            address => vec![Self::Address(address)],
+        }
     }
 
     /// Returns the number of attempts at once, and the time for one more.
@@ -44,8 +52,11 @@ impl Attempt {
         match self {
             Self::Address(_) => (10.0, Duration::from_secs(30)),
             Self::Account(_) => (30.0, Duration::from_secs(5)),
-            Self::Device(_) => (10.0, Duration::from_secs(10)),
-            Self::Pin(_) => (10.0, Duration::from_secs(300)),
+            Self::Network(_) => (100.0, Duration::from_secs(3)),
+            Self::Device(_) | Self::Session(_) => (10.0, Duration::from_secs(10)),
+            Self::Pins(_) => (10.0, Duration::from_secs(300)),
+            // Refills faster than one user can empty it.
+            Self::AllPins => (30.0, Duration::from_secs(60)),
         }
     }
 }
@@ -121,8 +132,13 @@ impl Throttle {
 mod tests {
     use super::*;
 
-    fn address(text: &str) -> Attempt {
+    fn address(text: &str) -> Vec<Attempt> {
         Attempt::of_address(text.parse().unwrap())
+    }
+
+    fn with(mut attempts: Vec<Attempt>, further: Attempt) -> Vec<Attempt> {
+        attempts.push(further);
+        attempts
     }
 
     #[test]
@@ -130,13 +146,13 @@ mod tests {
         let mut throttle = Throttle::default();
         let start = Instant::now();
         let account = Attempt::Account("ada".into());
-        let attacker = [address("10.0.0.66"), account.clone()];
+        let attacker = with(address("10.0.0.66"), account.clone());
         let mut tried = 0;
         // An hour of an attempt every second.
         for second in 0..3600 {
             let now = start + Duration::from_secs(second);
             tried += u32::from(throttle.take(&attacker, now).is_ok());
-            let owner = [address("10.0.0.1"), account.clone()];
+            let owner = with(address("10.0.0.1"), account.clone());
             assert!(
                 throttle.take(&owner, now).is_ok(),
                 "locked out after {second} s"
@@ -152,36 +168,60 @@ mod tests {
         let now = Instant::now();
         let mut tried = 0;
         for host in 0..200_u8 {
-            let attempt = [
+            let attempt = with(
                 Attempt::of_address(IpAddr::from([10, 0, 1, host])),
                 Attempt::Account("ada".into()),
-            ];
+            );
             tried += u32::from(throttle.take(&attempt, now).is_ok());
         }
         assert_eq!(tried, 30);
-        let owner = [address("10.0.0.1"), Attempt::Device([7; 32])];
+        let owner = [Attempt::Device([7; 32])];
         assert_eq!(throttle.take(&owner, now), Ok(()));
     }
 
     #[test]
-    fn addresses_of_one_network_share_their_attempts_and_memory_is_bounded() {
-        assert_eq!(address("2001:db8:1:2::5"), address("2001:db8:1:2:9::"));
-        assert_ne!(address("2001:db8:1:2::5"), address("2001:db8:1:3::5"));
+    fn memory_is_bounded() {
         assert_eq!(address("::ffff:10.0.0.1"), address("10.0.0.1"));
         let mut throttle = Throttle::default();
         let now = Instant::now();
         for n in 0..BUCKETS_MAX as u32 + 50 {
-            let attempt = [Attempt::of_address(IpAddr::from(n.to_be_bytes()))];
+            let attempt = Attempt::of_address(IpAddr::from(n.to_be_bytes()));
             assert_eq!(throttle.take(&attempt, now), Ok(()));
         }
         assert_eq!(throttle.buckets.len(), BUCKETS_MAX);
+    }
+
+    /// A fixed bug: all hosts of a network share its first 64 bits, so one of them locked the others out.
+    #[test]
+    fn one_host_of_an_ipv6_network_locks_no_other_one_out() {
+        let mut throttle = Throttle::default();
+        let start = Instant::now();
+        let mut tried = 0;
+        for second in 0..600 {
+            let now = start + Duration::from_secs(second);
+            tried += u32::from(throttle.take(&address("fe80::66"), now).is_ok());
+            assert_eq!(
+                throttle.take(&address("fe80::1"), now).is_ok(),
+                second < 10 || second % 30 == 0
+            );
+            assert_eq!(throttle.take(&address("2001:db8::1"), start), Ok(()));
+            throttle.give_back(&address("2001:db8::1"), start);
+        }
+        assert!((10..=31).contains(&tried), "{tried}");
+        // A host that takes all addresses of its network is limited too.
+        let now = start + Duration::from_secs(3600);
+        let hosts = (0..1000_u16).map(|n| address(&format!("fe80::{n:x}")));
+        let tried = hosts
+            .filter(|host| throttle.take(host, now).is_ok())
+            .count();
+        assert_eq!(tried, 100);
     }
 
     #[test]
     fn the_wait_is_the_time_until_the_next_attempt() {
         let mut throttle = Throttle::default();
         let now = Instant::now();
-        let pin = [Attempt::Pin([1; 32])];
+        let pin = [Attempt::Pins("vera".into())];
         for _ in 0..10 {
             assert_eq!(throttle.take(&pin, now), Ok(()));
         }

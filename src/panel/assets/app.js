@@ -1,6 +1,6 @@
 // The frame of the panel: log-in, navigation, connection, bar of unsaved changes.
 
-import { changeSession, isSessionKnown, loadSession, may, session } from "./core/api.js";
+import { changeSession, isSessionKnown, loadSession, may, session, setPasswordQuestion } from "./core/api.js";
 import { h, View } from "./core/dom.js";
 import { language, setLanguage, t } from "./core/i18n.js";
 import { complain, send, status } from "./core/store.js";
@@ -10,6 +10,9 @@ import { setTheme, theme } from "./core/theme.js";
 import { health } from "./parts/health.js";
 import { icon } from "./parts/icons.js";
 import { notify } from "./parts/notices.js";
+import { openDialog } from "./parts/dialog.js";
+import { askPassword } from "./parts/password.js";
+import "./parts/access.js";
 import { describeCommand } from "./parts/event_text.js";
 import "./pages/hours.js";
 import "./pages/life.js";
@@ -51,6 +54,8 @@ class App extends View {
   start() {
     for (const topic of ["session", "language", "connection", "theme"]) this.until(on(topic, this.update));
     this.until(on("session", () => this.#followSession()));
+    this.until(on("unsaved", () => notify("info", t("unsaved"))));
+    setPasswordQuestion(askPassword);
     this.until(on("status", () => this.#followStatus()));
     this.until(on("event", (event) => this.#tellWhoChanged(event)));
     window.addEventListener("hashchange", () => {
@@ -179,6 +184,7 @@ class App extends View {
         h("button", { type: "button", onclick: () => setLanguage(language() === "de" ? "en" : "de") }, icon("language"), h("span", { lang: language() === "de" ? "en" : "de" }, language() === "de" ? "English" : "Deutsch")),
         h("button", { type: "button", onclick: () => setTheme(theme() === "dark" ? "light" : "dark") }, icon("sun"), t(theme() === "dark" ? "theme.to_light" : "theme.to_dark")),
         h("hr", null),
+        h("button", { type: "button", onclick: () => { close(); openDialog(t("system.tab.devices"), () => h("shoal-devices", { key: "devices" })); } }, icon("user"), t("system.tab.devices")),
         h("button", { type: "button", onclick: () => changeSession("logout", {}).catch(complain) }, icon("out"), t("logout", { name: session.user ?? "" })),
         h("button", { type: "button", onclick: close }, icon("close"), t("close"))),
     ];

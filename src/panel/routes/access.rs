@@ -11,16 +11,16 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::super::access::{
-    Attempt, Identity, Role, UserChange, account_key, hash_of_password, hash_of_pin, is_password,
+    Attempt, Identity, LoggedIn, LoginClient, Proof, Role, UserChange, account_key, bounded_name,
+    check_password, hash_of_password, hash_of_pin, hash_of_random, is_bounded_secret, is_password,
+    is_pin,
 };
+use super::super::audit::AuditEvent;
 use super::super::body::JsonBody;
-use super::super::cookies::{device_cookie, session_cookie};
 use super::super::error::ApiError;
 use super::super::guard::Caller;
 use super::super::state::Panel;
 
-/// Shortest and longest password, in characters. Long passwords are better than complicated ones.
-const PASSWORD_CHARS: std::ops::RangeInclusive<usize> = 10..=200;
 /// Name of the first administrator, if none is given.
 const FIRST_USER: &str = "admin";
 /// The same answer for an unknown user, a wrong password and a user without one.
@@ -40,46 +40,74 @@ pub(super) async fn session(
 
 fn describe(panel: &Panel, identity: Option<&Identity>, device: Option<&str>) -> Value {
     let access = panel.access.lock();
-    let is_remembered = device.is_some_and(|device| access.accounts.pin_device(device).is_some());
+    let is_remembered = device.is_some_and(|device| access.accounts().pin_device(device).is_some());
     json!({
-        "setup_needed": access.accounts.needs_setup(),
+        "setup_needed": access.accounts().needs_setup(),
         "user": identity.map(|identity| &identity.name),
         "role": identity.map(|identity| identity.role),
         "csrf": identity.and_then(|identity| identity.csrf.as_ref()),
-        "can_use_pin": is_remembered && access.accounts.has_pins(),
+        "can_use_pin": is_remembered && access.accounts().has_pins(),
         "language": (panel.links.language)(),
         "instance": panel.instance,
-        "version": env!("CARGO_PKG_VERSION"),
+        "version": identity.map_or("", |_| env!("CARGO_PKG_VERSION")),
     })
 }
 
-/// Begins a session for a user, instead of the session that the request may have. Returns the answer with its cookies.
+/// Begins a session for the user of a proof.
 fn begin_session(
     panel: &Panel,
     caller: &Caller,
-    user: &str,
-    device: Option<&str>,
-    is_of_pin: bool,
-) -> Result<Response, ApiError> {
-    let (secret, identity) = {
-        let mut access = panel.access.lock();
-        if let Some(old) = &caller.session {
-            access.sessions.end(old);
-        }
-        let (secret, session) = access.sessions.begin(user, is_of_pin, Instant::now())?;
-        let identity = access.identity_of(session);
-        (secret, identity.ok_or_else(ApiError::not_logged_in)?)
+    proof: &Proof,
+    remembers: bool,
+) -> Result<LoggedIn, ApiError> {
+    let client = LoginClient {
+        address: caller.address.to_string(),
+        session: caller.session.as_deref(),
+        device: caller.device.as_deref(),
+        remembers,
     };
-    let body = describe(panel, Some(&identity), device.or(caller.device.as_deref()));
+    let (time, now) = (panel.time(), Instant::now());
+    let begun = panel.access.lock().log_in(proof, &client, (&time, now))?;
+    // The secret was changed while its hash was computed.
+    let begun = begun.ok_or_else(|| ApiError::wrong_credentials(WRONG_LOGIN))?;
+    let (who, address) = (&begun.identity.name, &client.address);
+    panel.audit.add(AuditEvent::Login, who, address, "");
+    Ok(begun)
+}
+
+/// Returns the answer to a login, with its cookies. `unsaved` says what could not be saved.
+fn session_answer(
+    panel: &Panel,
+    caller: &Caller,
+    begun: &LoggedIn,
+    unsaved: Option<String>,
+) -> Response {
+    let device = begun.device.as_deref();
+    let known = device.or(caller.device.as_deref());
+    let mut body = describe(panel, Some(&begun.identity), known);
+    body["unsaved"] = json!(unsaved);
     let mut response = Json(body).into_response();
     let cookies = [
-        session_cookie(&secret, panel.is_tls),
-        device.and_then(|device| device_cookie(device, panel.is_tls)),
+        caller.cookies.session(&begun.secret),
+        device.and_then(|device| caller.cookies.device(device)),
     ];
     for cookie in cookies.into_iter().flatten() {
         response.headers_mut().append(header::SET_COOKIE, cookie);
     }
-    Ok(response)
+    response
+}
+
+/// Returns a name of a request, if it has a length that a name can have.
+pub(super) fn checked_name(name: &str) -> Result<&str, ApiError> {
+    bounded_name(name).map_err(ApiError::bad_request)
+}
+
+/// Refuses texts that are too long for a password, before anything is done with them.
+pub(super) fn check_bounded(secret: &str) -> Result<(), ApiError> {
+    if is_bounded_secret(secret) {
+        return Ok(());
+    }
+    Err(ApiError::bad_request("this is too long for a password"))
 }
 
 #[derive(Deserialize)]
@@ -106,10 +134,15 @@ pub(super) async fn setup(
         let message = "a password is set already; log in";
         ApiError::new(StatusCode::CONFLICT, "already_set_up", message)
     };
-    let attempts = [Attempt::of_address(caller.address)];
+    let wrong_code = || {
+        ApiError::wrong_credentials(
+            "the code is wrong or too old; the current one is on the floor and in the terminal",
+        )
+    };
+    let attempts = Attempt::of_address(caller.address);
     {
         let mut access = panel.access.lock();
-        if !access.accounts.needs_setup() {
+        if !access.accounts().needs_setup() {
             return Err(already());
         }
         let now = Instant::now();
@@ -118,46 +151,43 @@ pub(super) async fn setup(
             .take(&attempts, now)
             .map_err(ApiError::throttled)?;
         if !access.code.is_code(&code, now) {
-            return Err(ApiError::wrong_credentials(
-                "the code is wrong or too old; the current one is on the floor and in the terminal",
-            ));
+            return Err(wrong_code());
         }
         access.throttle.give_back(&attempts, now);
     }
-    check_password(&password)?;
-    let hash = panel.hash(move || hash_of_password(&password)).await?;
     let user = user.unwrap_or_else(|| FIRST_USER.to_owned());
+    let user = checked_name(&user)?.to_owned();
+    check_bounded(&password)?;
+    check_password(&password, &user).map_err(ApiError::bad_request)?;
+    let hash = panel.hash(move || hash_of_password(&password)).await?;
     let time = panel.time();
-    let device = {
+    let proof = Proof::Password {
+        user: user.clone(),
+        stored: hash.clone(),
+    };
+    {
         let mut access = panel.access.lock();
         // Another client may have been faster while the hash was computed.
-        if !access.accounts.needs_setup() {
+        if !access.accounts().needs_setup() {
             return Err(already());
+        }
+        if !access.code.is_code(&code, Instant::now()) {
+            return Err(wrong_code());
         }
         let change = UserChange {
             role: Some(Role::Admin),
             password: Some(hash),
             pin: None,
         };
-        let changed = access.accounts.change_user(&user, change, &time);
+        let changed = access.change_accounts(|accounts| accounts.change_user(&user, change, &time));
         changed.map_err(ApiError::bad_request)?;
-        let known = (caller.device.as_deref(), user.as_str());
-        access.accounts.remember_device(known, false, &time)?
-    };
-    (panel.links.on_setup)(None);
-    tracing::info!("panel: the first password is set");
-    panel.save_accounts().await?;
-    begin_session(&panel, &caller, &user, Some(&device), false)
-}
-
-pub(super) fn check_password(password: &str) -> Result<(), ApiError> {
-    if PASSWORD_CHARS.contains(&password.chars().count()) {
-        return Ok(());
     }
-    let (shortest, longest) = (PASSWORD_CHARS.start(), PASSWORD_CHARS.end());
-    Err(ApiError::bad_request(format!(
-        "a password has {shortest} to {longest} characters; three or four words are easy to remember"
-    )))
+    (panel.links.on_setup)(None);
+    let address = caller.address.to_string();
+    panel.audit.add(AuditEvent::Setup, &user, &address, "");
+    let begun = begin_session(&panel, &caller, &proof, false)?;
+    let unsaved = panel.save().await;
+    Ok(session_answer(&panel, &caller, &begun, unsaved))
 }
 
 #[derive(Deserialize)]
@@ -174,29 +204,41 @@ pub(super) struct Login {
     remember: bool,
 }
 
-/// `POST /api/v1/login`.
+/// `POST /api/v1/login`. Needs no write to the disk: what has changed is saved later.
 pub(super) async fn login(
     State(panel): State<Arc<Panel>>,
     Extension(caller): Extension<Caller>,
     JsonBody(login): JsonBody<Login>,
 ) -> Result<Response, ApiError> {
-    match login {
+    let (who, tried) = match login {
         Login {
             user: Some(user),
             password: Some(password),
             pin: None,
             remember,
-        } => login_with_password(&panel, &caller, (&user, password), remember).await,
+        } => {
+            let user = checked_name(&user)?.to_owned();
+            check_bounded(&password)?;
+            let tried = login_with_password(&panel, &caller, (&user, password), remember).await;
+            (user, tried)
+        }
         Login {
             user: None,
             password: None,
             pin: Some(pin),
             ..
-        } => login_with_pin(&panel, &caller, pin).await,
-        _ => Err(ApiError::bad_request(
-            "send `user` and `password`, or `pin` alone",
-        )),
-    }
+        } => ("PIN".to_owned(), login_with_pin(&panel, &caller, pin).await),
+        _ => {
+            return Err(ApiError::bad_request(
+                "send `user` and `password`, or `pin` alone",
+            ));
+        }
+    };
+    let begun = tried.inspect_err(|_| {
+        let address = caller.address.to_string();
+        panel.audit.add(AuditEvent::LoginFailed, &who, &address, "");
+    })?;
+    Ok(session_answer(&panel, &caller, &begun, None))
 }
 
 async fn login_with_password(
@@ -204,85 +246,86 @@ async fn login_with_password(
     caller: &Caller,
     (user, password): (&str, String),
     remember: bool,
-) -> Result<Response, ApiError> {
+) -> Result<LoggedIn, ApiError> {
     let attempts = {
         let access = panel.access.lock();
         let device = caller.device.as_deref();
-        let known = device.and_then(|device| access.accounts.known_device(device, user));
-        let account = match known {
-            Some(device) => Attempt::Device(device),
-            None => Attempt::Account(account_key(user)),
-        };
-        [Attempt::of_address(caller.address), account]
+        let known = device.and_then(|device| access.accounts().known_device(device, user));
+        match known {
+            // Wrong attempts of others do not count for a device on which the user has logged in before.
+            Some(device) => vec![Attempt::Device(device)],
+            None => {
+                let mut attempts = Attempt::of_address(caller.address);
+                attempts.push(Attempt::Account(account_key(user)));
+                attempts
+            }
+        }
     };
-    if !is_password_of(panel, user, password, attempts).await? {
-        tracing::warn!(address = %caller.address, "panel: a login failed");
-        return Err(ApiError::wrong_credentials(WRONG_LOGIN));
-    }
-    let time = panel.time();
-    let known = (caller.device.as_deref(), user);
-    let device = (panel.access.lock().accounts).remember_device(known, remember, &time)?;
-    if caller.device.as_ref() != Some(&device) || remember {
-        panel.save_accounts().await?;
-    }
-    begin_session(panel, caller, user, Some(&device), false)
+    let proof = proof_of_password(panel, user, password, &attempts).await?;
+    let proof = proof.ok_or_else(|| ApiError::wrong_credentials(WRONG_LOGIN))?;
+    begin_session(panel, caller, &proof, remember)
 }
 
-/// Whether a password is that of a user. Takes one of the attempts, and gives it back if the password is right.
-async fn is_password_of(
+/// Returns the proof that a password is that of a user; `None` if it is not. Takes one of the attempts, and gives it back if the
+/// password is right.
+async fn proof_of_password(
     panel: &Panel,
     user: &str,
     password: String,
-    attempts: [Attempt; 2],
-) -> Result<bool, ApiError> {
+    attempts: &[Attempt],
+) -> Result<Option<Proof>, ApiError> {
     let stored = {
         let mut access = panel.access.lock();
-        let taken = access.throttle.take(&attempts, Instant::now());
+        let taken = access.throttle.take(attempts, Instant::now());
         taken.map_err(ApiError::throttled)?;
-        let user = access.accounts.user(user);
+        let user = access.accounts().user(user);
         user.and_then(|user| user.password.clone())
     };
-    let is_right = panel.hash(move || is_password(&password, stored.as_deref()));
-    let is_right = is_right.await?;
-    if is_right {
-        let throttle = &mut panel.access.lock().throttle;
-        throttle.give_back(&attempts, Instant::now());
-    }
-    Ok(is_right)
+    let checked = stored.clone();
+    let is_right = panel.hash(move || is_password(&password, checked.as_deref()));
+    let (true, Some(stored)) = (is_right.await?, stored) else {
+        return Ok(None);
+    };
+    let throttle = &mut panel.access.lock().throttle;
+    throttle.give_back(attempts, Instant::now());
+    let user = user.to_owned();
+    Ok(Some(Proof::Password { user, stored }))
 }
 
 async fn login_with_pin(
     panel: &Arc<Panel>,
     caller: &Caller,
     pin: String,
-) -> Result<Response, ApiError> {
+) -> Result<LoggedIn, ApiError> {
     let wrong = || {
         ApiError::wrong_credentials(
             "the PIN is wrong, or this device is not remembered; log in with a password",
         )
     };
-    let (attempts, salt) = {
+    let (attempts, salt, device) = {
         let mut access = panel.access.lock();
-        let device = caller.device.as_deref();
-        let device = device.and_then(|device| access.accounts.pin_device(device));
-        let mut attempts = vec![Attempt::of_address(caller.address)];
-        attempts.extend(device.map(Attempt::Pin));
+        let secret = caller.device.as_deref();
+        let device = secret.and_then(|secret| access.accounts().pin_device(secret));
+        let attempts = match device {
+            Some(device) => vec![Attempt::Pins(account_key(&device.user)), Attempt::AllPins],
+            None => Attempt::of_address(caller.address),
+        };
+        let is_known = device.is_some();
         let taken = access.throttle.take(&attempts, Instant::now());
         taken.map_err(ApiError::throttled)?;
-        if device.is_none() {
-            return Err(wrong());
-        }
-        (attempts, access.accounts.pin_salt())
+        let secret = secret
+            .filter(|_| is_known && is_pin(&pin))
+            .ok_or_else(wrong)?;
+        (attempts, access.accounts().pin_salt(), secret.to_owned())
     };
     let hash = panel.hash(move || hash_of_pin(&pin, &salt)).await?;
-    let user = {
+    let proof = Proof::Pin { hash, device };
+    {
         let mut access = panel.access.lock();
-        let user = access.accounts.user_of_pin(&hash);
-        let user = user.map(|user| user.name.clone()).ok_or_else(wrong)?;
+        access.user_of_proof(&proof).ok_or_else(wrong)?;
         access.throttle.give_back(&attempts, Instant::now());
-        user
-    };
-    begin_session(panel, caller, &user, None, true)
+    }
+    begin_session(panel, caller, &proof, false)
 }
 
 /// `POST /api/v1/logout`.
@@ -294,12 +337,56 @@ pub(super) async fn logout(
 ) -> Result<Response, ApiError> {
     if let Some(session) = &caller.session {
         panel.access.lock().sessions.end(session);
+        if caller.identity.is_some() {
+            panel.note(&caller, AuditEvent::Logout, "");
+        }
+        // A session that was ended is not in the file, however the program ends.
+        let _fault = panel.save().await;
     }
     let mut response = Json(describe(&panel, None, caller.device.as_deref())).into_response();
-    if let Some(cookie) = session_cookie("", panel.is_tls) {
+    if let Some(cookie) = caller.cookies.session("") {
         response.headers_mut().append(header::SET_COOKIE, cookie);
     }
     Ok(response)
+}
+
+/// Returns the proof that a password is that of the user who has logged in.
+async fn own_proof(panel: &Panel, caller: &Caller, password: String) -> Result<Proof, ApiError> {
+    let identity = caller.identity()?;
+    if identity.csrf.is_none() {
+        return Err(ApiError::forbidden("a token has no password"));
+    }
+    check_bounded(&password)?;
+    let session = caller.session.as_deref().unwrap_or_default();
+    // The attempts of one session do not count for others, so nobody locks the user out of the own account.
+    let attempts = [Attempt::Session(hash_of_random(session)?)];
+    let proof = proof_of_password(panel, &identity.name, password, &attempts).await?;
+    let wrong = || {
+        panel.note(caller, AuditEvent::LoginFailed, "password asked again");
+        ApiError::wrong_credentials("the password is wrong")
+    };
+    proof.ok_or_else(wrong)
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Confirmation {
+    password: String,
+}
+
+/// `POST /api/v1/confirm`: the password once more, before a change of users, tokens, programs or the whole site.
+pub(super) async fn confirm(
+    State(panel): State<Arc<Panel>>,
+    Extension(caller): Extension<Caller>,
+    JsonBody(Confirmation { password }): JsonBody<Confirmation>,
+) -> Result<Json<Value>, ApiError> {
+    let proof = own_proof(&panel, &caller, password).await?;
+    let mut access = panel.access.lock();
+    caller.check_again(&mut access)?;
+    (access.user_of_proof(&proof)).ok_or_else(ApiError::not_logged_in)?;
+    let session = caller.session.as_deref().unwrap_or_default();
+    access.sessions.confirm(session, Instant::now());
+    Ok(Json(json!({})))
 }
 
 #[derive(Deserialize)]
@@ -315,39 +402,30 @@ pub(super) async fn change_password(
     Extension(caller): Extension<Caller>,
     JsonBody(PasswordChange { old, new }): JsonBody<PasswordChange>,
 ) -> Result<Response, ApiError> {
-    let identity = caller.identity()?;
-    if identity.csrf.is_none() {
-        return Err(ApiError::forbidden("a token has no password"));
-    }
-    check_password(&new)?;
-    let user = identity.name.clone();
-    let attempts = [
-        Attempt::of_address(caller.address),
-        Attempt::Account(account_key(&user)),
-    ];
-    if !is_password_of(&panel, &user, old, attempts).await? {
-        return Err(ApiError::wrong_credentials("the old password is wrong"));
-    }
+    let user = caller.identity()?.name.clone();
+    check_bounded(&new)?;
+    let proof = own_proof(&panel, &caller, old).await?;
+    check_password(&new, &user).map_err(ApiError::bad_request)?;
     let hash = panel.hash(move || hash_of_password(&new)).await?;
+    let new_proof = Proof::Password {
+        user: user.clone(),
+        stored: hash.clone(),
+    };
     let change = UserChange {
         password: Some(hash),
         ..UserChange::default()
     };
     let time = panel.time();
-    let device = {
+    {
         let mut access = panel.access.lock();
-        // An administrator may have removed the user while the hash was computed.
-        access
-            .accounts
-            .user(&user)
-            .ok_or_else(ApiError::not_logged_in)?;
-        let changed = access.accounts.change_user(&user, change, &time);
+        // The session may have ended, and the password may have been changed, while the hashes were computed.
+        caller.check_again(&mut access)?;
+        (access.user_of_proof(&proof)).ok_or_else(ApiError::not_logged_in)?;
+        let changed = access.change_accounts(|accounts| accounts.change_user(&user, change, &time));
         changed.map_err(ApiError::bad_request)?;
-        access.sessions.end_all_of(&user);
-        access
-            .accounts
-            .remember_device((None, &user), false, &time)?
-    };
-    panel.save_accounts().await?;
-    begin_session(&panel, &caller, &user, Some(&device), false)
+    }
+    panel.note(&caller, AuditEvent::PasswordChanged, &user);
+    let begun = begin_session(&panel, &caller, &new_proof, false)?;
+    let unsaved = panel.save().await;
+    Ok(session_answer(&panel, &caller, &begun, unsaved))
 }

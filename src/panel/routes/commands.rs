@@ -8,13 +8,14 @@ use axum::{Extension, Json};
 use serde_json::{Value, json};
 
 use super::super::access::Role;
+use super::super::audit::AuditEvent;
 use super::super::body::JsonBody;
 use super::super::error::ApiError;
 use super::super::guard::Caller;
 use super::super::state::Panel;
 use crate::control::{
-    Command, DocumentName, Edit, EditorStep, Outcome, PoolCommand, PoolEdit, Request, Source,
-    SourceKind, Undelivered, command_schema,
+    Command, DocumentName, Edit, EditorStep, Outcome, PROGRAMS_REFUSED, PoolCommand, PoolEdit,
+    Reason, Request, Source, SourceKind, Undelivered, command_schema,
 };
 
 /// Longest wait for the reply of the desk.
@@ -120,14 +121,20 @@ pub(super) async fn commands(
         Some(role) => caller.need(role)?,
         None => return Err(ApiError::forbidden("the panel cannot send this command")),
     }
+    let is_of_admin = role_of(&command) == Some(Role::Admin);
+    let summary = format!("{} {}", command.name(), command.summary());
     let source = Source {
         kind: SourceKind::Panel,
         name: caller.identity()?.name.clone(),
     };
+    // The password was entered lately by a user, not a token.
+    let is_confirmed = caller.need_password(&panel.access.lock()).is_ok();
+    let may_name_programs = panel.may_name_programs && is_confirmed;
     let request = Request {
         id: 0,
         source,
         command,
+        may_name_programs,
     };
     let (sender, reply) = tokio::sync::oneshot::channel();
     panel.links.client.send(request, move |reply| {
@@ -141,6 +148,11 @@ pub(super) async fn commands(
     };
     match reply.result {
         Outcome::Rejected { problems } => {
+            let is_program = |problem: &Reason| problem.message.ends_with(PROGRAMS_REFUSED);
+            if panel.may_name_programs && problems.iter().any(is_program) {
+                // The command could be applied after the password.
+                caller.need_password(&panel.access.lock())?;
+            }
             let message = match problems.as_slice() {
                 [only] => only.message.clone(),
                 _ => format!("the command was rejected for {} reasons", problems.len()),
@@ -148,6 +160,9 @@ pub(super) async fn commands(
             Err(ApiError::rejected(message, problems))
         }
         applied @ Outcome::Applied { .. } => {
+            if is_of_admin {
+                panel.note(&caller, AuditEvent::Command, summary.trim());
+            }
             Ok(Json(json!({"revision": reply.revision, "result": applied})))
         }
     }

@@ -3,18 +3,20 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::super::access::Role;
 use super::super::error::ApiError;
+use super::super::guard::Caller;
 use super::super::log_ring::LogLevel;
 use super::super::state::Panel;
-use crate::control::EventPage;
+use crate::control::{DocumentsReader, EventPage};
 
 /// `GET /healthz`.
 pub(super) async fn health(State(panel): State<Arc<Panel>>) -> Json<Value> {
@@ -93,9 +95,16 @@ pub(super) async fn log_text(State(panel): State<Arc<Panel>>) -> Response {
 }
 
 /// `GET /api/v1/documents`.
-pub(super) async fn documents(State(panel): State<Arc<Panel>>) -> Result<Response, ApiError> {
+pub(super) async fn documents(
+    State(panel): State<Arc<Panel>>,
+    Extension(caller): Extension<Caller>,
+) -> Result<Response, ApiError> {
+    let reader = match caller.identity()?.role {
+        Role::Admin => DocumentsReader::Admin,
+        Role::View | Role::Operate => DocumentsReader::Other,
+    };
     let page = panel.links.client.documents();
-    let text = tokio::task::spawn_blocking(move || page.json().to_owned()).await;
+    let text = tokio::task::spawn_blocking(move || page.json(reader).to_owned()).await;
     let text = text.map_err(|_| ApiError::unavailable("the documents cannot be shown"))?;
     Ok(json_text(text))
 }

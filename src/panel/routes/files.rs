@@ -3,18 +3,20 @@
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use axum::Json;
 use axum::body::Body;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::super::archive::{read_archive, write_archive};
-use super::super::body::read_upload;
+use super::super::audit::AuditEvent;
+use super::super::body::{need_media_type, read_upload};
 use super::super::error::ApiError;
+use super::super::guard::Caller;
 use super::super::links::SiteFiles;
 use super::super::state::{Panel, run_blocking};
 use crate::control::DocumentName;
@@ -36,7 +38,11 @@ fn site_files(panel: &Panel) -> Result<&SiteFiles, ApiError> {
 }
 
 /// `GET /api/v1/backup`.
-pub(super) async fn backup(State(panel): State<Arc<Panel>>) -> Result<Response, ApiError> {
+pub(super) async fn backup(
+    State(panel): State<Arc<Panel>>,
+    Extension(caller): Extension<Caller>,
+) -> Result<Response, ApiError> {
+    panel.note(&caller, AuditEvent::Backup, "");
     let _one = panel.one_upload()?;
     let reading = Arc::clone(&panel);
     let made = run_blocking("the backup failed", move || {
@@ -58,20 +64,25 @@ pub(super) async fn backup(State(panel): State<Arc<Panel>>) -> Result<Response, 
 /// `POST /api/v1/restore`.
 pub(super) async fn restore(
     State(panel): State<Arc<Panel>>,
+    Extension(caller): Extension<Caller>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Json<Value>, ApiError> {
+    need_media_type(&headers, TAR)?;
+    caller.need_password(&panel.access.lock())?;
     let _one = panel.one_upload()?;
-    let bytes = read_upload(body, &headers, TAR, ARCHIVE_BYTES_MAX).await?;
+    let bytes = read_upload((&panel, &caller), (&headers, body), TAR, ARCHIVE_BYTES_MAX).await?;
+    let may_name_programs = panel.may_name_programs;
     let restoring = Arc::clone(&panel);
     let restored = run_blocking("the restore failed", move || {
         let files =
             read_archive(&bytes).map_err(|message| ApiError::rejected(message, Vec::new()))?;
         let rejected = |problems| ApiError::rejected("the backup is no valid site", problems);
-        (site_files(&restoring)?.restore)(&files).map_err(rejected)?;
+        (site_files(&restoring)?.restore)(&files, may_name_programs).map_err(rejected)?;
         Ok(files.len())
     });
     let files = restored.await?;
+    panel.note(&caller, AuditEvent::Restored, &format!("{files} files"));
     Ok(Json(json!({"files": files})))
 }
 
@@ -101,18 +112,20 @@ pub(super) struct ModelQuery {
 /// `POST /api/v1/models`.
 pub(super) async fn add_model(
     State(panel): State<Arc<Panel>>,
+    Extension(caller): Extension<Caller>,
     query: Result<Query<ModelQuery>, QueryRejection>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Json<Value>, ApiError> {
     let _one = panel.one_upload()?;
     let Query(query) = query.map_err(|error| ApiError::bad_request(error.body_text()))?;
-    let bytes = read_upload(body, &headers, GLB, MODEL_BYTES_MAX).await?;
+    let bytes = read_upload((&panel, &caller), (&headers, body), GLB, MODEL_BYTES_MAX).await?;
     let adding = Arc::clone(&panel);
     let added = run_blocking("the model cannot be added", move || {
         let added = (site_files(&adding)?.add_model)(&query.name, &bytes);
         added.map_err(|message| ApiError::rejected(message, Vec::new()))
     });
     let model = added.await?;
+    panel.note(&caller, AuditEvent::ModelAdded, &model);
     Ok(Json(json!({"model": model})))
 }

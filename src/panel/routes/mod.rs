@@ -64,6 +64,12 @@ pub(crate) const ROUTES: &[Route] = &[
     role(Role::View, "POST /api/v1/password", || {
         post(access::change_password)
     }),
+    role(Role::View, "POST /api/v1/confirm", || post(access::confirm)),
+    role(Role::View, "GET /api/v1/devices", || get(accounts::devices)),
+    role(Role::View, "POST /api/v1/devices", || {
+        post(accounts::change_devices)
+    }),
+    role(Role::Admin, "GET /api/v1/audit", || get(accounts::audit)),
     role(Role::View, "GET /api/v1/status", || get(data::status)),
     role(Role::View, "GET /api/v1/events", || get(data::events)),
     role(Role::View, "GET /api/v1/schedule", || get(data::schedule)),

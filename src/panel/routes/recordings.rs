@@ -4,17 +4,19 @@ use std::fs::File;
 use std::io::Read;
 use std::sync::Arc;
 
-use axum::Json;
 use axum::body::{Body, Bytes};
 use axum::extract::{Path, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 use http_body_util::channel::{Channel, Sender};
 use serde::Deserialize;
 use tokio::runtime::Handle;
 
+use super::super::audit::AuditEvent;
 use super::super::body::JsonBody;
 use super::super::error::ApiError;
+use super::super::guard::Caller;
 use super::super::links::{RecordingList, Recordings};
 use super::super::state::{Panel, run_blocking};
 
@@ -48,12 +50,15 @@ pub(super) struct Change {
 /// `POST /api/v1/recordings`: deletes a recording. Returns those that are left.
 pub(super) async fn change(
     State(panel): State<Arc<Panel>>,
+    Extension(caller): Extension<Caller>,
     JsonBody(Change { remove }): JsonBody<Change>,
 ) -> Result<Json<RecordingList>, ApiError> {
     let removing = Arc::clone(&panel);
     run_blocking("the recording cannot be deleted", move || {
         let removed = (recordings(&removing)?.remove)(&remove);
-        removed.map_err(|message| ApiError::rejected(message, Vec::new()))
+        removed.map_err(|message| ApiError::rejected(message, Vec::new()))?;
+        removing.note(&caller, AuditEvent::RecordingRemoved, &remove);
+        Ok(())
     })
     .await?;
     list(State(panel)).await
@@ -62,12 +67,14 @@ pub(super) async fn change(
 /// `GET /api/v1/recordings/NAME`.
 pub(super) async fn download(
     State(panel): State<Arc<Panel>>,
+    Extension(caller): Extension<Caller>,
     Path(name): Path<String>,
 ) -> Result<Response, ApiError> {
     let place = panel.one_download()?;
     let opened = run_blocking("the recording cannot be read", move || {
         let file = (recordings(&panel)?.open)(&name).ok_or_else(ApiError::not_found)?;
         let bytes = (file.metadata().map(|metadata| metadata.len())).map_err(unreadable)?;
+        panel.note(&caller, AuditEvent::RecordingRead, &name);
         Ok((file, bytes, name))
     });
     let (file, bytes, name) = opened.await?;

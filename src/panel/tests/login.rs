@@ -15,6 +15,7 @@ fn the_first_password_needs_the_code_and_can_be_set_once() {
         json!({"code": "", "password": PASSWORD}),
         json!({"code": code, "password": "short"}),
         json!({"code": code, "password": PASSWORD, "user": "<admin>"}),
+        json!({"code": code, "password": "shoalshoal"}),
         json!({"code": code}),
     ] {
         let answer = client.post("/api/v1/setup", body.clone());
@@ -126,6 +127,8 @@ fn users_and_sessions_survive_a_restart() {
     let mut show = server.client();
     show.token = made.json["token"].as_str().map(str::to_owned);
     assert_eq!(show.get("/api/v1/status").status, 200);
+    let confirmed = admin.post("/api/v1/confirm", json!({"password": PASSWORD}));
+    assert_eq!(confirmed.status, 200);
     let tokens = admin.get("/api/v1/tokens").json;
     assert!(!tokens.to_string().contains("shoal_"), "{tokens}");
     let id = tokens["tokens"][0]["id"].clone();

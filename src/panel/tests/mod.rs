@@ -1,6 +1,7 @@
 //! Tests of the server as clients meet it: real connections to a real server, with a desk that answers every command.
 
 mod analytics;
+mod attacks;
 mod client;
 mod files;
 mod hostile;
@@ -22,7 +23,7 @@ use super::{
     SetupNotice, SiteFileContent, SiteFiles, VisitorCounts,
 };
 use crate::control::{
-    Board, Command, DeskEvent, DocumentName, DocumentsPage, EventKind, Incoming, Outcome,
+    Board, Command, DeskEvent, DocumentName, DocumentsPage, EventKind, Incoming, Journal, Outcome,
     OutputStatus, PoolCommand, PoolEdit, Reason, Status, desk_queue,
 };
 use client::Client;
@@ -34,6 +35,7 @@ const PASSWORD: &str = "four easy words";
 struct TestServer {
     address: String,
     board: Arc<Board>,
+    journal: Journal,
     views: LiveViews,
     /// The newest setup notice.
     notice: Arc<Mutex<Option<SetupNotice>>>,
@@ -55,10 +57,12 @@ impl TestServer {
             outputs: vec![Arc::default()],
             ..LiveViews::default()
         };
+        let journal = Journal::new(Arc::clone(&board));
         let notice: Arc<Mutex<Option<SetupNotice>>> = Arc::default();
         let shown = Arc::clone(&notice);
         let links = PanelLinks {
             client,
+            journal: journal.clone(),
             views: views.clone(),
             schema: Box::new(|| json!({"site": {}}).to_string()),
             devices: Devices {
@@ -109,6 +113,7 @@ impl TestServer {
         Self {
             address,
             board,
+            journal,
             views,
             notice,
             stop,
@@ -198,7 +203,7 @@ fn archive(folder: &Path) -> SiteFiles {
             }]),
             _ => Err("no file".to_owned()),
         }),
-        restore: Box::new(move |files| match files {
+        restore: Box::new(move |files, _| match files {
             [file] if file.content.starts_with(b"scene") => {
                 std::fs::write(&written, &file.content).unwrap();
                 Ok(())
@@ -324,7 +329,7 @@ fn the_role_of_a_command_is_needed() {
 fn documents_and_schemas_are_json() {
     let server = TestServer::start();
     let mut admin = server.admin();
-    let page = DocumentsPage::new(|| json!({"revision": 3, "documents": []}).to_string());
+    let page = DocumentsPage::new(|_| json!({"revision": 3, "documents": []}).to_string());
     server.board.publish_documents(page);
     assert_eq!(admin.get("/api/v1/documents").json["revision"], 3);
     assert!(admin.get("/api/v1/schema").json["site"].is_object());

@@ -11,8 +11,10 @@ import { emit } from "./topics.js";
 /** @typedef {{ outcome: "applied", tick: number, notes?: string[] }} Applied */
 
 const BASE = "/api/v1";
-/** Longest wait for an answer. Uploads of models and archives have their own. */
+/** Longest wait for an answer. */
 const ANSWER_MS = 20_000;
+/** Longest wait for the answer to an upload of a model or an archive. */
+const UPLOAD_MS = 300_000;
 const ROLES = ["view", "operate", "admin"];
 
 /** An answer that is not what was asked for. */
@@ -52,16 +54,25 @@ function takeSession(next) {
   emit("session");
 }
 
+/** Asks for the password and confirms it. Resolves to false if the user gives up. @type {() => Promise<boolean>} */
+let askPassword = async () => false;
+
+/** Sets what asks for the password when the server wants it once more. @param {() => Promise<boolean>} ask */
+export function setPasswordQuestion(ask) {
+  askPassword = ask;
+}
+
 /**
  * @param {string} path
  * @param {RequestInit} [options]
+ * @param {number} [ms] longest wait for the answer
  * @returns {Promise<Response>}
  */
-async function request(path, options = {}) {
+async function request(path, options = {}, ms = ANSWER_MS) {
   /** @type {Response} */
   let response;
   try {
-    response = await fetch(BASE + path, { signal: AbortSignal.timeout(ANSWER_MS), ...options });
+    response = await fetch(BASE + path, { signal: AbortSignal.timeout(ms), ...options });
   } catch {
     throw new ApiError("offline", "");
   }
@@ -72,6 +83,7 @@ async function request(path, options = {}) {
   if (error.code === "not_logged_in" && session.user !== null) {
     takeSession({ ...session, user: null, role: null, csrf: null });
   }
+  if (error.code === "password_needed" && await askPassword()) return request(path, options, ms);
   throw new ApiError(error.code ?? `http_${response.status}`, error.message ?? "", error.problems ?? [], retry);
 }
 
@@ -84,14 +96,15 @@ export async function get(path) {
 export async function post(path, body) {
   const headers = { "Content-Type": "application/json", "X-CSRF-Token": session.csrf ?? "" };
   const response = await request(path, { method: "POST", headers, body: JSON.stringify(body) });
-  return response.json();
+  const answer = await response.json();
+  if (typeof answer.unsaved === "string") emit("unsaved");
+  return answer;
 }
 
 /** @param {string} path @param {Blob} file @param {string} type media type @returns {Promise<any>} */
 export async function upload(path, file, type) {
   const headers = { "Content-Type": type, "X-CSRF-Token": session.csrf ?? "" };
-  const signal = AbortSignal.timeout(300_000);
-  return (await request(path, { method: "POST", headers, body: file, signal })).json();
+  return (await request(path, { method: "POST", headers, body: file }, UPLOAD_MS)).json();
 }
 
 export async function loadSession() {

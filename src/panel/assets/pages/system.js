@@ -10,6 +10,7 @@ import { editor } from "../editor/form.js";
 import { brokenFiles } from "../parts/broken.js";
 import "../parts/code_editor.js";
 import "../parts/versions.js";
+import "../parts/access.js";
 import "../parts/notebook.js";
 import "../parts/recordings.js";
 import { asked, confirmed, openDialog } from "../parts/dialog.js";
@@ -62,7 +63,7 @@ class System extends View {
 
   view() {
     if (status === null) return h("p", { class: "muted" }, t("connecting"));
-    const list = /** @type {[string, string][]} */ (["events", "log", "settings", "files", "users", "tokens", "backup", "recordings", "notebook", "machine"].map((tab) => [tab, t(`system.tab.${tab}`)]));
+    const list = /** @type {[string, string][]} */ (["events", "log", "settings", "files", "users", "tokens", "devices", "audit", "backup", "recordings", "notebook", "machine"].map((tab) => [tab, t(`system.tab.${tab}`)]));
     return [
       h("div", { class: "page-head", key: "head" }, h("h1", null, t("page.system"))),
       brokenFiles(),
@@ -87,6 +88,8 @@ class System extends View {
       case "files": return this.#files();
       case "users": return this.#userList();
       case "tokens": return this.#tokenList();
+      case "devices": return h("shoal-devices", { key: "devices" });
+      case "audit": return h("shoal-audit", { key: "audit" });
       case "backup": return this.#backup();
       case "recordings": return h("shoal-recordings", { key: "recordings" });
       case "notebook": return h("shoal-notebook", { key: "notebook" });
