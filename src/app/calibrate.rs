@@ -16,7 +16,7 @@ use crate::calibration::{
 use crate::config::read_text;
 use crate::files::{OutputKind, check_output, write_atomically};
 use crate::records::is_standard_output;
-use crate::runtime::now_iso;
+use crate::runtime::{now_iso, text_output};
 
 /// Options of [`calibrate`].
 #[derive(Clone, Debug)]
@@ -60,7 +60,7 @@ pub fn calibrate(options: &CalibrateOptions) -> anyhow::Result<ExitCode> {
         Ok((calibration, report)) => {
             let toml = calibration.to_toml();
             if prints {
-                std::io::stdout().lock().write_all(toml.as_bytes())?;
+                text_output().write_all(toml.as_bytes())?;
             } else {
                 write_atomically(&options.out, toml.as_bytes())
                     .with_context(|| cannot_be_written(options))?;
@@ -148,7 +148,7 @@ fn print_report(text: &str, prints_calibration: bool) {
     let _ = if prints_calibration {
         std::io::stderr().lock().write_all(text.as_bytes())
     } else {
-        std::io::stdout().lock().write_all(text.as_bytes())
+        text_output().write_all(text.as_bytes())
     };
 }
 

@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use crate::config::Problems;
-use crate::control::{CommandLine, PoolCommand, Rejection, Status};
+use crate::control::{CommandLine, PoolCommand, Reason, Rejection, Status};
 use crate::records::JsonLinesWriter;
 use crate::simulation::Simulation;
 use crate::site::{Applied, Editor, reasons};
@@ -133,6 +133,6 @@ pub fn species_of(simulation: &Simulation, id: u32) -> Option<String> {
 fn rejection(tick: u64, problems: &Problems) -> Rejection {
     Rejection {
         tick,
-        problems: reasons(problems),
+        problems: Reason::kept(&reasons(problems)),
     }
 }

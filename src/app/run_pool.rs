@@ -17,7 +17,7 @@ use super::live::{LiveConfig, LivePool, Meters, SetupBuilder};
 use super::panel_stage::{start_panel, visitor_counts};
 use crate::control::{Command, PictureStatus, Source, SourceKind, VisionCommand};
 use crate::panel::PanelOptions;
-use crate::records::{SessionConfig, SessionStart};
+use crate::records::{SessionConfig, SessionStart, StateLock};
 use crate::render::RenderSetup;
 use crate::runtime::{Backoff, DurationMeter, HangPolicy, StopFlag, Supervisor, print_message};
 use crate::screen::{
@@ -54,8 +54,21 @@ pub(super) struct RunOptions {
     pub(super) control_socket: Option<PathBuf>,
     /// The operator's panel; `None` does not serve it.
     pub(super) panel: Option<PanelOptions>,
+    /// The folder of what Shoal keeps itself.
+    pub(super) state: StateAccess,
     /// Number of times that a parent process has restarted this process; `None` without a parent process.
     pub(super) restarts: Option<u64>,
+}
+
+/// Whether this instance may write into the state folder.
+#[derive(Debug)]
+pub(super) enum StateAccess {
+    /// There is none: the built-in site.
+    None,
+    /// It may, for as long as this value exists.
+    Held(#[expect(dead_code, reason = "dropping it unlocks the folder")] StateLock),
+    /// Another instance does. This one keeps nothing.
+    HeldByOther,
 }
 
 /// The documents of a site. Changed files are applied while the pool runs.
@@ -119,6 +132,14 @@ pub(super) fn run_pool(options: RunOptions, stop: StopFlag) -> anyhow::Result<Ru
         ),
     });
     let mut live = LivePool::start_logged(options.config, session.as_ref(), stop)?;
+    let mut second = live.journal.fault("second_instance");
+    let is_second = matches!(options.state, StateAccess::HeldByOther);
+    if is_second {
+        live.keep_nothing();
+        second.raise(
+            &"another instance of Shoal uses the same state folder, so this one runs without panel, counts and recordings; end one",
+        );
+    }
     let statistics = Statistics {
         meters: live.meters.clone(),
         picture: Arc::clone(&live.picture_status),
@@ -150,10 +171,11 @@ pub(super) fn run_pool(options: RunOptions, stop: StopFlag) -> anyhow::Result<Ru
     };
     let shared = SharedWindows::new(windows.len(), Arc::clone(&live.screen));
     let counts = visitor_counts(options.documents.editor.site());
+    let panel = options.panel.filter(|_| !is_second);
     start_editing(&mut live, options.documents, handoff.clone(), &shared)?;
     #[cfg(unix)]
     start_control_socket(&mut live, options.control_socket)?;
-    if let Some(panel) = options.panel {
+    if let Some(panel) = panel {
         start_panel(&mut live, &panel, counts)?;
     }
     live.start_service()?;

@@ -4,6 +4,8 @@
 
 use std::borrow::Cow;
 
+use crate::runtime::is_hidden;
+
 /// Longest part of the user's text in a message, in characters.
 const SHOWN_CHARS_MAX: usize = 60;
 
@@ -50,12 +52,6 @@ pub(super) fn without_middle(text: String, chars_max: usize) -> String {
     }
     let part = |range: Option<&str>| range.unwrap_or("").to_owned();
     part(text.get(..head)) + " … " + &part(text.get(tail..))
-}
-
-/// Whether a character is not visible: controls, marks that change the direction of a text, and characters without width.
-pub(super) fn is_hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
 /// Returns the name of a character that looks like a space or like nothing; `None` for other characters.

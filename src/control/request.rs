@@ -148,6 +148,25 @@ pub struct Reason {
     pub message: String,
 }
 
+/// Longest text of a reason that is kept, in characters.
+const KEPT_CHARS_MAX: usize = 500;
+/// Largest number of reasons that are kept of one rejection.
+const KEPT_MAX: usize = 10;
+
+impl Reason {
+    /// Returns the first reasons with short texts, for lists that are kept: a client can send anything.
+    pub fn kept(reasons: &[Self]) -> Vec<Self> {
+        let short = |text: &str| -> String { text.chars().take(KEPT_CHARS_MAX).collect() };
+        let kept = reasons.iter().take(KEPT_MAX).map(|reason| Self {
+            file: short(&reason.file),
+            line: reason.line,
+            path: short(&reason.path),
+            message: short(&reason.message),
+        });
+        kept.collect()
+    }
+}
+
 impl std::fmt::Display for Reason {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let place = match (self.file.as_str(), self.line) {
@@ -168,6 +187,19 @@ impl std::fmt::Display for Reason {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn what_is_kept_of_a_rejection_is_bounded() {
+        let long = "x".repeat(1 << 20);
+        let reason = Reason {
+            file: long.clone(),
+            line: 1,
+            path: long.clone(),
+            message: long,
+        };
+        let kept = serde_json::to_string(&Reason::kept(&vec![reason; 100])).unwrap();
+        assert!(kept.len() < 20_000, "{}", kept.len());
+    }
 
     #[test]
     fn requests_and_replies_are_read_and_written_as_json() {

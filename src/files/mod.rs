@@ -3,12 +3,14 @@
 //!
 //! In: a path. Out: bytes, or a written file. Must not: know what a file contains.
 
+mod leftovers;
 mod names;
 mod operation;
 mod output;
 mod read;
 mod save;
 
+pub use leftovers::remove_leftovers;
 pub use names::{FileKind, document_name_problem, file_kind, is_conflict_copy, is_leftover_name};
 pub use output::{OutputKind, check_not_input, check_output, create_stream, output_target};
 pub use read::{open_file, read_file};

@@ -146,6 +146,14 @@ pub(super) fn temporary_path(path: &Path) -> io::Result<PathBuf> {
     Ok(folder_of(path).join(name))
 }
 
+/// Returns the number of the process that a temporary file belongs to; `None` for other files.
+pub(super) fn temporary_process(name: &str) -> Option<u32> {
+    let stem = name.strip_prefix('.')?.strip_suffix(".new")?;
+    let (_, process) = stem.rsplit_once('.')?;
+    let is_number = process.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| process.parse().ok()).flatten()
+}
+
 /// Whether data can be written one after the other to something of this type.
 fn is_stream(found: FileType) -> bool {
     #[cfg(unix)]

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::control::Journal;
 use crate::files::{append_private, read_file};
-use crate::runtime::{Fault, now_iso};
+use crate::runtime::{Fault, is_hidden, now_iso};
 
 /// Size after which a file is replaced by a new one, in bytes.
 const FILE_BYTES_MAX: u64 = 512 << 10;
@@ -161,12 +161,6 @@ impl Audit {
         entries.sort_by(|a, b| b.time.cmp(&a.time));
         Ok(entries)
     }
-}
-
-/// Whether a character does nothing but change how a text is shown.
-fn is_hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
 #[derive(Debug)]

@@ -24,4 +24,4 @@ pub use session::{
     SessionLog, SessionStart, TickLog, pool_hash, replay, start_session,
 };
 pub use site_archive::{finish_restore, site_files};
-pub use state_folder::{counts_file, state_folder};
+pub use state_folder::{StateLock, counts_file, lock_state, state_folder};

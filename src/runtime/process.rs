@@ -28,6 +28,9 @@ pub fn stop_on_signals() -> anyhow::Result<Arc<AtomicBool>> {
             signal_hook::flag::register_conditional_shutdown(signal, 1, Arc::clone(&was_asked))?;
             signal_hook::flag::register(signal, Arc::clone(&was_asked))?;
         }
+        // A file that reaches the limit of the process is an error of its write, which ends a recording and not the program.
+        #[cfg(unix)]
+        signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default())?;
         #[cfg(unix)]
         if !is_ignored(signal_hook::consts::SIGHUP) {
             signal_hook::flag::register(signal_hook::consts::SIGHUP, Arc::clone(&stop))?;

@@ -10,6 +10,8 @@ use crate::world::CommandedDirection;
 
 /// Maximum number of changes that can be undone. Older changes are dropped.
 const UNDO_MAX: usize = 2000;
+/// Largest size of all texts in the history, in bytes. Older changes are dropped; the last one stays.
+const BYTES_MAX: usize = 16 << 20;
 
 /// The state before or after a change, with all data that is needed to restore it.
 #[derive(Clone, Debug)]
@@ -27,7 +29,19 @@ pub(super) struct HistoryStep {
     pub(super) after: EditState,
 }
 
+impl EditState {
+    fn bytes(&self) -> usize {
+        let texts = self.texts.values().flatten().map(String::len);
+        // A director and its changes are a few hundred bytes.
+        texts.sum::<usize>() + 512
+    }
+}
+
 impl HistoryStep {
+    fn bytes(&self) -> usize {
+        self.before.bytes() + self.after.bytes()
+    }
+
     /// Whether the change concerns the documents.
     pub(super) fn changes_texts(&self) -> bool {
         self.before.texts != self.after.texts
@@ -80,7 +94,13 @@ impl History {
     pub(super) fn push(&mut self, step: HistoryStep) {
         self.redo.clear();
         self.undo.push(step);
-        let surplus = self.undo.len().saturating_sub(UNDO_MAX);
+        let mut bytes = 0;
+        let kept = self.undo.iter().rev().take_while(|step| {
+            bytes += step.bytes();
+            bytes <= BYTES_MAX
+        });
+        let kept = kept.count().clamp(1, UNDO_MAX);
+        let surplus = self.undo.len().saturating_sub(kept);
         self.undo.drain(..surplus);
     }
 
@@ -115,5 +135,43 @@ impl History {
             Direction::Undo => self.undo.push(step),
             Direction::Redo => self.redo.push(step),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A fixed bug: 2,000 changes of a long text took gigabytes.
+    #[test]
+    fn the_history_is_bounded_by_its_size() {
+        let state = |text: &str| EditState {
+            texts: [(DocumentName::Site, Some(text.to_owned()))].into(),
+            director: CommandedDirection::default(),
+            changes: Vec::new(),
+            added: Vec::new(),
+        };
+        let mut history = History::default();
+        let long = "x".repeat(900_000);
+        for _ in 0..50 {
+            history.push(HistoryStep {
+                before: state(&long),
+                after: state("short"),
+            });
+        }
+        assert_eq!(history.depths(), (BYTES_MAX / 901_100, 0));
+        history.push(HistoryStep {
+            before: state(&"x".repeat(BYTES_MAX)),
+            after: state("short"),
+        });
+        // The last change can always be undone.
+        assert_eq!(history.depths(), (1, 0));
+        for _ in 0..UNDO_MAX + 10 {
+            history.push(HistoryStep {
+                before: state("a"),
+                after: state("b"),
+            });
+        }
+        assert_eq!(history.depths(), (UNDO_MAX, 0));
     }
 }

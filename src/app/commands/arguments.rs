@@ -1,8 +1,10 @@
 //! Arguments that several commands share, and the parsers of their values.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::{OsStringValueParser, TypedValueParser as _};
 
 use crate::camera::SourceSpec;
 use crate::life::VisitorProgram;
@@ -13,7 +15,7 @@ use crate::world::{OverlayLayer, OverlayLayers};
 #[derive(Debug, Args)]
 pub(super) struct SiteArguments {
     /// Site file; default: the built-in demo site
-    #[arg(value_name = "SITE.toml", value_parser = site_file)]
+    #[arg(value_name = "SITE.toml", value_parser = OsStringValueParser::new().try_map(site_file))]
     pub(super) site: Option<PathBuf>,
 }
 
@@ -182,8 +184,12 @@ pub(super) fn seconds(text: &str) -> Result<f64, String> {
     }
 }
 
-fn site_file(text: &str) -> Result<PathBuf, String> {
-    if SourceSpec::parse(text).is_ok() {
+fn site_file(text: OsString) -> Result<PathBuf, String> {
+    // The name of a file need not be Unicode.
+    if text
+        .to_str()
+        .is_some_and(|text| SourceSpec::parse(text).is_ok())
+    {
         return Err(
             "this is a camera source, not a site file; put it behind --camera of run, demo or track"
                 .to_owned(),

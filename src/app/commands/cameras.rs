@@ -12,7 +12,7 @@ use crate::camera::{
     CameraDescription, CameraList, ControlDescription, FormatDescription, WorkerCommand,
     list_cameras,
 };
-use crate::runtime::print_message;
+use crate::runtime::{print_message, text_output};
 
 /// Longest time that a camera may take to answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
@@ -48,7 +48,7 @@ pub(in crate::app) fn cameras(arguments: &CamerasArguments) -> anyhow::Result<Ex
     } else {
         table(&listing)
     };
-    let written = std::io::stdout().lock().write_all(text.as_bytes());
+    let written = text_output().write_all(text.as_bytes());
     written.context("standard output cannot be written")?;
     Ok(ExitCode::from(u8::from(listing.cameras.is_empty())))
 }

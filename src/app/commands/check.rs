@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::arguments::SiteArguments;
+use crate::runtime::text_output;
 use crate::site;
 
 /// `shoal check`.
@@ -24,7 +25,7 @@ pub(in crate::app) struct CheckArguments {
 /// When standard output cannot be written.
 pub(in crate::app) fn check(arguments: &CheckArguments) -> anyhow::Result<ExitCode> {
     let report = site::check_report(arguments.site.site.as_deref());
-    let mut out = std::io::stdout().lock();
+    let mut out = text_output();
     if arguments.json {
         writeln!(out, "{}", serde_json::to_string_pretty(&report)?)?;
     } else {

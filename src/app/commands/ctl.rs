@@ -10,7 +10,7 @@ use clap::{Args, Subcommand};
 use crate::app::ctl::{CtlAnswer, CtlClient, CtlRequest, find_instance, status_text};
 use crate::control::{Command, Outcome, ScheduleStep, ShowCommand, ShowState, UpkeepCommand};
 use crate::records::{JsonLinesReader, is_standard_stream};
-use crate::runtime::print_message;
+use crate::runtime::{print_message, text_output};
 
 /// Exit code of `ctl status` if a fault is active or a stage does not work.
 const EXIT_UNHEALTHY: u8 = 3;
@@ -227,7 +227,7 @@ fn events(client: &mut CtlClient, after: u64, follow: bool) -> anyhow::Result<Ex
 }
 
 fn print_line(text: &str) -> anyhow::Result<()> {
-    let mut out = std::io::stdout().lock();
+    let mut out = text_output();
     writeln!(out, "{text}")?;
     Ok(out.flush()?)
 }

@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::arguments::{SiteArguments, seconds, size_px};
 use crate::app::demo_video::{self, DemoOptions, render_demo};
-use crate::app::run_pool::{DisplayOptions, Documents, RunOptions, run_pool};
+use crate::app::run_pool::{DisplayOptions, Documents, RunOptions, StateAccess, run_pool};
 use crate::app::site_setup::{
     camera_source, first_output_setup, live_config, load_site, load_watched_documents,
     render_setup, simulation, tracker_config, window_settings,
@@ -65,6 +65,7 @@ fn demo_in_window(arguments: DemoArguments) -> anyhow::Result<()> {
     let watched = load_watched_documents(arguments.site.site, None)?;
     let site = Site::clone(watched.editor.site());
     let options = RunOptions {
+        state: StateAccess::None,
         config: live_config(
             &site,
             arguments.camera,

@@ -12,7 +12,7 @@ use crate::app::site_setup::load_documents;
 use crate::control::DocumentName;
 use crate::life::VisitorProgram;
 use crate::records::JsonLinesWriter;
-use crate::runtime::stop_on_signals;
+use crate::runtime::{stop_on_signals, text_output};
 use crate::site::{self, Editor};
 
 /// `shoal life`.
@@ -94,7 +94,7 @@ pub(in crate::app) fn life(arguments: &LifeArguments) -> anyhow::Result<ExitCode
         }
         lines.finish()?;
     }
-    let mut out = std::io::stdout().lock();
+    let mut out = text_output();
     if arguments.reports {
         for report in survey.reports() {
             writeln!(out, "{report}")?;

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 
+use crate::runtime::text_output;
 use crate::screen::list_monitors;
 
 pub(in crate::app) fn monitors() -> anyhow::Result<ExitCode> {
@@ -13,7 +14,7 @@ pub(in crate::app) fn monitors() -> anyhow::Result<ExitCode> {
         text += &serde_json::to_string(&monitor)?;
         text.push('\n');
     }
-    let written = std::io::stdout().lock().write_all(text.as_bytes());
+    let written = text_output().write_all(text.as_bytes());
     written.context("standard output cannot be written")?;
     Ok(ExitCode::SUCCESS)
 }

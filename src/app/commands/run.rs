@@ -1,18 +1,19 @@
 //! `shoal run`.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
 
 use super::arguments::{CAMERA_HELP, OverlayArguments, SiteArguments, seconds};
 use crate::app::panel_stage::panel_options;
-use crate::app::run_pool::{DisplayOptions, Documents, RunEnd, RunOptions, run_pool};
+use crate::app::run_pool::{DisplayOptions, Documents, RunEnd, RunOptions, StateAccess, run_pool};
 use crate::app::site_setup::{live_config, load_watched_documents, render_setup, window_settings};
 use crate::camera::{AtEnd, MAX_RECORDING_SECS};
+use crate::files::remove_leftovers;
 use crate::panel::Listen;
-use crate::records::RecordConfig;
+use crate::records::{RecordConfig, StateLock, finish_restore, lock_state, state_folder};
 use crate::render::RenderSetup;
 use crate::runtime::{EXIT_NO_WINDOW, end_with_parent, run_child, stop_on_signals};
 use crate::site::Site;
@@ -86,6 +87,22 @@ fn record_secs(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Locks the state folder of a site, finishes what an earlier run left there, and removes its temporary files. `None` if another
+/// instance uses the folder.
+fn prepare_folders(site: &Path) -> Option<StateLock> {
+    let folder = site.parent().unwrap_or(Path::new(""));
+    let state = state_folder(folder);
+    let lock = lock_state(&state)?;
+    finish_restore(site, &state);
+    for name in ["", "scenes", "species", "models"] {
+        let part = folder.join(name);
+        remove_leftovers(&part.join(".generations"));
+        remove_leftovers(&part.join("."));
+    }
+    remove_leftovers(&state);
+    Some(lock)
+}
+
 pub(in crate::app) fn run(arguments: RunArguments, words: &[OsString]) -> anyhow::Result<ExitCode> {
     let stop = stop_on_signals()?;
     match arguments.child_restarts {
@@ -101,6 +118,7 @@ pub(in crate::app) fn run(arguments: RunArguments, words: &[OsString]) -> anyhow
         None if arguments.headless => {}
         None => return run_child(&std::env::current_exe()?, words, &stop),
     }
+    let state = (arguments.site.site.as_deref()).map(prepare_folders);
     let watched = load_watched_documents(arguments.site.site, arguments.scene.as_deref())?;
     let site = Site::clone(watched.editor.site());
     // After a crash there is no new recording, so the recording from before the crash is not overwritten.
@@ -152,6 +170,9 @@ pub(in crate::app) fn run(arguments: RunArguments, words: &[OsString]) -> anyhow
         #[cfg(unix)]
         control_socket: arguments.control_socket,
         panel: Some(panel),
+        state: state.map_or(StateAccess::None, |state| {
+            state.map_or(StateAccess::HeldByOther, StateAccess::Held)
+        }),
         restarts: arguments.child_restarts,
     };
     Ok(match run_pool(options, stop)? {

@@ -6,11 +6,11 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::Args;
-use jiff::Timestamp;
 use jiff::civil::Date;
 
 use crate::control::{PlanSource, PreviewDay};
 use crate::operation::SchedulePlan;
+use crate::runtime::{now, text_output};
 use crate::site;
 
 /// `shoal schedule`.
@@ -37,10 +37,10 @@ pub(in crate::app) fn schedule(arguments: &ScheduleArguments) -> anyhow::Result<
     let plan = compiled.map_err(|problems| anyhow::anyhow!("schedule: {problems:?}"))?;
     let from = match arguments.from {
         Some(date) => plan.noon_of(date).context("--from is too far away")?,
-        None => Timestamp::now(),
+        None => now(),
     };
     let days = plan.preview(from, arguments.days);
-    let mut out = std::io::stdout().lock();
+    let mut out = text_output();
     if arguments.json {
         writeln!(out, "{}", serde_json::to_string_pretty(&days)?)?;
         return Ok(ExitCode::SUCCESS);

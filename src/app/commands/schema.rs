@@ -3,10 +3,11 @@
 use std::io::Write;
 use std::process::ExitCode;
 
+use crate::runtime::text_output;
 use crate::site;
 
 pub(in crate::app) fn schema() -> anyhow::Result<ExitCode> {
     let text = serde_json::to_string_pretty(&site::schemas())?;
-    writeln!(std::io::stdout().lock(), "{text}")?;
+    writeln!(text_output(), "{text}")?;
     Ok(ExitCode::SUCCESS)
 }

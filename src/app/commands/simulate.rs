@@ -15,7 +15,7 @@ use crate::app::site_setup::{load_documents, load_site};
 use crate::files::{OutputKind, check_output, save_file};
 use crate::records::is_standard_output;
 use crate::records::{ReplayOptions, replay};
-use crate::runtime::{print_message, stop_on_signals};
+use crate::runtime::{print_message, stop_on_signals, text_output};
 use crate::simulation::SimulationParams;
 use crate::site::Site;
 
@@ -139,7 +139,7 @@ pub(in crate::app) fn simulate(arguments: SimulateArguments) -> anyhow::Result<E
         if prints_lines {
             print_message(&report.to_string());
         } else {
-            write!(std::io::stdout().lock(), "{report}")?;
+            write!(text_output(), "{report}")?;
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -14,6 +14,7 @@ use crate::operation::{
     CellTotal, CountStore, CountSums, CsvOptions, group_intervals, write_counts_csv,
 };
 use crate::records::counts_file;
+use crate::runtime::{now, text_output};
 use crate::site;
 
 /// `shoal visitors`.
@@ -55,7 +56,7 @@ pub(in crate::app) fn visitors(arguments: &VisitorsArguments) -> anyhow::Result<
         "" => TimeZone::system(),
         name => TimeZone::get(name)?,
     };
-    let today = zone.to_datetime(Timestamp::now()).date();
+    let today = zone.to_datetime(now()).date();
     let from = arguments.from.unwrap_or(today.saturating_sub(7.days()));
     let to = arguments.to.unwrap_or(today);
     let midnight = |date: Date| -> anyhow::Result<i64> {
@@ -67,7 +68,7 @@ pub(in crate::app) fn visitors(arguments: &VisitorsArguments) -> anyhow::Result<
     };
     let (begin, end) = (midnight(from)?, midnight(to.saturating_add(1.day()))?);
     let store = CountStore::open_to_read(&path)?;
-    let mut out = std::io::stdout().lock();
+    let mut out = text_output();
     if arguments.map {
         CellTotal::write_csv(&store.cells(begin, end)?, &mut out)?;
         return Ok(ExitCode::SUCCESS);

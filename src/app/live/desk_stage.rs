@@ -15,7 +15,7 @@ use parking_lot::Mutex;
 use crate::app::desk::Desk;
 use crate::control::{
     Board, CalibrationStatus, Command, DeskEvent, DocumentsPage, EditorStep, EventKind, Incoming,
-    Journal, Outcome, PoolCommand, ShowCommand, Source, SourceKind, StageReport, Status,
+    Journal, Outcome, PoolCommand, Reason, ShowCommand, Source, SourceKind, StageReport, Status,
     UpkeepCommand, VisionCommand,
 };
 use crate::operation::{AlertBoard, ScheduleBoard};
@@ -245,7 +245,7 @@ impl DeskStage {
                     source: source.clone(),
                     command: name,
                     summary,
-                    problems: problems.clone(),
+                    problems: Reason::kept(problems),
                 }
             }
         };

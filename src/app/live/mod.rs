@@ -52,8 +52,8 @@ use crate::operation::{
 };
 use crate::panel::LiveViews;
 use crate::records::{
-    DocumentsCopy, RecordConfig, RecordingDeck, RecordingsFolder, SessionConfig, SessionEnds,
-    SessionLog, counts_file, start_deck, start_session, state_folder,
+    DocumentsCopy, RecordConfig, RecordingDeck, RecordingsFolder, SessionConfig, SessionLog,
+    counts_file, start_deck, start_session, state_folder,
 };
 use crate::render::{CalibrationPattern, RenderSetup};
 use crate::runtime::{HangPolicy, Latest, Pulse, StopFlag, Supervisor, print_message};
@@ -136,6 +136,8 @@ pub struct LivePool {
     pub screen: Arc<ScreenBoard>,
     show: ShowControl,
     deck: Arc<RecordingDeck>,
+    /// Whether counts and recordings may be written.
+    keeps_state: bool,
     /// The visitors on the surface, from the vision stage to the counting stage.
     visitors: Arc<Latest<Vec<Visitor>>>,
     desk: Option<DeskEnds>,
@@ -183,10 +185,10 @@ impl LivePool {
         let meters = Meters::default();
         let (client, events, board) = desk_queue();
         let journal = Journal::new(Arc::clone(&board));
-        let session = match session {
-            Some(session) => start_session(&mut supervisor, session, (&client, &journal))?,
-            None => SessionEnds::default(),
-        };
+        let session = session
+            .map(|session| start_session(&mut supervisor, session, (&client, &journal)))
+            .transpose()?
+            .unwrap_or_default();
         let notices = NoticeBoard::default();
         let views = live_views();
         let show = ShowControl::default();
@@ -260,6 +262,7 @@ impl LivePool {
             screen: Arc::default(),
             show,
             deck,
+            keeps_state: true,
             visitors,
             desk: Some(DeskEnds {
                 events,
@@ -277,6 +280,11 @@ impl LivePool {
             snapshots,
             pattern,
         })
+    }
+
+    /// Writes no counts and no recordings, because another instance uses their folder.
+    pub fn keep_nothing(&mut self) {
+        self.keeps_state = false;
     }
 
     /// Starts the desk, which applies commands to the documents, the pool and the render setup, and publishes the status. It
@@ -313,7 +321,7 @@ impl LivePool {
             deck: Arc::clone(&self.deck),
             journal: self.journal.clone(),
         });
-        if let Some(site) = site {
+        if let Some(site) = site.filter(|_| self.keeps_state) {
             let folder = state_folder(site.parent().unwrap_or(Path::new("")));
             self.deck.set_folder(RecordingsFolder::new(&folder));
         }
@@ -384,7 +392,7 @@ impl LivePool {
         site: &Site,
         schedule: &Arc<ScheduleBoard>,
     ) -> anyhow::Result<Arc<VisitorBoard>> {
-        let file = site.file.counting.on.then(|| CountFile {
+        let file = (site.file.counting.on && self.keeps_state).then(|| CountFile {
             path: counts_file(site),
             keep_days: site.file.counting.keep_days,
         });

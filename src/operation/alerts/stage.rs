@@ -9,7 +9,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use jiff::Timestamp;
 use parking_lot::Mutex;
 use serde::Serialize;
 
@@ -18,7 +17,7 @@ use super::params::{AlertParams, QuietHours};
 use crate::control::{Board, Journal};
 use crate::operation::hours::ScheduleBoard;
 use crate::operation::site_program::SiteProgram;
-use crate::runtime::{FaultStatus, Heartbeat};
+use crate::runtime::{FaultStatus, Heartbeat, now, now_iso};
 
 /// Time between two looks at the status.
 const STEP_INTERVAL: Duration = Duration::from_secs(1);
@@ -114,7 +113,7 @@ impl AlertStage {
         if self.alerts.params.lock().quiet == QuietHours::default() {
             return false;
         }
-        let time = (self.schedule.zone()).to_datetime(Timestamp::now()).time();
+        let time = (self.schedule.zone()).to_datetime(now()).time();
         let minutes =
             u16::from(time.hour().unsigned_abs()) * 60 + u16::from(time.minute().unsigned_abs());
         self.alerts.params.lock().quiet.contains(minutes)
@@ -152,7 +151,7 @@ impl AlertStage {
             let message = Message {
                 alert: &alert,
                 site,
-                time: Timestamp::now().to_string(),
+                time: now_iso(),
             };
             let text = serde_json::to_string(&message).unwrap_or_default();
             if self.program.call(command, None, &text, now) {

@@ -18,7 +18,7 @@ use crate::control::{EventKind, Journal, TrackStatus, VisitorStatus};
 use crate::geometry::Visitor;
 use crate::operation::hours::{EARLIEST_SECS, ScheduleBoard};
 use crate::operation::show::ShowControl;
-use crate::runtime::{Heartbeat, Latest};
+use crate::runtime::{Heartbeat, Latest, now};
 
 /// Time between two samples of the visitors.
 const SAMPLE_INTERVAL: Duration = Duration::from_millis(250);
@@ -65,9 +65,9 @@ impl CountingStage {
     pub fn run(&mut self, heartbeat: &Heartbeat) {
         let mut counting = Counting::new(&self.links, self.file.clone());
         while heartbeat.sleep(SAMPLE_INTERVAL) {
-            counting.step(Timestamp::now(), Instant::now());
+            counting.step(now(), Instant::now());
         }
-        counting.end(Timestamp::now());
+        counting.end(now());
     }
 }
 
@@ -252,7 +252,7 @@ mod tests {
         let links = CountingLinks::default();
         let mut first = Counting::new(&links, Some(file(&folder)));
         steps(&mut first, 0..5, |_| vec![1, 2]);
-        first.end(Timestamp::now());
+        first.end(now());
         let mut second = Counting::new(&links, Some(file(&folder)));
         steps(&mut second, 60..63, |_| vec![3]);
         assert_eq!(links.board.read().1.today, 3);

@@ -18,6 +18,8 @@ const DAY_MINUTES: u16 = 24 * 60;
 const ITEMS_MAX: usize = 400;
 /// Largest number of dates in a row in one item.
 const DATES_MAX: i32 = 400;
+/// Longest name of a date, in characters.
+const NAME_CHARS_MAX: usize = 200;
 
 /// A compiled plan.
 #[derive(Clone, Debug)]
@@ -254,8 +256,16 @@ impl Calendar {
         limit(items.len(), self.list, problems);
         for (index, item) in items.iter().enumerate().take(ITEMS_MAX) {
             let path = format!("{}[{index}]", self.list);
+            // Every date of the item gets a copy of the name.
+            let is_short = item.name.chars().count() <= NAME_CHARS_MAX;
+            if !is_short {
+                problems.push((
+                    format!("{path}.name"),
+                    format!("a name has at most {NAME_CHARS_MAX} characters"),
+                ));
+            }
             let named = NamedHours {
-                name: item.name.clone(),
+                name: item.name.chars().take(NAME_CHARS_MAX).collect(),
                 hours: hours(&item.hours, &path, problems),
                 path: path.clone(),
             };

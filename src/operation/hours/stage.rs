@@ -21,7 +21,7 @@ use crate::control::{
 };
 use crate::operation::show::ShowControl;
 use crate::operation::site_program::SiteProgram;
-use crate::runtime::Heartbeat;
+use crate::runtime::{Heartbeat, now};
 
 /// Time between two looks at the clock. The largest delay of a planned change.
 const STEP_INTERVAL: Duration = Duration::from_millis(250);
@@ -148,13 +148,13 @@ impl ScheduleStage {
     /// Applies the schedule until the program ends.
     pub fn run(&mut self, heartbeat: &Heartbeat) {
         while heartbeat.sleep(STEP_INTERVAL) {
-            self.step_and_switch(Timestamp::now(), Instant::now());
+            self.step_and_switch(now(), Instant::now());
         }
     }
 
     /// Applies the state of this moment, but does not switch the projectors, which can take long.
     pub fn step(&mut self) {
-        self.step_at(Timestamp::now(), Instant::now());
+        self.step_at(now(), Instant::now());
     }
 
     fn step_and_switch(&mut self, time: Timestamp, now: Instant) {

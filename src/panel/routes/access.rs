@@ -80,7 +80,7 @@ fn session_answer(
     panel: &Panel,
     caller: &Caller,
     begun: &LoggedIn,
-    unsaved: Option<String>,
+    unsaved: Option<&str>,
 ) -> Response {
     let device = begun.device.as_deref();
     let known = device.or(caller.device.as_deref());
@@ -187,7 +187,7 @@ pub(super) async fn setup(
     panel.audit.add(AuditEvent::Setup, &user, &address, "");
     let begun = begin_session(&panel, &caller, &proof, false)?;
     let unsaved = panel.save().await;
-    Ok(session_answer(&panel, &caller, &begun, unsaved))
+    Ok(session_answer(&panel, &caller, &begun, unsaved.as_deref()))
 }
 
 #[derive(Deserialize)]
@@ -427,5 +427,5 @@ pub(super) async fn change_password(
     panel.note(&caller, AuditEvent::PasswordChanged, &user);
     let begun = begin_session(&panel, &caller, &new_proof, false)?;
     let unsaved = panel.save().await;
-    Ok(session_answer(&panel, &caller, &begun, unsaved))
+    Ok(session_answer(&panel, &caller, &begun, unsaved.as_deref()))
 }

@@ -19,6 +19,7 @@ use super::super::state::{Panel, run_blocking};
 use crate::operation::{
     CountInterval, CountStore, CsvOptions, DWELL_LIMITS_SECS, group_intervals, write_counts_csv,
 };
+use crate::runtime::now;
 
 /// Time before `to` that is shown if `from` is absent: a week, in seconds.
 const DEFAULT_SECS: i64 = 7 * 86_400;
@@ -86,7 +87,7 @@ pub(super) async fn analytics(
     let zone = TimeZone::get(&name).unwrap_or_else(|_| TimeZone::system());
     let to = match query.to.as_deref() {
         Some(text) => time_of(text, &zone)?,
-        None => Timestamp::now().as_second(),
+        None => now().as_second(),
     };
     let from = match query.from.as_deref() {
         Some(text) => time_of(text, &zone)?,
