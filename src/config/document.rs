@@ -311,13 +311,17 @@ mod tests {
         assert_eq!(value.water.depth_m, 2.0);
         assert_eq!(value.ducks, 4);
         assert_eq!(value.stones, [Stone::Round { radius_m: 1.0 }, Stone::Flat]);
-        assert_eq!(spans.locate("water.depth_m"), (5, 11));
-        assert_eq!(spans.locate("water.absent"), (4, 2));
-        assert_eq!(spans.locate("stones[0].radius_m"), (10, 12));
-        assert_eq!(spans.locate("stones.1.shape"), (12, 9));
-        assert_eq!(spans.locate("stones[1]").0, 11);
-        assert_eq!(spans.locate("at_m[1]"), (3, 12));
-        assert_eq!(spans.locate("nothing"), (1, 1));
+        let place = |path| {
+            let problem = spans.problem(path, "");
+            (problem.line, problem.column)
+        };
+        assert_eq!(place("water.depth_m"), (5, 11));
+        assert_eq!(place("water.absent"), (4, 2));
+        assert_eq!(place("stones[0].radius_m"), (10, 12));
+        assert_eq!(place("stones.1.shape"), (12, 9));
+        assert_eq!(place("stones[1]").0, 11);
+        assert_eq!(place("at_m[1]"), (3, 12));
+        assert_eq!(place("nothing"), (1, 1));
         assert!(spans.is_written("ducks") && !spans.is_written("deep"));
         assert_eq!(pond("").unwrap().0, Pond::default());
     }

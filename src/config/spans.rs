@@ -104,13 +104,6 @@ impl Spans {
         span.start >= LEVEL_BYTES
     }
 
-    /// Returns line and column, counted from 1, of the value at a path (`needs[0].name` or `needs.0.name`). If the
-    /// value is not in the text, returns the position of its nearest parent in the text, or (1, 1) if there is none.
-    pub fn locate(&self, path: &str) -> (usize, usize) {
-        let (_, line, column) = self.place(self.nearest(path));
-        (line, column)
-    }
-
     /// Returns the byte range of the value at a path, or of its nearest parent that is in a text.
     fn nearest(&self, path: &str) -> Option<&Range<usize>> {
         let path = path.replace('[', ".").replace(']', "");
@@ -140,7 +133,8 @@ impl Spans {
             .contains_key(&path.replace('[', ".").replace(']', ""))
     }
 
-    /// Creates a problem with the position of the value at a path.
+    /// Creates a problem with the position of the value at a path (`needs[0].name` or `needs.0.name`). If the value is not in the
+    /// text, the position is that of its nearest parent in the text, or (1, 1) if there is none.
     pub fn problem(&self, path: &str, message: impl Into<String>) -> Problem {
         let (file, line, column) = self.place(self.nearest(path));
         Problem::at(file, (line, column), path, message)

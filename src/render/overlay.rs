@@ -97,11 +97,6 @@ impl Overlay {
         self.line_m = 0.004 * surface.width_m;
     }
 
-    /// Sets the width of the following lines.
-    pub fn set_line_width(&mut self, line_m: f32) {
-        self.line_m = line_m;
-    }
-
     /// Adds a straight line.
     pub fn line(&mut self, from: Vec2, to: Vec2, color: [f32; 4]) {
         if !(from.is_finite() && to.is_finite()) {

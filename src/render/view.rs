@@ -40,11 +40,6 @@ impl View {
         floor / (2.0 * self.surface.half_extent_m()) + 0.5
     }
 
-    /// Position of a world point in the picture, as shares of its width and height.
-    pub fn picture_from_world(&self, world: Vec3) -> Vec2 {
-        self.picture_from_floor(self.surface.floor_from_world(world))
-    }
-
     /// Position of a floor point on the output, in pixels; pixel (i, j) covers i..i+1 × j..j+1.
     pub fn pixel_from_floor(&self, floor: Vec2) -> Vec2 {
         let picture = self.picture_from_floor(floor).as_dvec2();

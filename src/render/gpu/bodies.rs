@@ -9,7 +9,7 @@ use super::body_targets::BODIES;
 use super::costs;
 use super::device::Gpu;
 use super::meshes::{Mesh, Meshes};
-use super::pipeline::{Constant, FLAT, LAYERS, LIST, OVER, PipelineDescription, SAMPLER};
+use super::pipeline::{Constant, Draws, FLAT, LAYERS, LIST, OVER, PipelineDescription, SAMPLER};
 use super::pipeline::{at_once, bind_group, flag, layout, surface_constant};
 use super::samplers::Samplers;
 use super::textures::GrowingBuffer;
@@ -60,7 +60,9 @@ impl BodyPipelines {
                 bind_groups: &[scene, &inputs],
                 vertex: (vertex, Some(vertex_layouts::MODEL.per_vertex())),
                 fragment: (fragment, BODIES, blend),
-                body_samples: Some(kind.samples),
+                draws: Draws::Bodies {
+                    samples: kind.samples,
+                },
                 constants: &constants,
             }
             .compile(device)

@@ -24,11 +24,6 @@ pub struct Gpu {
     first_error: Arc<Mutex<Option<String>>>,
 }
 
-/// Returns the number of bytes per row in a buffer to which a texture of this width is copied.
-pub(super) fn padded_row(width_px: u32) -> u32 {
-    (width_px * 4).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT)
-}
-
 /// Returns whether an adapter has what the water needs: compute shaders, and textures of half floats in which it can add up light
 /// with several samples.
 fn can_compute_water(adapter: &wgpu::Adapter) -> bool {
@@ -191,54 +186,5 @@ impl Gpu {
         };
         waited.map_err(|error| RenderError::Device(error.to_string()))?;
         self.check()
-    }
-
-    /// Copies a texture into `rgba`: rows from the top, 4 bytes per pixel. Uses `through` as a buffer for the transfer.
-    pub(super) fn read(
-        &self,
-        texture: &wgpu::Texture,
-        through: &wgpu::Buffer,
-        size: [u32; 2],
-        rgba: &mut Vec<u8>,
-    ) -> Result<(), RenderError> {
-        let padded = padded_row(size[0]);
-        let mut encoder = self
-            .device
-            .create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-        encoder.copy_texture_to_buffer(
-            texture.as_image_copy(),
-            wgpu::TexelCopyBufferInfo {
-                buffer: through,
-                layout: wgpu::TexelCopyBufferLayout {
-                    offset: 0,
-                    bytes_per_row: Some(padded),
-                    rows_per_image: None,
-                },
-            },
-            wgpu::Extent3d {
-                width: size[0],
-                height: size[1],
-                depth_or_array_layers: 1,
-            },
-        );
-        self.queue.submit([encoder.finish()]);
-        let slice = through.slice(..);
-        let failed = Arc::clone(&self.first_error);
-        slice.map_async(wgpu::MapMode::Read, move |outcome| {
-            if let Err(error) = outcome {
-                failed.lock().get_or_insert_with(|| error.to_string());
-            }
-        });
-        self.wait()?;
-        let mapped = slice
-            .get_mapped_range()
-            .map_err(|error| RenderError::Device(error.to_string()))?;
-        rgba.clear();
-        for row in mapped.chunks_exact(padded as usize).take(size[1] as usize) {
-            rgba.extend_from_slice(row.get(..size[0] as usize * 4).unwrap_or_default());
-        }
-        drop(mapped);
-        through.unmap();
-        Ok(())
     }
 }

@@ -1,23 +1,18 @@
 //! The input of the flash limiter. A picture is divided into cells. After every picture, the GPU computes the mean color of
 //! each cell. The colors are read back before the next picture is drawn.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-
-use wgpu::{BufferUsages, LoadOp, TextureUsages};
+use wgpu::TextureUsages;
 
 use super::device::Gpu;
 use super::finished::FINISHED;
-use super::pass::begin;
-use super::pipeline::{FLAT, PipelineDescription, SAMPLER, bind_group, layout};
+use super::pass::fill;
+use super::pipeline::{Draws, FLAT, PipelineDescription, SAMPLER, bind_group, layout};
+use super::readback::Readback;
 use super::samplers::Samplers;
-use super::textures::{buffer, texture_2d};
+use super::textures::{texture_2d, view};
 use crate::render::color::linear_from_srgb;
 use crate::render::error::RenderError;
 use crate::render::flash::{CELLS, FlashState};
-
-/// Bytes per row of the buffer to which the cells are copied.
-const ROW: u32 = wgpu::COPY_BYTES_PER_ROW_ALIGNMENT;
 
 /// The pipeline that computes the mean color of each cell.
 #[derive(Clone)]
@@ -35,7 +30,7 @@ impl CellMeansPipeline {
             bind_groups: &[scene, &inputs],
             vertex: ("full_target", None),
             fragment: ("cell_mean", FINISHED, None),
-            body_samples: None,
+            draws: Draws::Triangles,
             constants: &[],
         };
         Self {
@@ -50,10 +45,9 @@ pub(super) struct FlashReadback {
     texture: wgpu::Texture,
     view: wgpu::TextureView,
     group: wgpu::BindGroup,
-    buffer: wgpu::Buffer,
-    /// Time of the picture whose cell colors are being read back; `None` if there is no such picture.
-    requested_secs: Option<f64>,
-    arrived: Arc<AtomicBool>,
+    readback: Readback,
+    /// Time of the picture whose cell colors are being read back.
+    requested_secs: f64,
     pub(super) state: FlashState,
 }
 
@@ -72,17 +66,11 @@ impl FlashReadback {
             wgpu::BindingResource::Sampler(&samplers.flat),
         ];
         Self {
-            view: texture.create_view(&wgpu::TextureViewDescriptor::default()),
+            view: view(&texture),
             texture,
             group: bind_group(device, &pipeline.inputs, &inputs),
-            buffer: buffer(
-                device,
-                "cell means readback",
-                BufferUsages::MAP_READ | BufferUsages::COPY_DST,
-                u64::from(ROW * CELLS[1]),
-            ),
-            requested_secs: None,
-            arrived: Arc::default(),
+            readback: Readback::new(device, CELLS),
+            requested_secs: 0.0,
             state: FlashState::default(),
         }
     }
@@ -94,75 +82,37 @@ impl FlashReadback {
         pipeline: &CellMeansPipeline,
         scene: &wgpu::BindGroup,
     ) {
-        {
-            let clear = LoadOp::Clear(wgpu::Color::BLACK);
-            let mut pass = begin(encoder, "cell means", &self.view, clear);
-            pass.set_pipeline(&pipeline.means);
-            pass.set_bind_group(0, scene, &[]);
-            pass.set_bind_group(1, &self.group, &[]);
-            pass.draw(0..3, 0..1);
-        }
-        encoder.copy_texture_to_buffer(
-            self.texture.as_image_copy(),
-            wgpu::TexelCopyBufferInfo {
-                buffer: &self.buffer,
-                layout: wgpu::TexelCopyBufferLayout {
-                    offset: 0,
-                    bytes_per_row: Some(ROW),
-                    rows_per_image: None,
-                },
-            },
-            wgpu::Extent3d {
-                width: CELLS[0],
-                height: CELLS[1],
-                depth_or_array_layers: 1,
-            },
-        );
+        let target = ("cell means", &self.view);
+        fill(encoder, target, &pipeline.means, [scene, &self.group]);
+        self.readback.copy(encoder, &self.texture);
     }
 
-    /// Starts to read the buffer. Must be called after the copy was submitted.
+    /// Starts to read the cell colors of the picture at a time. Must be called after the copy was submitted.
     pub(super) fn request(&mut self, time_secs: f64) {
-        self.requested_secs = Some(time_secs);
-        self.arrived.store(false, Ordering::Release);
-        let arrived = Arc::clone(&self.arrived);
-        self.buffer
-            .slice(..)
-            .map_async(wgpu::MapMode::Read, move |outcome| {
-                arrived.store(outcome.is_ok(), Ordering::Release);
-            });
+        self.requested_secs = time_secs;
+        self.readback.request();
     }
 
     /// Waits for the cell colors of the last picture and passes them to the limiter. Does nothing if none were requested.
     pub(super) fn collect(&mut self, gpu: &Gpu) -> Result<(), RenderError> {
-        let Some(time_secs) = self.requested_secs.take() else {
+        if !self.readback.is_requested() {
             return Ok(());
-        };
-        if !self.arrived.load(Ordering::Acquire) {
+        }
+        if !self.readback.has_arrived() {
             gpu.wait()?;
         }
-        if !self.arrived.load(Ordering::Acquire) {
+        let FlashState { limiter, colors } = &mut self.state;
+        let is_read = self.readback.take(|bytes, row_bytes| {
+            colors.clear();
+            for row in bytes.chunks_exact(row_bytes) {
+                let cells = row.chunks_exact(4).take(CELLS[0] as usize);
+                colors.extend(cells.map(|c| [c[0], c[1], c[2]].map(linear_from_srgb)));
+            }
+        })?;
+        if !is_read {
             return gpu.check();
         }
-        let mapped = self
-            .buffer
-            .slice(..)
-            .get_mapped_range()
-            .map_err(|error| RenderError::Device(error.to_string()))?;
-        self.state.colors.clear();
-        for row in mapped.chunks_exact(ROW as usize) {
-            let cells = row.chunks_exact(4).take(CELLS[0] as usize);
-            self.state.colors.extend(cells.map(|c| {
-                [
-                    linear_from_srgb(c[0]),
-                    linear_from_srgb(c[1]),
-                    linear_from_srgb(c[2]),
-                ]
-            }));
-        }
-        drop(mapped);
-        self.buffer.unmap();
-        let FlashState { limiter, colors } = &mut self.state;
-        limiter.observe(time_secs, colors);
+        limiter.observe(self.requested_secs, colors);
         Ok(())
     }
 }

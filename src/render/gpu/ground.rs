@@ -1,12 +1,12 @@
 //! The painted ground: a texture that is drawn once per scene.
 
 use bytemuck::Pod;
-use wgpu::{BindGroupLayout, BufferUsages, Device, LoadOp, ShaderStages, TextureFormat};
+use wgpu::{BindGroupLayout, BufferUsages, Device, ShaderStages, TextureFormat};
 use wgpu::{TextureUsages, TextureView};
 
 use super::device::Gpu;
-use super::pass::begin;
-use super::pipeline::{LIST, PipelineDescription, bind_group, layout};
+use super::pass::fill;
+use super::pipeline::{Draws, LIST, PipelineDescription, bind_group, layout};
 use super::scene::SceneBuffer;
 use super::textures::{buffer, scaled, texture_2d, view};
 use crate::render::ground_contact::{self, GroundContact};
@@ -34,7 +34,7 @@ impl GroundPipeline {
             bind_groups: &[scene, &inputs],
             vertex: ("full_target", None),
             fragment: ("ground_color", GROUND, None),
-            body_samples: None,
+            draws: Draws::Triangles,
             constants: &[],
         };
         Self {
@@ -66,13 +66,8 @@ impl GroundPipeline {
         let inputs = bind_group(device, &self.inputs, &inputs);
         scene.upload(&gpu.queue);
         let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-        let clear = LoadOp::Clear(wgpu::Color::BLACK);
-        let mut pass = begin(&mut encoder, "paint ground", &ground, clear);
-        pass.set_pipeline(&self.paint);
-        pass.set_bind_group(0, &scene.group, &[]);
-        pass.set_bind_group(1, &inputs, &[]);
-        pass.draw(0..3, 0..1);
-        drop(pass);
+        let target = ("paint ground", &ground);
+        fill(&mut encoder, target, &self.paint, [&scene.group, &inputs]);
         gpu.queue.submit([encoder.finish()]);
         ground
     }

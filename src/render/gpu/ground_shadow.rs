@@ -8,7 +8,7 @@ use wgpu::{BlendFactor, ShaderStages, TextureFormat, TextureUsages, TextureView}
 use super::costs::{self, PassCost};
 use super::device::Gpu;
 use super::pass::begin;
-use super::pipeline::{LAYERS, PipelineDescription, SAMPLER, bind_group, blend, layout};
+use super::pipeline::{Draws, LAYERS, PipelineDescription, SAMPLER, bind_group, blend, layout};
 use super::samplers::Samplers;
 use super::scene::SceneBuffer;
 use super::textures::{GrowingBuffer, array, array_view, scaled, texture_2d, view, write};
@@ -46,7 +46,7 @@ impl GroundShadowPipeline {
                 Some(vertex_layouts::GROUND_SHADOW.per_vertex()),
             ),
             fragment: ("shadow_light", GROUND_SHADOW, Some(multiplied)),
-            body_samples: None,
+            draws: Draws::Triangles,
             constants: &[],
         };
         Self {

@@ -30,6 +30,7 @@ mod pass;
 mod pipeline;
 mod pipelines;
 mod present;
+mod readback;
 mod renderer;
 mod samplers;
 mod scene;

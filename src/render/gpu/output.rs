@@ -3,7 +3,7 @@
 use wgpu::{BindGroup, BufferUsages, LoadOp};
 
 use super::costs::{self, PassCost};
-use super::device::{self, Gpu};
+use super::device::Gpu;
 use super::finished::FinishedTexture;
 use super::flash_readback::FlashReadback;
 use super::output_pipelines::{OutputLayouts, OutputPipelines};
@@ -11,6 +11,7 @@ use super::overlay::{OutputOverlay, mask_vertices};
 use super::pass::begin;
 use super::pipeline::bind_group;
 use super::pipelines::Pipelines;
+use super::readback::Readback;
 use super::scene::SceneBuffer;
 use super::textures::{self, buffer};
 use crate::geometry::Surface;
@@ -77,8 +78,8 @@ impl OutputParts {
 pub(super) struct OutputPass {
     parts: OutputParts,
     pub(super) finished: FinishedTexture,
-    /// Buffer through which the finished picture is read back.
-    readback: wgpu::Buffer,
+    /// Copies of the finished picture.
+    readback: Readback,
     pub(super) pipelines: OutputPipelines,
     flash_readback: FlashReadback,
     /// Weight of the next picture in the blend with the last picture, 0..1; below 1 while flashing is limited.
@@ -108,12 +109,7 @@ impl OutputPass {
             ),
             replaced_share: 1.0,
             finished,
-            readback: buffer(
-                device,
-                "readback",
-                BufferUsages::MAP_READ | BufferUsages::COPY_DST,
-                u64::from(device::padded_row(size[0])) * u64::from(size[1]),
-            ),
+            readback: Readback::new(device, size),
             pipelines,
             overlay: OutputOverlay::new(device),
             parts,
@@ -247,8 +243,24 @@ impl OutputPass {
     }
 
     /// Copies the finished picture into `rgba`.
-    pub(super) fn read(&self, gpu: &Gpu, rgba: &mut Vec<u8>) -> Result<(), RenderError> {
-        let texture = &self.finished.texture;
-        gpu.read(texture, &self.readback, self.view().size_px, rgba)
+    pub(super) fn read(&mut self, gpu: &Gpu, rgba: &mut Vec<u8>) -> Result<(), RenderError> {
+        let descriptor = wgpu::CommandEncoderDescriptor::default();
+        let mut encoder = gpu.device.create_command_encoder(&descriptor);
+        self.readback.copy(&mut encoder, &self.finished.texture);
+        gpu.queue.submit([encoder.finish()]);
+        self.readback.request();
+        gpu.wait()?;
+        let width_bytes = self.view().size_px[0] as usize * 4;
+        let is_read = self.readback.take(|bytes, row_bytes| {
+            rgba.clear();
+            for row in bytes.chunks_exact(row_bytes) {
+                rgba.extend_from_slice(row.get(..width_bytes).unwrap_or_default());
+            }
+        })?;
+        if is_read {
+            Ok(())
+        } else {
+            Err(RenderError::Device("the picture did not arrive".to_owned()))
+        }
     }
 }

@@ -5,7 +5,7 @@ use wgpu::{RenderPipeline, ShaderStages, TextureView};
 
 use super::costs;
 use super::finished::FINISHED;
-use super::pipeline::{FLAT, PipelineDescription, SAMPLER, UNIFORM};
+use super::pipeline::{Draws, FLAT, PipelineDescription, SAMPLER, UNIFORM};
 use super::pipeline::{at_once, bind_group, blend, flag, layout, surface_constant};
 use super::samplers::Samplers;
 use super::vertex_layouts;
@@ -153,7 +153,7 @@ fn output(
         bind_groups: &[&layouts.scene, &layouts.textures, &layouts.uniforms],
         vertex: ("warp_vertex", Some(vertex_layouts::WARP.per_vertex())),
         fragment: ("output_color", FINISHED, blend),
-        body_samples: None,
+        draws: Draws::Triangles,
         constants: &[
             surface_constant(kind.surface),
             ("HAS_CANOPY", flag(kind.has_canopy)),

@@ -5,7 +5,7 @@ use wgpu::{RenderPass, RenderPipeline, ShaderStages, TextureFormat, TextureUsage
 
 use super::device::Gpu;
 use super::finished::FINISHED;
-use super::pipeline::{FLAT, PipelineDescription, SAMPLER, bind_group, layout};
+use super::pipeline::{Draws, FLAT, PipelineDescription, SAMPLER, bind_group, layout};
 use super::samplers::Samplers;
 use super::textures::{GrowingBuffer, texture_2d, view, write};
 use super::vertex_layouts;
@@ -31,7 +31,7 @@ impl OverlayPipeline {
             bind_groups: &[scene, &inputs],
             vertex: ("overlay_vertex", Some(vertex_layouts::OVERLAY.per_vertex())),
             fragment: ("overlay_color", FINISHED, Some(BlendState::ALPHA_BLENDING)),
-            body_samples: None,
+            draws: Draws::Triangles,
             constants: &[],
         };
         let size = glyphs::atlas_size_px();

@@ -1,13 +1,13 @@
 //! Render passes that draw to one texture.
 
-use wgpu::{LoadOp, StoreOp, TextureView};
+use wgpu::{BindGroup, Color, CommandEncoder, LoadOp, RenderPipeline, StoreOp, TextureView};
 
 /// Begins a pass that draws to one texture, without a depth buffer.
 pub(super) fn begin<'a>(
-    encoder: &'a mut wgpu::CommandEncoder,
+    encoder: &'a mut CommandEncoder,
     label: &str,
     view: &TextureView,
-    load: LoadOp<wgpu::Color>,
+    load: LoadOp<Color>,
 ) -> wgpu::RenderPass<'a> {
     encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
         label: Some(label),
@@ -24,6 +24,21 @@ pub(super) fn begin<'a>(
     })
 }
 
+/// Draws every pixel of a texture with a pipeline whose vertices are those of `full_target` in the shaders.
+pub(super) fn fill(
+    encoder: &mut CommandEncoder,
+    (label, view): (&str, &TextureView),
+    pipeline: &RenderPipeline,
+    groups: [&BindGroup; 2],
+) {
+    let mut pass = begin(encoder, label, view, LoadOp::Clear(Color::BLACK));
+    pass.set_pipeline(pipeline);
+    for (index, group) in (0..).zip(groups) {
+        pass.set_bind_group(index, group, &[]);
+    }
+    pass.draw(0..3, 0..1);
+}
+
 /// Returns the attachment of a texture that is cleared. With samples, they are drawn and averaged into the texture.
 pub(super) fn cleared<'a>(
     view: &'a TextureView,
@@ -34,7 +49,7 @@ pub(super) fn cleared<'a>(
         depth_slice: None,
         resolve_target: samples.map(|_| view),
         ops: wgpu::Operations {
-            load: LoadOp::Clear(wgpu::Color::TRANSPARENT),
+            load: LoadOp::Clear(Color::TRANSPARENT),
             store: match samples {
                 Some(_) => StoreOp::Discard,
                 None => StoreOp::Store,

@@ -135,6 +135,24 @@ pub(super) fn kind_number(kind: SurfaceKind) -> u8 {
     }
 }
 
+/// What a pipeline draws.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Draws {
+    /// Triangles with one sample per pixel.
+    Triangles,
+    /// A strip of triangles.
+    Strip {
+        /// Samples per pixel.
+        samples: u32,
+    },
+    /// Bodies: their depth below the surface and their cover go to a second target, and triangles are tested against the depth
+    /// buffer and are not drawn if seen from behind.
+    Bodies {
+        /// Samples per pixel.
+        samples: u32,
+    },
+}
+
 /// The properties that are different in each render pipeline.
 pub(super) struct PipelineDescription<'a> {
     /// Name of the shader.
@@ -145,9 +163,8 @@ pub(super) struct PipelineDescription<'a> {
     pub(super) vertex: (&'a str, Option<VertexBufferLayout<'a>>),
     /// Fragment entry point, format of the target, and blending with the target.
     pub(super) fragment: (&'a str, TextureFormat, Option<BlendState>),
-    /// Samples per pixel, if the pipeline draws bodies: their depth below the surface goes to a second target, and triangles are
-    /// tested against the depth buffer and are not drawn if seen from behind. `None` for all other pipelines.
-    pub(super) body_samples: Option<u32>,
+    /// What the pipeline draws.
+    pub(super) draws: Draws,
     /// Values of the shader's overridable constants.
     pub(super) constants: &'a [Constant],
 }
@@ -155,7 +172,12 @@ pub(super) struct PipelineDescription<'a> {
 impl PipelineDescription<'_> {
     /// Compiles the pipeline.
     pub(super) fn compile(&self, device: &Device) -> wgpu::RenderPipeline {
-        let draws_bodies = self.body_samples.is_some();
+        let draws_bodies = matches!(self.draws, Draws::Bodies { .. });
+        let (topology, samples) = match self.draws {
+            Draws::Triangles => (PrimitiveTopology::TriangleList, 1),
+            Draws::Strip { samples } => (PrimitiveTopology::TriangleStrip, samples),
+            Draws::Bodies { samples } => (PrimitiveTopology::TriangleList, samples),
+        };
         let module = module(device, self.shader);
         let (fragment, format, blend) = self.fragment;
         let target = |format, write_mask| {
@@ -167,7 +189,10 @@ impl PipelineDescription<'_> {
         };
         let targets = [
             target(format, wgpu::ColorWrites::ALL),
-            target(BODY_DEPTH, wgpu::ColorWrites::RED | wgpu::ColorWrites::GREEN),
+            target(
+                BODY_DEPTH,
+                wgpu::ColorWrites::RED | wgpu::ColorWrites::GREEN,
+            ),
         ];
         let options = || wgpu::PipelineCompilationOptions {
             constants: self.constants,
@@ -185,7 +210,7 @@ impl PipelineDescription<'_> {
                     .unwrap_or_default(),
             },
             primitive: wgpu::PrimitiveState {
-                topology: PrimitiveTopology::TriangleList,
+                topology,
                 // Triangles that face away from the viewer are not drawn. They are about half of a body, and a software renderer
                 // would spend much time on them.
                 cull_mode: draws_bodies.then_some(wgpu::Face::Back),
@@ -199,7 +224,7 @@ impl PipelineDescription<'_> {
                 bias: wgpu::DepthBiasState::default(),
             }),
             multisample: wgpu::MultisampleState {
-                count: self.body_samples.unwrap_or(1),
+                count: samples,
                 ..wgpu::MultisampleState::default()
             },
             fragment: Some(wgpu::FragmentState {

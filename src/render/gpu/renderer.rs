@@ -321,11 +321,10 @@ impl Renderer {
     /// # Errors
     /// [`RenderError::Device`] if the device does not answer; [`RenderError::Output`] if the output does not exist.
     pub fn read(&mut self, output: usize, rgba: &mut Vec<u8>) -> Result<(), RenderError> {
-        let output = self.outputs.get(output).ok_or_else(|| {
-            RenderError::Output(format!(
-                "output {output} does not exist; there are {}",
-                self.outputs.len()
-            ))
+        let count = self.outputs.len();
+        let output = self.outputs.get_mut(output).ok_or_else(|| {
+            let message = format!("output {output} does not exist; there are {count}");
+            RenderError::Output(message)
         })?;
         output.read(&self.gpu, rgba)
     }

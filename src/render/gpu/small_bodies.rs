@@ -5,7 +5,7 @@ use wgpu::{BindGroupLayout, BufferUsages, Device, RenderPass, RenderPipeline};
 
 use super::body_targets::BODIES;
 use super::device::Gpu;
-use super::pipeline::{OVER, PipelineDescription};
+use super::pipeline::{Draws, OVER, PipelineDescription};
 use super::textures::GrowingBuffer;
 use super::vertex_layouts::{self, VertexLayout};
 
@@ -49,7 +49,7 @@ impl SmallKind {
             bind_groups: &[scene],
             vertex: (vertex, Some(self.layout.per_instance())),
             fragment: (fragment, BODIES, OVER),
-            body_samples: Some(samples),
+            draws: Draws::Bodies { samples },
             constants: &[],
         }
         .compile(device)

@@ -15,11 +15,7 @@ pub(super) fn texture_2d(
 ) -> wgpu::Texture {
     device.create_texture(&wgpu::TextureDescriptor {
         label: Some(label),
-        size: wgpu::Extent3d {
-            width: size[0].max(1),
-            height: size[1].max(1),
-            depth_or_array_layers: 1,
-        },
+        size: extent(size.map(|side| side.max(1)), 1),
         mip_level_count: 1,
         sample_count: samples,
         dimension: wgpu::TextureDimension::D2,
@@ -27,6 +23,15 @@ pub(super) fn texture_2d(
         usage,
         view_formats: &[],
     })
+}
+
+/// Returns a size with a number of layers.
+pub(super) fn extent([width, height]: [u32; 2], depth_or_array_layers: u32) -> wgpu::Extent3d {
+    wgpu::Extent3d {
+        width,
+        height,
+        depth_or_array_layers,
+    }
 }
 
 /// Returns the default view of a texture.
@@ -51,11 +56,7 @@ pub(super) fn array(
     device.create_texture(&wgpu::TextureDescriptor {
         label: Some(label),
         // An array has at least two layers, because some drivers treat an array with one layer as a plain texture.
-        size: wgpu::Extent3d {
-            width: size[0],
-            height: size[1],
-            depth_or_array_layers: layers.max(2),
-        },
+        size: extent(size, layers.max(2)),
         mip_level_count: levels,
         sample_count: 1,
         dimension: wgpu::TextureDimension::D2,
@@ -99,11 +100,7 @@ pub(super) fn write(
             bytes_per_row: Some(size[0] * per_pixel),
             rows_per_image: None,
         },
-        wgpu::Extent3d {
-            width: size[0],
-            height: size[1],
-            depth_or_array_layers: 1,
-        },
+        extent(size, 1),
     );
 }
 

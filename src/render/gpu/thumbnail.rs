@@ -1,15 +1,13 @@
 //! Small copies of an output's picture for the operator's panel. The GPU draws the copy and sends it while the next pictures are
 //! drawn, so no picture waits for it. Without a viewer nothing is drawn.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-
+use wgpu::TextureUsages;
 use wgpu::util::{TextureBlitter, TextureBlitterBuilder};
-use wgpu::{BufferUsages, TextureUsages};
 
-use super::device::{Gpu, padded_row};
+use super::device::Gpu;
 use super::finished::FINISHED;
-use super::textures::{buffer, texture_2d, view};
+use super::readback::Readback;
+use super::textures::{texture_2d, view};
 
 /// Largest width of a copy in pixels: wide enough to see each fish, small enough for ten copies a second over a radio network.
 const WIDTH_MAX_PX: u32 = 640;
@@ -33,9 +31,7 @@ pub(super) struct Thumbnail {
     texture: wgpu::Texture,
     view: wgpu::TextureView,
     blitter: TextureBlitter,
-    buffer: wgpu::Buffer,
-    is_requested: bool,
-    arrived: Arc<AtomicBool>,
+    readback: Readback,
 }
 
 impl Thumbnail {
@@ -52,16 +48,9 @@ impl Thumbnail {
             blitter: TextureBlitterBuilder::new(&gpu.device, FINISHED)
                 .sample_type(wgpu::FilterMode::Linear)
                 .build(),
-            buffer: buffer(
-                &gpu.device,
-                "thumbnail readback",
-                BufferUsages::MAP_READ | BufferUsages::COPY_DST,
-                u64::from(padded_row(size_px[0])) * u64::from(size_px[1]),
-            ),
+            readback: Readback::new(&gpu.device, size_px),
             texture,
             size_px,
-            is_requested: false,
-            arrived: Arc::default(),
         }
     }
 
@@ -72,7 +61,7 @@ impl Thumbnail {
 
     /// Whether a copy is on its way.
     pub(super) fn is_requested(&self) -> bool {
-        self.is_requested
+        self.readback.is_requested()
     }
 
     /// Begins a copy of the finished picture.
@@ -82,47 +71,21 @@ impl Thumbnail {
             .create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
         self.blitter
             .copy(&gpu.device, &mut encoder, finished, &self.view);
-        encoder.copy_texture_to_buffer(
-            self.texture.as_image_copy(),
-            wgpu::TexelCopyBufferInfo {
-                buffer: &self.buffer,
-                layout: wgpu::TexelCopyBufferLayout {
-                    offset: 0,
-                    bytes_per_row: Some(padded_row(self.size_px[0])),
-                    rows_per_image: None,
-                },
-            },
-            wgpu::Extent3d {
-                width: self.size_px[0],
-                height: self.size_px[1],
-                depth_or_array_layers: 1,
-            },
-        );
+        self.readback.copy(&mut encoder, &self.texture);
         gpu.queue.submit([encoder.finish()]);
-        self.is_requested = true;
-        self.arrived.store(false, Ordering::Release);
-        let arrived = Arc::clone(&self.arrived);
-        self.buffer
-            .slice(..)
-            .map_async(wgpu::MapMode::Read, move |outcome| {
-                arrived.store(outcome.is_ok(), Ordering::Release);
-            });
+        self.readback.request();
     }
 
     /// Passes the copy on if it has arrived.
     pub(super) fn take(&mut self, put: impl FnOnce(ThumbnailPixels<'_>)) {
-        if !self.is_requested || !self.arrived.load(Ordering::Acquire) {
-            return;
-        }
-        self.is_requested = false;
+        let size_px = self.size_px;
         // A lost device is reported by the next picture.
-        if let Ok(mapped) = self.buffer.slice(..).get_mapped_range() {
+        let _lost = self.readback.take(|rgba, row_bytes| {
             put(ThumbnailPixels {
-                size_px: self.size_px,
-                row_bytes: padded_row(self.size_px[0]) as usize,
-                rgba: &mapped,
+                size_px,
+                row_bytes,
+                rgba,
             });
-        }
-        self.buffer.unmap();
+        });
     }
 }

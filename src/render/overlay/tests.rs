@@ -23,7 +23,7 @@ fn a_number_has_one_glyph_per_digit() {
 #[test]
 fn vertices_map_to_their_floor_positions() {
     let mut overlay = overlay();
-    overlay.set_line_width(0.01);
+    overlay.line_m = 0.01;
     overlay.cross(Vec2::new(0.5, -0.25), 0.02, [1.0; 4]);
     let output = OutputParams {
         width_px: 800,

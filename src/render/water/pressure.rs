@@ -15,6 +15,9 @@ const MARGIN: f32 = 1.08;
 /// Time constant with which the pressure follows a shadow. It smooths the jumps of a tracked shadow between camera frames.
 const FOLLOW_SECS: f32 = 0.07;
 
+/// Corners of the outline of a shadow that is a disc.
+const DISC_CORNERS: u8 = 24;
+
 /// Time for which a splash presses on the water. Tuned by eye.
 const SPLASH_SECS: f32 = 0.12;
 
@@ -64,6 +67,8 @@ pub struct WaterPressure {
     is_calm: bool,
     /// Splashes and falling drops of this picture, as round shadows.
     splashes: Vec<Visitor>,
+    /// Corners of a shadow. Scratch memory.
+    corners: Vec<Vec2>,
 }
 
 impl WaterPressure {
@@ -75,6 +80,7 @@ impl WaterPressure {
             target: vec![0; grid.cells()],
             is_calm: true,
             splashes: Vec::new(),
+            corners: Vec::new(),
         }
     }
 
@@ -132,46 +138,35 @@ impl WaterPressure {
 
     /// Marks the cells whose centers are inside a shadow (even-odd rule along each row). A shadow without an outline is a disc.
     fn fill(&mut self, shadow: &Visitor) {
-        let grid = self.grid;
-        let to_cell = |p: Vec2| (p + grid.half_m) / grid.cell_m - 0.5;
-        let columns = grid.size[0] as usize;
-        let circle = |i: usize| {
-            shadow.centroid_m
-                + shadow.radius_m * Vec2::from_angle(i as f32 * std::f32::consts::TAU / 24.0)
-        };
-        let count = if shadow.outline_m.len() >= 3 {
-            shadow.outline_m.len()
+        let (grid, corners) = (self.grid, &mut self.corners);
+        corners.clear();
+        if shadow.outline_m.len() >= 3 {
+            corners.extend_from_slice(&shadow.outline_m);
         } else {
-            24
-        };
-        let corner = |i: usize| {
-            let i = i % count;
-            to_cell(
-                shadow
-                    .outline_m
-                    .get(i)
-                    .copied()
-                    .filter(|_| shadow.outline_m.len() >= 3)
-                    .unwrap_or_else(|| circle(i)),
-            )
-        };
-        if (0..count).any(|i| !corner(i).is_finite()) {
+            let angle = |i: u8| f32::from(i) * std::f32::consts::TAU / f32::from(DISC_CORNERS);
+            let corner = |i| shadow.centroid_m + shadow.radius_m * Vec2::from_angle(angle(i));
+            corners.extend((0..DISC_CORNERS).map(corner));
+        }
+        // In cells, whose centers are whole numbers.
+        for corner in corners.iter_mut() {
+            *corner = (*corner + grid.half_m) / grid.cell_m - 0.5;
+        }
+        if !corners.iter().all(|corner| corner.is_finite()) {
             return;
         }
-        let low = (0..count)
-            .map(|i| corner(i).y)
-            .fold(f32::INFINITY, f32::min);
-        let high = (0..count)
-            .map(|i| corner(i).y)
-            .fold(f32::NEG_INFINITY, f32::max);
+        let columns = grid.size[0] as usize;
+        let low = corners.iter().fold(f32::INFINITY, |low, c| low.min(c.y));
+        let high = corners
+            .iter()
+            .fold(f32::NEG_INFINITY, |high, c| high.max(c.y));
         let first = low.ceil().max(0.0) as usize;
         let last = (high.floor().min(grid.size[1] as f32 - 1.0) + 1.0).max(0.0) as usize;
         let mut crossings = [0.0f32; 64];
         for row in first..last {
             let y = row as f32;
             let mut found = 0;
-            for i in 0..count {
-                let (a, b) = (corner(i), corner(i + 1));
+            let next = corners.iter().cycle().skip(1);
+            for (a, b) in corners.iter().zip(next) {
                 if (a.y > y) != (b.y > y)
                     && let Some(slot) = crossings.get_mut(found)
                 {

@@ -7,7 +7,7 @@ use wgpu::{BindGroup, BufferUsages, Device, Queue, TextureFormat, TextureUsages,
 use super::pipelines::{STEP, WaterPipelines};
 use crate::render::gpu::costs::{self, PassCost};
 use crate::render::gpu::device::WATER;
-use crate::render::gpu::pass::cleared;
+use crate::render::gpu::pass::{cleared, fill};
 use crate::render::gpu::pipeline::bind_group;
 use crate::render::gpu::textures::{buffer, texture_2d, view, write};
 use crate::render::water::{FieldSize, FieldUniforms};
@@ -153,22 +153,15 @@ impl Field {
                 pass.dispatch_workgroups(self.size.cells, 1, 1);
             }
         }
-        let begin = |encoder: &mut wgpu::CommandEncoder, label, view, samples| {
-            encoder
-                .begin_render_pass(&wgpu::RenderPassDescriptor {
-                    label: Some(label),
-                    color_attachments: &[Some(cleared(view, samples))],
-                    ..wgpu::RenderPassDescriptor::default()
-                })
-                .forget_lifetime()
-        };
-        let mut pass = begin(encoder, "water slopes", &self.slopes, None);
-        pass.set_pipeline(&pipelines.slopes);
-        pass.set_bind_group(0, &self.uniform_group, &[]);
-        pass.set_bind_group(1, &self.surface_group, &[]);
-        pass.draw(0..3, 0..1);
-        drop(pass);
-        let mut pass = begin(encoder, "sunlight", &self.sunlight, self.samples.as_ref());
+        let uniforms = &self.uniform_group;
+        let slopes = ("water slopes", &self.slopes);
+        let groups = [uniforms, &self.surface_group];
+        fill(encoder, slopes, &pipelines.slopes, groups);
+        let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+            label: Some("sunlight"),
+            color_attachments: &[Some(cleared(&self.sunlight, self.samples.as_ref()))],
+            ..wgpu::RenderPassDescriptor::default()
+        });
         pass.set_pipeline(&pipelines.rays);
         pass.set_bind_group(0, &self.uniform_group, &[]);
         pass.set_bind_group(1, &self.sunlight_group, &[]);
@@ -179,12 +172,10 @@ impl Field {
         pass.draw(0..2 * (columns + 1), 0..rows);
         drop(pass);
         let targets = [&self.half_spread, &self.sunlight];
-        for (i, target) in targets.into_iter().enumerate() {
-            let mut pass = begin(encoder, "spread of the sunlight", target, None);
-            pass.set_pipeline(&pipelines.spread[i]);
-            pass.set_bind_group(0, &self.uniform_group, &[]);
-            pass.set_bind_group(1, &self.spread_groups[i], &[]);
-            pass.draw(0..3, 0..1);
+        let passes = pipelines.spread.iter().zip(&self.spread_groups);
+        for (target, (pipeline, group)) in targets.into_iter().zip(passes) {
+            let target = ("spread of the sunlight", target);
+            fill(encoder, target, pipeline, [uniforms, group]);
         }
     }
 }

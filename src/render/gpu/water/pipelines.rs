@@ -1,10 +1,10 @@
 //! The pipelines of the water.
 
-use wgpu::{BindGroupLayout, BlendFactor, Device, ShaderStages};
+use wgpu::{BindGroupLayout, BlendFactor, ShaderStages};
 
 use crate::render::gpu::device::{Gpu, WATER};
 use crate::render::gpu::pipeline::{CHANGED_LIST, LIST, UNFILTERED, UNIFORM};
-use crate::render::gpu::pipeline::{blend, layout, pipeline_layout};
+use crate::render::gpu::pipeline::{Draws, PipelineDescription, blend, layout, pipeline_layout};
 use crate::render::gpu::shaders::module;
 
 /// The passes of a step of the height field, in order: names of the entry points in `shaders/water_field.wgsl`.
@@ -58,8 +58,6 @@ impl WaterPipelines {
             ShaderStages::FRAGMENT,
             &[UNFILTERED],
         );
-        let pipeline_layout =
-            |group: &BindGroupLayout| pipeline_layout(device, &[&uniforms, group]);
         let steps = module(device, "water_field");
         let lanes = if gpu.is_software() {
             SOFTWARE_LANES
@@ -69,7 +67,7 @@ impl WaterPipelines {
         let compute = |entry: &str| {
             device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
                 label: Some(entry),
-                layout: Some(&pipeline_layout(&field)),
+                layout: Some(&pipeline_layout(device, &[&uniforms, &field])),
                 module: &steps,
                 entry_point: Some(entry),
                 compilation_options: wgpu::PipelineCompilationOptions {
@@ -79,45 +77,37 @@ impl WaterPipelines {
                 cache: None,
             })
         };
+        let drawn = |(shader, vertex, fragment): (&str, &str, &str), inputs: &BindGroupLayout| {
+            let pass = PipelineDescription {
+                shader,
+                bind_groups: &[&uniforms, inputs],
+                vertex: (vertex, None),
+                fragment: (fragment, WATER, None),
+                draws: Draws::Triangles,
+                constants: &[],
+            };
+            pass.compile(device)
+        };
         Self {
             samples,
             step: STEP.map(compute),
-            slopes: drawn_water(
-                device,
-                &pipeline_layout(&surface),
-                &WaterPass {
-                    shader: "water_surface",
-                    entries: ["full_target", "water_slopes"],
-                    topology: wgpu::PrimitiveTopology::TriangleList,
-                    samples: 1,
-                    blend: None,
-                },
-            ),
-            rays: drawn_water(
-                device,
-                &pipeline_layout(&sunlight),
-                &WaterPass {
-                    shader: "caustics",
-                    entries: ["ray", "ray_light"],
-                    topology: wgpu::PrimitiveTopology::TriangleStrip,
-                    samples,
-                    // Layers of light add up where the mesh is folded.
-                    blend: Some(blend(BlendFactor::One, BlendFactor::One)),
-                },
-            ),
-            spread: ["spread_along", "spread_across"].map(|entry| {
-                drawn_water(
-                    device,
-                    &pipeline_layout(&blur),
-                    &WaterPass {
-                        shader: "caustics",
-                        entries: ["full_target", entry],
-                        topology: wgpu::PrimitiveTopology::TriangleList,
-                        samples: 1,
-                        blend: None,
-                    },
-                )
-            }),
+            slopes: drawn(("water_surface", "full_target", "water_slopes"), &surface),
+            rays: PipelineDescription {
+                shader: "caustics",
+                bind_groups: &[&uniforms, &sunlight],
+                vertex: ("ray", None),
+                // Layers of light add up where the mesh is folded.
+                fragment: (
+                    "ray_light",
+                    WATER,
+                    Some(blend(BlendFactor::One, BlendFactor::One)),
+                ),
+                draws: Draws::Strip { samples },
+                constants: &[],
+            }
+            .compile(device),
+            spread: ["spread_along", "spread_across"]
+                .map(|entry| drawn(("caustics", "full_target", entry), &blur)),
             uniforms,
             field,
             surface,
@@ -125,54 +115,4 @@ impl WaterPipelines {
             blur,
         }
     }
-}
-
-/// A pass that draws a texture of the water.
-struct WaterPass {
-    shader: &'static str,
-    /// Entry points of vertices and fragments.
-    entries: [&'static str; 2],
-    topology: wgpu::PrimitiveTopology,
-    samples: u32,
-    blend: Option<wgpu::BlendState>,
-}
-
-/// Compiles the pipeline of a pass.
-fn drawn_water(
-    device: &Device,
-    layout: &wgpu::PipelineLayout,
-    pass: &WaterPass,
-) -> wgpu::RenderPipeline {
-    let module = module(device, pass.shader);
-    device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
-        label: Some(pass.entries[1]),
-        layout: Some(layout),
-        vertex: wgpu::VertexState {
-            module: &module,
-            entry_point: Some(pass.entries[0]),
-            compilation_options: wgpu::PipelineCompilationOptions::default(),
-            buffers: &[],
-        },
-        primitive: wgpu::PrimitiveState {
-            topology: pass.topology,
-            ..wgpu::PrimitiveState::default()
-        },
-        depth_stencil: None,
-        multisample: wgpu::MultisampleState {
-            count: pass.samples,
-            ..wgpu::MultisampleState::default()
-        },
-        fragment: Some(wgpu::FragmentState {
-            module: &module,
-            entry_point: Some(pass.entries[1]),
-            compilation_options: wgpu::PipelineCompilationOptions::default(),
-            targets: &[Some(wgpu::ColorTargetState {
-                format: WATER,
-                blend: pass.blend,
-                write_mask: wgpu::ColorWrites::ALL,
-            })],
-        }),
-        multiview_mask: None,
-        cache: None,
-    })
 }
