@@ -28,11 +28,8 @@ fn check_edit(
     let changed = pool.texts();
     pool.command(json!({"command": "undo"}));
     assert_eq!(pool.texts(), texts, "documents after undo: {change}");
-    assert_eq!(
-        pool.configured(),
-        configured,
-        "the pool after undo: {change}"
-    );
+    let undone = pool.configured();
+    assert_eq!(undone, configured, "the pool after undo: {change}");
     assert_eq!(pool.desk.editor().unsaved(), unsaved);
     pool.step();
     assert!(before(pool), "undone: {change}");
@@ -43,6 +40,16 @@ fn check_edit(
     pool.command(json!({"command": "undo"}));
     assert_eq!(pool.texts(), texts);
     assert_eq!(pool.configured(), configured);
+}
+
+/// Checks an edit that changes a value of the pool from `before` to `after`, as [`check_edit`] does.
+fn check_value<T: PartialEq>(
+    pool: &mut Pool,
+    change: Value,
+    value: impl Fn(&mut Pool) -> T,
+    [before, after]: [T; 2],
+) {
+    check_edit(pool, change, |p| value(p) == before, |p| value(p) == after);
 }
 
 /// Returns a pool whose only fish is a herring, 0.6 m from a visitor, and the id of the herring.

@@ -3,8 +3,9 @@
 use glam::Vec3;
 use serde_json::json;
 use shoal::control::DocumentName;
+use shoal::world::Body;
 
-use super::check_edit;
+use super::{check_edit, check_value};
 use crate::desk::{Pool, edit, set};
 
 #[test]
@@ -13,12 +14,7 @@ fn quantities_and_individuals() {
     pool.run(5);
     let ids = pool.simulation.world().agents.ids.clone();
     let more = set("scene:pool", "population.herring", json!(45));
-    check_edit(
-        &mut pool,
-        more,
-        |p| p.count("herring") == 40,
-        |p| p.count("herring") == 45,
-    );
+    check_value(&mut pool, more, |p| p.count("herring"), [40, 45]);
     let fewer = set("scene:pool", "population.herring", json!(3));
     pool.command(fewer);
     pool.step();
@@ -37,12 +33,7 @@ fn quantities_and_individuals() {
     let at = json!([0.1, -0.6, 0.2]);
     let add = json!({"command": "add_individual", "species": "trout", "position_m": at});
     let next = pool.simulation.world().agents.ids.iter().max().unwrap() + 1;
-    check_edit(
-        &mut pool,
-        add,
-        |p| p.count("trout") == 6,
-        |p| p.count("trout") == 7,
-    );
+    check_value(&mut pool, add, |p| p.count("trout"), [6, 7]);
     // Undo removes the added individual.
     assert!(pool.index(next).is_none());
     pool.command(json!({"command": "add_individual", "species": "trout", "position_m": at}));
@@ -67,12 +58,8 @@ fn new_individuals_appear_outside_the_visible_area() {
     let world = pool.simulation.world();
     for (id, body) in world.agents.ids.iter().zip(&world.agents.bodies) {
         if !before.contains(id) {
-            assert!(
-                !world.water.is_visible(body.position_m, 0.0),
-                "{:?}",
-                body.position_m
-            );
-            assert!(body.teleported);
+            let is_seen = world.water.is_visible(body.position_m, 0.0);
+            assert!(!is_seen && body.teleported, "{body:?}");
         }
     }
 }
@@ -90,14 +77,7 @@ fn naming_an_individual_does_not_replace_it() {
         kinds.iter().position(is_nemo)
     };
     let before = living(&pool);
-    let places: Vec<Vec3> = pool
-        .simulation
-        .world()
-        .agents
-        .bodies
-        .iter()
-        .map(|b| b.position_m)
-        .collect();
+    let bodies = pool.simulation.world().agents.bodies.clone();
     let name = set(
         "scene:pool",
         "individuals",
@@ -106,11 +86,9 @@ fn naming_an_individual_does_not_replace_it() {
     pool.command(name);
     assert_eq!(living(&pool), before, "no individual was added or removed");
     let nemo = named(&pool).unwrap();
-    assert_eq!(
-        pool.simulation.world().agents.bodies[nemo].position_m,
-        places[nemo]
-    );
-    assert!(!pool.simulation.world().agents.bodies[nemo].teleported);
+    let body = &pool.simulation.world().agents.bodies[nemo];
+    assert_eq!(body.position_m, bodies[nemo].position_m);
+    assert!(!body.teleported);
     pool.run(2);
     pool.command(json!({"command": "undo"}));
     // Undo removes the name, not the individual.
@@ -122,38 +100,18 @@ fn naming_an_individual_does_not_replace_it() {
 fn species_can_be_added_and_removed() {
     let mut pool = Pool::new();
     let add = json!({"command": "add_species", "name": "zander", "like": "trout", "count": 4});
-    check_edit(
-        &mut pool,
-        add.clone(),
-        |p| p.count("zander") == 0,
-        |p| p.count("zander") == 4,
-    );
+    check_value(&mut pool, add.clone(), |p| p.count("zander"), [0, 4]);
     pool.command(add);
     pool.run(3);
     pool.set("species:zander", "body.radius_m", json!(0.2));
-    let text = pool
-        .desk
-        .editor()
-        .text(&DocumentName::Species {
-            name: "zander".into(),
-        })
-        .unwrap();
+    let name = "zander".into();
+    let text = pool.desk.editor().text(&DocumentName::Species { name });
     // The copy keeps the comments.
-    assert!(text.contains("# Trout: lives among rocks"));
+    assert!(text.unwrap().contains("# Trout: lives among rocks"));
     let remove = json!({"command": "remove_species", "name": "zander"});
-    check_edit(
-        &mut pool,
-        remove,
-        |p| p.count("zander") == 4,
-        |p| p.count("zander") == 0,
-    );
+    check_value(&mut pool, remove, |p| p.count("zander"), [4, 0]);
     let trout = json!({"command": "remove_species", "name": "trout"});
-    check_edit(
-        &mut pool,
-        trout,
-        |p| p.count("trout") == 6,
-        |p| p.count("trout") == 0,
-    );
+    check_value(&mut pool, trout, |p| p.count("trout"), [6, 0]);
 }
 
 #[test]
@@ -172,12 +130,11 @@ fn obstacles_can_be_added_moved_and_removed() {
     let all_outside = |p: &mut Pool| {
         let world = p.simulation.world();
         let mut bodies = world.agents.bodies.iter();
-        bodies.all(|b| {
-            world
-                .solids
-                .iter()
-                .all(|s| s.signed_distance_m(b.position_m) > -1e-4)
-        })
+        let is_outside = |b: &Body| {
+            let mut solids = world.solids.iter();
+            solids.all(|s| s.signed_distance_m(b.position_m) > -1e-4)
+        };
+        bodies.all(is_outside)
     };
     check_edit(
         &mut pool,
@@ -197,11 +154,11 @@ fn obstacles_can_be_added_moved_and_removed() {
         move |p| center(p).x == 1.0,
     );
     let remove = edit("scene:pool", "obstacles[0]", json!({"do": "remove"}));
-    check_edit(
+    check_value(
         &mut pool,
         remove,
-        |p| p.simulation.world().solids.len() == rocks,
-        |p| p.simulation.world().solids.len() == rocks - 1,
+        |p| p.simulation.world().solids.len(),
+        [rocks, rocks - 1],
     );
     let shallow = set("scene:pool", "pool.ground_depth_m", json!(0.7));
     check_edit(
@@ -210,12 +167,8 @@ fn obstacles_can_be_added_moved_and_removed() {
         |p| p.simulation.world().water.params.ground_depth_m == 1.2,
         |p| {
             p.run(200);
-            p.simulation
-                .world()
-                .agents
-                .bodies
-                .iter()
-                .all(|b| b.position_m.y > -0.71)
+            let mut bodies = p.simulation.world().agents.bodies.iter();
+            bodies.all(|b| b.position_m.y > -0.71)
         },
     );
 }
@@ -230,9 +183,8 @@ fn scenes_are_switched() {
         switch,
         |p| p.count("shark") == 1 && p.count("herring") == 40,
         |p| {
-            p.count("shark") == 0
-                && p.count("herring") == 5
-                && p.simulation.world().solids.is_empty()
+            let counts = (p.count("shark"), p.count("herring"));
+            counts == (0, 5) && p.simulation.world().solids.is_empty()
         },
     );
     // Individuals of species in both scenes stay.
