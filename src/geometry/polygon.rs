@@ -4,12 +4,15 @@ use glam::Vec2;
 
 /// Signed area of a polygon: positive if the corners are in the direction from +x towards +y.
 pub fn signed_area(corners: &[Vec2]) -> f32 {
-    edges(corners).map(|(a, b)| a.perp_dot(b)).sum::<f32>() / 2.0
+    polygon_edges(corners)
+        .map(|(a, b)| a.perp_dot(b))
+        .sum::<f32>()
+        / 2.0
 }
 
 /// Whether a point is inside a polygon (even-odd rule).
 pub fn polygon_contains(corners: &[Vec2], point: Vec2) -> bool {
-    edges_contain(edges(corners), point)
+    edges_contain(polygon_edges(corners), point)
 }
 
 /// Whether a point is inside the polygon with these edges (even-odd rule).
@@ -29,7 +32,7 @@ pub fn nearest_on_edge(a: Vec2, b: Vec2, point: Vec2) -> Vec2 {
 
 /// Returns the point on the outline of a polygon that is nearest to `point`, or `None` if the polygon has no corners.
 pub fn nearest_on_polygon(corners: &[Vec2], point: Vec2) -> Option<Vec2> {
-    edges(corners)
+    polygon_edges(corners)
         .map(|(a, b)| {
             let at = nearest_on_edge(a, b, point);
             (at.distance_squared(point), at)
@@ -81,11 +84,11 @@ pub fn polygon_triangles(corners: &[Vec2]) -> Vec<[Vec2; 3]> {
     found
 }
 
-fn edges(corners: &[Vec2]) -> impl Iterator<Item = (Vec2, Vec2)> + '_ {
-    corners
-        .iter()
-        .copied()
-        .zip(corners.iter().copied().cycle().skip(1))
+/// Returns the edges of a polygon in order. The last one leads back to the first corner; a single corner has one edge to itself.
+pub fn polygon_edges(corners: &[Vec2]) -> impl Iterator<Item = (Vec2, Vec2)> + '_ {
+    let closing = corners.last().copied().zip(corners.first().copied());
+    let others = corners.windows(2).map(|ends| (ends[0], ends[1]));
+    others.chain(closing)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 
 use glam::{Vec2, Vec3};
 
-use crate::geometry::{Solid, nearest_on_edge};
+use crate::geometry::{Solid, nearest_on_edge, polygon_edges};
 
 /// Shortest edge of a footprint, in meters. A shorter edge has no usable direction in single precision, so its corners are
 /// merged.
@@ -180,8 +180,7 @@ impl Footprints {
 impl Footprint<'_> {
     /// Edges of the core. The core of a circle has one edge, from its only corner to the same corner.
     pub fn edges(&self) -> impl Iterator<Item = (Vec2, Vec2)> + '_ {
-        let next = self.corners.iter().cycle().skip(1);
-        self.corners.iter().copied().zip(next.copied())
+        polygon_edges(self.corners)
     }
 
     /// Signed distance from a point to the grown shape; negative inside. If the core has an area, the distance is also

@@ -12,7 +12,7 @@ use super::labels::LabelLayout;
 use super::noise::unit_hash;
 use super::touch_target;
 use super::view::View;
-use crate::geometry::{Surface, Visitor};
+use crate::geometry::{Surface, Visitor, polygon_edges};
 use crate::world::{AgentPose, OverlayItem, OverlayLayer, OverlayShape};
 
 /// Longest piece of a line, as a share of the surface's width. Lines are drawn in pieces, so that they follow a curved warp.
@@ -207,8 +207,7 @@ impl Overlay {
             let tone = 0.9 - 0.25 * unit_hash(shadow.id, 9);
             let color = [tone, tone * 0.82, tone * 0.25, 0.9];
             if shadow.outline_m.len() >= 3 {
-                let next = shadow.outline_m.iter().cycle().skip(1);
-                for (&from, &to) in shadow.outline_m.iter().zip(next) {
+                for (from, to) in polygon_edges(&shadow.outline_m) {
                     self.line(from, to, color);
                 }
             } else {

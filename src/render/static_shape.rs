@@ -5,7 +5,7 @@
 use glam::{Mat3, Quat, Vec2, Vec3};
 
 use super::noise::unit_hash;
-use crate::geometry::{Prism, Solid, SurfaceKind};
+use crate::geometry::{Prism, Solid, SurfaceKind, polygon_edges};
 
 /// Smallest half thickness of a boulder in a row. A boulder may be thicker than its wall, because fish keep a larger distance
 /// from the wall.
@@ -144,9 +144,8 @@ fn heap(prism: &Prism) -> Vec<StaticShape> {
         });
     // Distance from a point to the nearest side of the prism.
     let room = |at: Vec2| {
-        let sides = corners.iter().zip(corners.iter().cycle().skip(1));
-        sides
-            .map(|(&from, &to)| (to - from).normalize_or_zero().perp().dot(at - from))
+        polygon_edges(corners)
+            .map(|(from, to)| (to - from).normalize_or_zero().perp().dot(at - from))
             .fold(f32::INFINITY, f32::min)
     };
     let place = |i: u32| {

@@ -9,7 +9,7 @@ use super::background::Background;
 use super::bit_mask::BitMask;
 use super::blobs::BlobFinder;
 use super::floor::FloorView;
-use crate::geometry::Visitor;
+use crate::geometry::{Visitor, polygon_edges};
 
 /// Scale of the floor plan, in pixels per meter.
 const PX_PER_M: f64 = 120.0;
@@ -141,8 +141,7 @@ fn draw_tracks(tracks: &[Visitor], view: &FloorView) -> RgbImage {
         Vec2::new(-corner_m.x, corner_m.y),
     ];
     let mut ring = |points: &[Vec2], color: Rgb<u8>| {
-        let next = points.iter().cycle().skip(1);
-        for (from, to) in points.iter().zip(next) {
+        for (from, to) in polygon_edges(points) {
             let [from, to] = [from, to].map(|point| point.as_dvec2() + edge_m);
             line(&mut picture, (from, to), color);
         }

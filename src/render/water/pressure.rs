@@ -4,7 +4,7 @@
 
 use glam::Vec2;
 
-use crate::geometry::{Surface, Visitor};
+use crate::geometry::{Surface, Visitor, polygon_edges};
 use crate::world::Splash;
 
 /// Columns of the grid.
@@ -165,8 +165,7 @@ impl WaterPressure {
         for row in first..last {
             let y = row as f32;
             let mut found = 0;
-            let next = corners.iter().cycle().skip(1);
-            for (a, b) in corners.iter().zip(next) {
+            for (a, b) in polygon_edges(corners) {
                 if (a.y > y) != (b.y > y)
                     && let Some(slot) = crossings.get_mut(found)
                 {
