@@ -7,7 +7,9 @@
 use std::path::Path;
 
 use crate::config::Problems;
-use crate::control::{CommandLine, PoolCommand, Reason, Rejection, Status};
+use crate::control::{
+    CalibrationKnown, CalibrationStatus, CommandLine, PoolCommand, Reason, Rejection, Status,
+};
 use crate::records::JsonLinesWriter;
 use crate::simulation::Simulation;
 use crate::site::{Applied, Editor, reasons};
@@ -99,10 +101,19 @@ impl Desk {
         Ok(())
     }
 
-    /// Returns the part of the status that concerns the documents.
+    /// Returns the part of the status that concerns the documents. Its calibration is the one on the disk.
     pub fn document_status(&self) -> Status {
         let (undo_depth, redo_depth) = self.editor.undo_depths();
+        let saved = self.editor.site().calibration.as_ref();
+        let calibration = CalibrationStatus {
+            current: saved.map(|saved| CalibrationKnown {
+                date: saved.date.clone(),
+                ..CalibrationKnown::default()
+            }),
+            ..CalibrationStatus::default()
+        };
         Status {
+            calibration,
             scene: self.editor.site().scene_name.clone(),
             undo_depth,
             redo_depth,

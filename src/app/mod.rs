@@ -41,7 +41,7 @@ pub use simulate::{CommandScript, SimulateOptions, simulate};
 pub use site_setup::first_output_setup;
 pub use track::{TrackOptions, TrackSummary, track};
 
-use crate::runtime::{EXIT_REPORTED, print_message};
+use crate::runtime::{EXIT_REPORTED, flush_messages, print_message};
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -64,12 +64,14 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     terminal::init_logging(arguments.log);
     let is_child = matches!(&arguments.command, Command::Run(run) if run.child_restarts.is_some());
     let words = words.get(1..).unwrap_or_default();
-    match cli::dispatch(arguments.command, words) {
+    let code = match cli::dispatch(arguments.command, words) {
         Ok(code) => code,
         Err(error) if terminal::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             print_message(&format!("error: {error:#}"));
             ExitCode::from(if is_child { EXIT_REPORTED } else { 1 })
         }
-    }
+    };
+    flush_messages();
+    code
 }

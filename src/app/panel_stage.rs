@@ -94,7 +94,9 @@ pub(super) fn start_panel(
         Ok(Some(server)) => server,
         Ok(None) => return Ok(()),
         Err(problem) => {
-            print_message(&format!("warning: the panel is not served: {problem}"));
+            let detail = format!("the panel is not served: {problem}");
+            print_message(&format!("warning: {detail}"));
+            live.report_lasting("panel", &detail);
             return Ok(());
         }
     };

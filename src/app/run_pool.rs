@@ -32,8 +32,8 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 /// Time between two log entries with the measured latencies.
 const STATISTICS_INTERVAL: Duration = Duration::from_secs(600);
-/// Longest time without a window. After that the process is restarted to try again.
-const LONGEST_WITHOUT_WINDOW: Duration = Duration::from_secs(60);
+/// Longest time without a window. After that the process is restarted to try again. Long enough for a message about this fault.
+const LONGEST_WITHOUT_WINDOW: Duration = Duration::from_secs(120);
 
 /// Options of [`run_pool`].
 pub(super) struct RunOptions {
@@ -105,6 +105,8 @@ pub(super) enum RunEnd {
     Finished,
     /// No window could be opened. A new process can try again.
     NoWindow,
+    /// An operator starts the program again.
+    Restart,
 }
 
 /// Runs until `stop` is set, a window is closed or the time is over.
@@ -193,9 +195,14 @@ pub(super) fn run_pool(options: RunOptions, stop: StopFlag) -> anyhow::Result<Ru
         }
     }
     let is_stopped = live.supervisor.stop_flag().load(Ordering::Relaxed);
+    let is_restart = live.is_restart();
     live.supervisor.shut_down()?;
     statistics.log();
-    Ok(if is_stopped { RunEnd::Finished } else { end })
+    Ok(match (is_restart, is_stopped) {
+        (true, _) => RunEnd::Restart,
+        (false, true) => RunEnd::Finished,
+        (false, false) => end,
+    })
 }
 
 /// Serves the control socket. The pool also runs without it, so a missing folder or a used path is only a warning.
@@ -276,6 +283,7 @@ fn start_render(
     shared: &Arc<SharedWindows>,
     lose_device_after: Option<u64>,
 ) -> anyhow::Result<()> {
+    live.screen.want();
     let open_screen = screen_opener(shared, handoff);
     let paced = Arc::clone(shared);
     live.start_render(open_screen, move || paced.min_interval(), lose_device_after)
@@ -287,7 +295,7 @@ fn show_windows(
     windows: Vec<WindowSettings>,
     shared: &Arc<SharedWindows>,
 ) -> anyhow::Result<RunEnd> {
-    wait_for_display(&live.supervisor);
+    wait_for_display(&live.supervisor, &live.screen);
     if !live.supervisor.check() {
         return Ok(RunEnd::Finished);
     }
@@ -316,9 +324,11 @@ fn show_windows(
     ) else {
         return Ok(RunEnd::Finished);
     };
+    let reason = format!("no window can be opened: {error:#}");
     print_message(&format!(
-        "display: no window can be opened: {error:#}; the pool runs without a picture"
+        "display: {reason}; the pool runs without a picture"
     ));
+    live.screen.set_missing(&reason);
     Ok(RunEnd::NoWindow)
 }
 
@@ -342,6 +352,7 @@ impl Statistics {
             scale,
             is_plain,
             dimmed,
+            ..
         } = *self.picture.lock();
         if scale > 0.0 {
             tracing::info!(

@@ -9,7 +9,7 @@ use tracing_subscriber::layer::{Context, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::panel::{LogLevel, LogRing};
-use crate::runtime::now_iso;
+use crate::runtime::{MessageWriter, now_iso};
 
 /// The newest lines of the log, for the operator's panel.
 pub(super) static LOG: LogRing = LogRing::new();
@@ -26,7 +26,7 @@ pub(super) fn init_logging(level: tracing::Level) {
         .with_target("shoal", level)
         .with_default(libraries);
     let written = tracing_subscriber::fmt::layer()
-        .with_writer(std::io::stderr)
+        .with_writer(|| MessageWriter)
         .with_ansi(std::io::stderr().is_terminal())
         .with_filter(levels);
     let kept = Targets::new()

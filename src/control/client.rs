@@ -12,6 +12,7 @@ use parking_lot::Mutex;
 
 use super::command::Command;
 use super::event::{EventLog, EventPage};
+use super::health::{STALE_SECS, make_stale};
 use super::request::{Outcome, Reply, Request, Source};
 use super::schedule::PreviewDay;
 use super::status::Status;
@@ -81,19 +82,38 @@ impl std::fmt::Debug for DocumentsPage {
 }
 
 /// What all clients read: the newest status, the documents and the events.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Board {
-    status: Mutex<Arc<Status>>,
+    /// The newest status, and the time at which the desk published it.
+    status: Mutex<(Arc<Status>, Instant)>,
     documents: Mutex<Arc<DocumentsPage>>,
     schedule_preview: Mutex<Arc<Vec<PreviewDay>>>,
     /// The events of all stages.
     pub events: EventLog,
 }
 
+impl Default for Board {
+    fn default() -> Self {
+        Self {
+            status: Mutex::new((Arc::default(), Instant::now())),
+            documents: Mutex::default(),
+            schedule_preview: Mutex::default(),
+            events: EventLog::default(),
+        }
+    }
+}
+
 impl Board {
-    /// Returns the newest status.
+    /// Returns the newest status. If the desk has not published one for some seconds, this is a fault in it.
     pub fn status(&self) -> Arc<Status> {
-        Arc::clone(&self.status.lock())
+        let (status, published) = self.status.lock().clone();
+        let age_secs = published.elapsed().as_secs_f64();
+        if age_secs < STALE_SECS {
+            return status;
+        }
+        let mut old = Status::clone(&status);
+        make_stale(&mut old, age_secs);
+        Arc::new(old)
     }
 
     /// Replaces the documents.
@@ -113,7 +133,7 @@ impl Board {
 
     /// Replaces the status.
     pub fn publish(&self, status: Status) {
-        *self.status.lock() = Arc::new(status);
+        *self.status.lock() = (Arc::new(status), Instant::now());
     }
 }
 

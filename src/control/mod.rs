@@ -5,6 +5,7 @@
 mod client;
 mod command;
 mod event;
+mod health;
 mod journal;
 mod lines;
 mod recording;
@@ -24,17 +25,19 @@ pub use command::{
     PoolEdit, ShowCommand, TouchMark, UpkeepCommand, VisionCommand, command_names, command_schema,
 };
 pub use event::{Event, EventKind, EventLog, EventPage};
+pub use health::{Finding, HealthLevel, HealthStatus, complete};
 pub use journal::Journal;
 pub use lines::{AgentLine, AgentsLine, TrackLine, VisitorLine};
 pub use recording::{COMMANDED_SECS_MAX, RecordingStatus, RecordingStep};
 pub use request::{Outcome, PROGRAMS_REFUSED, Reason, Reply, Request, Source, SourceKind};
 pub use schedule::{
-    ByHandStatus, PlanSource, PreviewDay, PreviewPeriod, ScheduleStatus, ScheduleStep, ShowState,
+    ByHandStatus, HandEnd, PlanSource, PreviewDay, PreviewPeriod, ScheduleStatus, ScheduleStep,
+    ShowState,
 };
 pub use stage::StageChoice;
 pub use status::{
     CalibrationEnd, CalibrationKnown, CalibrationPhase, CalibrationRejection, CalibrationResult,
-    CalibrationStatus, CalibrationWait, CameraStatus, DriftStatus, OutputStatus, PictureStatus,
-    Rejection, RuleStatus, SpeciesStatus, Status, TargetResult, TimingStatus, TrackStatus,
-    VersionStatus, VisitorStatus,
+    CalibrationStatus, CalibrationWait, CameraKind, CameraStatus, DriftStatus, OutputStatus,
+    PictureStatus, Rejection, RuleStatus, SpeciesStatus, Status, TargetResult, TimingStatus,
+    TrackStatus, VersionStatus, VisitorStatus,
 };

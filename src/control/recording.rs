@@ -5,6 +5,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::schedule::HandEnd;
+
 /// Longest recording that a command can start, in seconds: 2.8 GB of 640 × 480 pixels at 30 frames per second.
 pub const COMMANDED_SECS_MAX: f64 = 300.0;
 
@@ -20,10 +22,13 @@ pub enum RecordingStep {
     },
     /// Ends the recording.
     Stop,
-    /// Replays a recording instead of the camera, again and again. The next change of the opening hours ends this.
+    /// Replays a recording instead of the camera, again and again, for some time.
     Replay {
         /// Name of the recording.
         name: String,
+        /// When the camera is used again by itself.
+        #[serde(default, skip_serializing_if = "HandEnd::is_default")]
+        until: HandEnd,
     },
     /// Ends the replay: the camera is opened again.
     Live,

@@ -50,14 +50,39 @@ impl ShowState {
     }
 }
 
+/// When something that was set by hand ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum HandEnd {
+    /// At the next planned change; if none is planned, somebody has to end it.
+    #[default]
+    NextChange,
+    /// After this time in seconds.
+    Secs(u32),
+    /// At the first planned opening after midnight; if none is planned, at 06:00.
+    Tomorrow,
+    /// Somebody has to end it.
+    Never,
+}
+
+impl HandEnd {
+    /// Whether it is the end that applies if none is given.
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// A step of the schedule, sent as a command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
 pub enum ScheduleStep {
-    /// Replaces the planned state until the next planned change.
+    /// Replaces the planned state for some time.
     ByHand {
         /// The state.
         state: ShowState,
+        /// When the plan applies again.
+        #[serde(default, skip_serializing_if = "HandEnd::is_default")]
+        until: HandEnd,
     },
     /// Returns to the plan.
     Resume,
@@ -91,6 +116,12 @@ pub struct ScheduleStatus {
     pub clock: String,
     /// State set by hand; `None` if the plan applies.
     pub by_hand: Option<ByHandStatus>,
+    /// Time at which a paused pool goes on by itself; `None` if it moves, or if somebody has to end the pause.
+    pub paused_until: Option<String>,
+    /// Time at which the camera is used again after a replay; `None` if it is used, or if somebody has to end the replay.
+    pub rehearsal_until: Option<String>,
+    /// Time for which [`HandEnd::Tomorrow`] stands now.
+    pub tomorrow: String,
     /// Whether the projectors are to be on.
     pub projectors_on: bool,
 }
@@ -100,7 +131,7 @@ pub struct ScheduleStatus {
 pub struct ByHandStatus {
     /// The state.
     pub state: ShowState,
-    /// Time at which the plan applies again; `None` if it has no change within 400 days.
+    /// Time at which the plan applies again; `None` if somebody has to end the state.
     pub until: Option<String>,
 }
 

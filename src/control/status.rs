@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::command::DocumentName;
+use super::health::HealthStatus;
 use super::recording::RecordingStatus;
 use super::request::Reason;
 use super::schedule::ScheduleStatus;
@@ -17,8 +18,10 @@ use crate::runtime::{DurationStatus, FaultStatus, MachineStatus, StageStatus};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Status {
-    /// One sentence: all is well, or what is wrong since when.
+    /// One sentence: all is well, or what is wrong since when. See [`HealthStatus::sentence`].
     pub sentence: String,
+    /// What differs from a usual open pool, with colours.
+    pub health: HealthStatus,
     /// Whether no fault is active and every stage is running.
     pub is_healthy: bool,
     /// Date and time of this status in UTC, ISO 8601.
@@ -79,10 +82,27 @@ pub struct Status {
     pub machine: MachineStatus,
 }
 
+/// What the frames are from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CameraKind {
+    /// No source is open.
+    #[default]
+    Unknown,
+    /// A camera, or a program that reads one.
+    Live,
+    /// Computed frames with simulated visitors.
+    Simulated,
+    /// A file with recorded frames.
+    Recording,
+}
+
 /// The camera.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CameraStatus {
+    /// What the frames are from.
+    pub kind: CameraKind,
     /// Name of the source.
     pub source: String,
     /// Measured frame rate in frames per second; 0 if no frames arrive.
@@ -208,7 +228,12 @@ pub struct VersionStatus {
 
 /// Quality of the picture. Rendering adapts this quality to the speed of the graphics device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct PictureStatus {
+    /// Pictures per second that the monitors can show; 0 without a picture.
+    pub wanted_fps: f64,
+    /// Whether the processor draws the picture, because there is no graphics driver.
+    pub is_by_processor: bool,
     /// Resolution of the layer below the water as a share of the full width and height. Below 1 if full resolution would take
     /// too long; 0 before the first picture.
     pub scale: f32,
@@ -350,6 +375,9 @@ pub struct CalibrationStatus {
     pub sentence: String,
     /// The calibration in use; `None` if there is none and the whole camera image is mapped onto the surface.
     pub current: Option<CalibrationKnown>,
+    /// Whether the calibration in use is on the disk, so that it is in use after a restart too.
+    #[serde(default)]
+    pub is_saved: bool,
     /// Shift of the camera since the calibration; `None` if unknown.
     pub drift: Option<DriftStatus>,
 }

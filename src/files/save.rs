@@ -9,12 +9,16 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::operation::{Operation, Readers, perform_all};
 use super::output::{folder_of, name_of, output_target, temporary_path};
 
 /// Number of old versions that are kept of each file.
 const GENERATIONS_KEPT: usize = 10;
+
+/// Shortest time between two generations of a file that is written after every change.
+const GENERATION_INTERVAL: Duration = Duration::from_secs(600);
 
 /// Folder beside a file that holds its old versions.
 const GENERATIONS_FOLDER: &str = ".generations";
@@ -196,6 +200,23 @@ fn create_folders(folder: &Path, made: &mut Vec<PathBuf>) -> io::Result<()> {
     std::fs::create_dir(folder)?;
     made.push(folder.to_owned());
     Ok(())
+}
+
+/// Replaces a file like [`save_file`]. For a file that is written after every change: if its contents are `own`, which this program
+/// has written, they are kept as a generation only if the newest generation is older than [`GENERATION_INTERVAL`]. Otherwise
+/// ten steps of an evening would replace all generations.
+///
+/// # Errors The same errors as [`save_file`].
+pub fn save_file_again(path: &Path, contents: &[u8], own: &[u8]) -> io::Result<()> {
+    let is_recent = |kept: &PathBuf| {
+        let written = std::fs::metadata(kept).and_then(|metadata| metadata.modified());
+        written.is_ok_and(|at| at.elapsed().is_ok_and(|age| age < GENERATION_INTERVAL))
+    };
+    let is_own = std::fs::read(path).is_ok_and(|old| old == own);
+    match is_own && file_generations(path)?.last().is_some_and(is_recent) {
+        true => write_atomically(path, contents),
+        false => save_file(path, contents),
+    }
 }
 
 /// Removes a file, but keeps it as its newest generation.

@@ -7,6 +7,7 @@
 
 mod alerts;
 mod counts;
+mod hold;
 mod hours;
 mod show;
 mod site_program;
@@ -19,6 +20,7 @@ pub use counts::{
 };
 pub use hours::{
     ClockTrust, DayName, DayParams, HoursParams, Period, PlanNow, ProjectorParams, ScheduleBoard,
-    ScheduleLinks, ScheduleParams, SchedulePlan, ScheduleStage, WeeklyParams, minutes_of_day,
+    ScheduleLinks, ScheduleParams, SchedulePlan, ScheduleStage, ShowFile, WeeklyParams,
+    minutes_of_day,
 };
 pub use show::ShowControl;

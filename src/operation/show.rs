@@ -7,9 +7,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use jiff::Timestamp;
 use parking_lot::Mutex;
 
-use crate::control::ShowState;
+use super::hold::{Hold, Moment};
+use crate::control::{HandEnd, ShowState};
 use crate::runtime::Heartbeat;
 
 /// Time in the state `closed` after which the pool rests. Longer than the fade, so that the fish swim until the picture is black.
@@ -27,10 +29,10 @@ pub struct ShowControl(Arc<Mutex<Shown>>);
 struct Shown {
     state: ShowState,
     since: Instant,
-    /// Begin of the pause; `None` if the pool moves.
-    paused: Option<Instant>,
-    /// The recording that is replayed instead of the camera.
-    rehearsal: Option<PathBuf>,
+    /// Begin of the pause, and its end; `None` if the pool moves.
+    paused: Option<(Instant, Hold)>,
+    /// The recording that is replayed instead of the camera, and when this ends.
+    rehearsal: Option<(PathBuf, Hold)>,
 }
 
 impl Default for ShowControl {
@@ -45,45 +47,84 @@ impl Default for ShowControl {
 }
 
 impl ShowControl {
-    /// Sets the state. Another state ends a pause and a rehearsal, so that a forgotten one lasts no longer than the day.
+    /// Sets the state. Another state ends a pause and a rehearsal that last until the next change.
     pub fn set(&self, state: ShowState, now: Instant) {
         let mut shown = self.0.lock();
         if shown.state != state {
+            let lasts = |hold: &Hold| hold.ends() != HandEnd::NextChange;
+            let Shown {
+                paused, rehearsal, ..
+            } = &*shown;
             *shown = Shown {
                 state,
                 since: now,
-                paused: None,
-                rehearsal: None,
+                paused: paused.filter(|(_, hold)| lasts(hold)),
+                rehearsal: rehearsal.clone().filter(|(_, hold)| lasts(hold)),
             };
         }
     }
 
-    /// Lets the pool stand still, or go on.
+    /// Lets the pool stand still until `ends`, or go on with `None`.
     ///
     /// # Errors
     /// When nothing is shown that could stand still, the reason.
-    pub fn pause(&self, is_on: bool, now: Instant) -> Result<(), &'static str> {
+    pub fn pause(&self, ends: Option<HandEnd>, now: Instant) -> Result<(), &'static str> {
         let mut shown = self.0.lock();
-        if is_on && !shown.state.is_lit() {
+        if ends.is_some() && !shown.state.is_lit() {
             return Err("the picture is dark, so there is nothing to pause");
         }
-        shown.paused = is_on.then(|| shown.paused.unwrap_or(now));
+        let since = shown.paused.map_or(now, |(since, _)| since);
+        shown.paused = ends.map(|ends| (since, Hold::new(ends, now)));
         Ok(())
     }
 
     /// Returns the begin of the pause; `None` if the pool moves.
     pub fn paused_since(&self) -> Option<Instant> {
-        self.0.lock().paused
+        self.0.lock().paused.map(|(since, _)| since)
     }
 
-    /// Replays a recording instead of the camera, or ends this.
-    pub fn set_rehearsal(&self, recording: Option<PathBuf>) {
-        self.0.lock().rehearsal = recording;
+    /// Replays a recording instead of the camera until `HandEnd`, or ends this.
+    pub fn set_rehearsal(&self, recording: Option<(PathBuf, HandEnd)>, now: Instant) {
+        let rehearsal = recording.map(|(path, ends)| (path, Hold::new(ends, now)));
+        self.0.lock().rehearsal = rehearsal;
     }
 
     /// Returns the recording that is replayed instead of the camera; `None` if the camera is used.
     pub fn rehearsal(&self) -> Option<PathBuf> {
-        self.0.lock().rehearsal.clone()
+        self.0
+            .lock()
+            .rehearsal
+            .as_ref()
+            .map(|(path, _)| path.clone())
+    }
+
+    /// Ends a pause and a rehearsal that are over. `end_of` returns the time for which an end stands.
+    pub(super) fn follow(&self, at: Moment, end_of: impl Fn(HandEnd) -> Option<Timestamp>) {
+        let mut shown = self.0.lock();
+        if (shown.paused.as_mut()).is_some_and(|(_, hold)| hold.follow(at, &end_of)) {
+            shown.paused = None;
+        }
+        if (shown.rehearsal.as_mut()).is_some_and(|(_, hold)| hold.follow(at, &end_of)) {
+            shown.rehearsal = None;
+        }
+    }
+
+    /// Returns the ends of a pause and of a rehearsal, and what is replayed.
+    pub(super) fn holds(&self) -> (Option<Hold>, Option<(PathBuf, Hold)>) {
+        let shown = self.0.lock();
+        (shown.paused.map(|(_, hold)| hold), shown.rehearsal.clone())
+    }
+
+    /// Continues a pause and a rehearsal of an earlier run of the program.
+    pub(super) fn continue_holds(
+        &self,
+        paused: Option<Hold>,
+        rehearsal: Option<(PathBuf, Hold)>,
+        now: Instant,
+    ) {
+        let mut shown = self.0.lock();
+        shown.paused = paused.map(|hold| (now, hold));
+        shown.rehearsal = rehearsal;
     }
 
     /// Whether visitors are to be counted: not while the installation is closed, and not those of a recording.
@@ -104,16 +145,19 @@ impl ShowControl {
     }
 
     /// Sleeps until the next tick or picture of a resting pool. Wakes early if the rest ends, the program ends, or `must_wake` is
-    /// true.
-    pub fn rest(&self, heartbeat: &Heartbeat, must_wake: impl Fn() -> bool) {
+    /// true. Returns whether it slept.
+    pub fn rest(&self, heartbeat: &Heartbeat, must_wake: impl Fn() -> bool) -> bool {
         let until = Instant::now() + REST_INTERVAL;
+        let mut has_rested = false;
         while heartbeat.keep_running() {
             let now = Instant::now();
             if now >= until || must_wake() || !self.is_resting(now) {
-                return;
+                break;
             }
+            has_rested = true;
             std::thread::sleep(REST_STEP);
         }
+        has_rested
     }
 }
 
@@ -136,23 +180,38 @@ mod tests {
     }
 
     #[test]
-    fn another_state_ends_a_pause_and_a_rehearsal() {
+    fn another_state_ends_what_lasts_until_the_next_change() {
         let begin = Instant::now();
         let at = |secs| begin + Duration::from_secs(secs);
         let show = ShowControl::default();
-        show.pause(true, at(1)).unwrap();
-        show.pause(true, at(2)).unwrap();
+        let change = Some(HandEnd::NextChange);
+        show.pause(change, at(1)).unwrap();
+        show.pause(change, at(2)).unwrap();
         show.set(ShowState::Open, at(3));
         assert_eq!(show.paused_since(), Some(at(1)));
         assert!(show.counts_visitors());
-        show.set_rehearsal(Some(PathBuf::from("a.y4m")));
+        let recording = PathBuf::from("a.y4m");
+        show.set_rehearsal(Some((recording.clone(), HandEnd::NextChange)), at(3));
         assert!(!show.counts_visitors());
         show.set(ShowState::Dark, at(4));
         assert_eq!((show.paused_since(), show.rehearsal()), (None, None));
         assert!(show.counts_visitors());
-        assert!(show.pause(true, at(5)).is_err(), "nothing is shown");
-        show.pause(false, at(5)).unwrap();
+        assert!(show.pause(change, at(5)).is_err(), "nothing is shown");
+        show.pause(None, at(5)).unwrap();
         show.set(ShowState::Open, at(6));
         assert_eq!(show.paused_since(), None);
+        // What was set for a time lasts for it.
+        show.pause(Some(HandEnd::Secs(10)), at(6)).unwrap();
+        show.set_rehearsal(Some((recording, HandEnd::Never)), at(6));
+        show.set(ShowState::Attract, at(7));
+        let follow = |secs| {
+            let at = Moment {
+                time: Timestamp::UNIX_EPOCH,
+                now: at(secs),
+            };
+            show.follow(at, |_| None);
+            (show.paused_since().is_some(), show.rehearsal().is_some())
+        };
+        assert_eq!((follow(15), follow(16)), ((true, true), (false, true)));
     }
 }

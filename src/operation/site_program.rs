@@ -34,29 +34,26 @@ impl SiteProgram {
         self.fault.clear();
     }
 
-    /// Makes the next call due at once.
-    pub(super) fn hurry(&mut self) {
-        self.retry = None;
-    }
-
     /// Whether a call is allowed now: not in the pause after a failure.
     pub(super) fn is_due(&self, now: Instant) -> bool {
         self.retry.is_none_or(|retry| now >= retry)
     }
 
-    /// Calls the program with an additional argument and a line on its standard input. An empty line is not sent. Returns whether it
-    /// succeeded.
+    /// Calls the program with an additional argument and a line on its standard input. An empty line is not sent.
+    ///
+    /// # Errors
+    /// When the program fails, the reason.
     pub(super) fn call(
         &mut self,
         command: &str,
         argument: Option<&str>,
         line: &str,
         now: Instant,
-    ) -> bool {
+    ) -> Result<(), String> {
         match run(command, argument, line) {
             Ok(()) => {
                 self.forget();
-                true
+                Ok(())
             }
             Err(reason) => {
                 self.retry = Some(now + RETRY_PAUSE);
@@ -64,7 +61,7 @@ impl SiteProgram {
                 self.fault.raise(&format!(
                     "{key}: {reason}; it is tried again every {pause} s"
                 ));
-                false
+                Err(format!("{key}: {reason}"))
             }
         }
     }

@@ -9,6 +9,7 @@ mod lines;
 mod notebook;
 mod recordings;
 mod session;
+mod show_file;
 mod site_archive;
 mod state_folder;
 
@@ -23,5 +24,6 @@ pub use session::{
     DocumentsCopy, ReplayOptions, ReplaySummary, SessionConfig, SessionEnds, SessionEntry,
     SessionLog, SessionStart, TickLog, pool_hash, replay, start_session,
 };
+pub use show_file::show_file;
 pub use site_archive::{finish_restore, site_files};
 pub use state_folder::{StateLock, counts_file, lock_state, state_folder};

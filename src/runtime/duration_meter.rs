@@ -62,6 +62,11 @@ impl DurationMeter {
         durations.count += 1;
     }
 
+    /// Returns the time at which the last duration was recorded; `None` before the first.
+    pub fn last_at(&self) -> Option<Instant> {
+        self.0.lock().kept.back().map(|(at, _)| *at)
+    }
+
     /// Summarizes the kept durations. Counts those too that are no longer kept.
     pub fn summary(&self) -> DurationStatus {
         let (secs, count) = {

@@ -6,10 +6,13 @@
 
 use std::io::{self, StdoutLock, Write};
 
+use super::message_queue::MessageWriter;
+
 /// Prints a message to standard error. Does not fail if the terminal is closed.
 pub fn print_message(text: &str) {
-    let mut out = VisibleText(io::stderr().lock());
-    let _ = writeln!(out, "{text}");
+    // One write, so that the line is whole.
+    let line = format!("{text}\n");
+    let _ = VisibleText(MessageWriter).write(line.as_bytes());
 }
 
 /// Returns standard output for texts.

@@ -77,3 +77,23 @@ pub fn ensure_runtime_dir() {
 /// Does nothing, because only Linux has Wayland.
 #[cfg(not(target_os = "linux"))]
 pub fn ensure_runtime_dir() {}
+/// Starts this program again in this process, with these arguments: same process id, parent, terminal and service. Returns only if
+/// that fails.
+#[cfg(unix)]
+pub fn replace_process(words: &[std::ffi::OsString]) -> anyhow::Error {
+    use std::os::unix::process::CommandExt as _;
+    let started = std::env::current_exe().map(|path| {
+        // After an upgrade of the package, the file has another content and this path a remark.
+        let text = path.to_string_lossy().into_owned();
+        let path = text.strip_suffix(" (deleted)").map_or(path, Into::into);
+        std::process::Command::new(path).args(words).exec()
+    });
+    let (Ok(error) | Err(error)) = started;
+    anyhow::Error::from(error).context("Shoal cannot be started again")
+}
+
+/// Ends with an error, because this system cannot replace a process.
+#[cfg(not(unix))]
+pub fn replace_process(_: &[std::ffi::OsString]) -> anyhow::Error {
+    anyhow::anyhow!("this system cannot start Shoal again in the same process; start it by hand")
+}

@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use super::shared_windows::ScreenBoard;
 use crate::runtime::{Backoff, Supervisor, print_message};
 
 /// First pause between two attempts to reach a display.
@@ -47,7 +48,7 @@ pub fn check_reachable() -> Result<(), String> {
 }
 
 /// Waits until a display answers or the program ends. The pool runs meanwhile without a picture.
-pub fn wait_for_display(supervisor: &Supervisor) {
+pub fn wait_for_display(supervisor: &Supervisor, screen: &ScreenBoard) {
     let mut backoff = Backoff::new(FIRST_PAUSE, LONGEST_PAUSE).immediate_at_first();
     let mut was_missing = false;
     while supervisor.check() {
@@ -57,9 +58,11 @@ pub fn wait_for_display(supervisor: &Supervisor) {
                     if was_missing {
                         print_message("display: found");
                     }
+                    screen.set_missing("");
                     return;
                 }
                 Err(reason) => {
+                    screen.set_missing(&reason);
                     if !std::mem::replace(&mut was_missing, true) {
                         print_message(&format!(
                             "display: {reason}; the pool runs without a picture until a display answers (with --headless it \

@@ -41,8 +41,8 @@ pub struct RenderStage {
     pub picture_interval: Arc<DurationMeter>,
     /// Returns whether the picture is lit.
     pub is_lit: Box<dyn Fn() -> bool + Send>,
-    /// Sleeps until the next picture while the pool rests; returns at once otherwise.
-    pub rest: Box<dyn Fn(&Heartbeat) + Send>,
+    /// Sleeps until the next picture while the pool rests; returns at once otherwise. Returns whether it slept.
+    pub rest: Box<dyn Fn(&Heartbeat) -> bool + Send>,
     /// Faults of this stage.
     pub journal: Journal,
     /// Copies small pictures of the outputs for the operator's panel, after a picture was drawn.
@@ -136,7 +136,10 @@ impl RenderStage {
                 status = new_status;
                 *self.status.lock() = status;
             }
-            (self.rest)(heartbeat);
+            if (self.rest)(heartbeat) {
+                // The rate of a resting pool says nothing about the screen.
+                last_picture_at = None;
+            }
             std::thread::sleep(pacer.pause(Instant::now(), interval));
         }
         Ok(())

@@ -47,7 +47,7 @@ pub fn screen_opener(windows: &Arc<SharedWindows>, handoff: Arc<SetupHandoff>) -
         let screen = GpuPresenter::open(targets, handoff.take())?;
         let description = screen.describe();
         print_message(&format!("picture: {description}"));
-        windows.describe_screen(description);
+        windows.describe_screen(description, screen.is_by_processor());
         Ok(Some(Box::new(screen)))
     })
 }
@@ -118,6 +118,9 @@ impl<'a> ScreenSupervisor<'a> {
         PictureStatus {
             scale: quality.scale,
             is_plain: quality.is_reduced,
+            // The status reads these from the screen.
+            wanted_fps: 0.0,
+            is_by_processor: false,
             dimmed: self
                 .screen
                 .as_ref()

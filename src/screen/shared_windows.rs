@@ -1,7 +1,7 @@
 //! The state of the windows that main thread and render stage share: settings, sizes, refresh rates, monitors.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 use parking_lot::{Mutex, RwLock};
@@ -26,6 +26,44 @@ pub struct ScreenBoard {
     pub outputs: Mutex<Vec<OutputStatus>>,
     /// Outputs, graphics adapter and driver in one line; empty before the first picture.
     pub description: Mutex<String>,
+    /// Why there is no display; empty if there is one, or if it is not known yet.
+    missing: Mutex<String>,
+    is_wanted: AtomicBool,
+    is_by_processor: AtomicBool,
+    /// Refresh rate of the slowest monitor with a window in millihertz; 0 before the first picture.
+    wanted_mhz: AtomicU32,
+}
+
+impl ScreenBoard {
+    /// Remembers that a picture is to be shown.
+    pub fn want(&self) {
+        self.is_wanted.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether a picture is to be shown.
+    pub fn is_wanted(&self) -> bool {
+        self.is_wanted.load(Ordering::Relaxed)
+    }
+
+    /// Remembers why there is no display; an empty text if there is one.
+    pub fn set_missing(&self, reason: &str) {
+        reason.clone_into(&mut self.missing.lock());
+    }
+
+    /// Returns why there is no display; empty if there is one, or if it is not known yet.
+    pub fn missing(&self) -> String {
+        self.missing.lock().clone()
+    }
+
+    /// Whether the processor draws the picture, because there is no graphics driver.
+    pub fn is_by_processor(&self) -> bool {
+        self.is_by_processor.load(Ordering::Relaxed)
+    }
+
+    /// Returns the pictures per second that the monitors can show; 0 before the first picture.
+    pub fn wanted_fps(&self) -> f64 {
+        f64::from(self.wanted_mhz.load(Ordering::Relaxed)) / 1000.0
+    }
 }
 
 /// Settings of the window of one output.
@@ -110,8 +148,10 @@ impl SharedWindows {
     }
 
     /// Describes the open screen for the status: outputs, graphics adapter and driver in one line.
-    pub(super) fn describe_screen(&self, description: String) {
+    pub(super) fn describe_screen(&self, description: String, is_by_processor: bool) {
         *self.screen.description.lock() = description;
+        (self.screen.is_by_processor).store(is_by_processor, Ordering::Relaxed);
+        self.screen.set_missing("");
     }
 
     /// Returns the shortest time between two pictures. It follows from the refresh rate of the slowest monitor with a window.
@@ -122,6 +162,7 @@ impl SharedWindows {
             .map(|shared| shared.refresh_hz())
             .min_by(f64::total_cmp);
         let hz = hz.unwrap_or(DEFAULT_HZ).clamp(10.0, 1000.0);
+        (self.screen.wanted_mhz).store((hz * 1000.0) as u32, Ordering::Relaxed);
         Duration::from_secs_f64(1.0 / (hz * LIMIT_FACTOR))
     }
 

@@ -9,7 +9,7 @@ use super::documents::BrokenFile;
 use super::library::Library;
 use crate::config::{Problem, Problems, read_text};
 use crate::control::{DocumentName, DocumentText};
-use crate::files::{remove_file, save_file};
+use crate::files::{remove_file, save_file, save_file_again};
 
 /// Known state of the files on the disk.
 #[derive(Clone, Debug, Default)]
@@ -18,6 +18,8 @@ pub(super) struct DiskTexts {
     texts: BTreeMap<DocumentName, String>,
     /// Files whose content was rejected.
     broken: BTreeMap<DocumentName, BrokenFile>,
+    /// The text that [`Self::save_site`] wrote last.
+    own_site: Option<String>,
     /// Broken files whose text a command has replaced. They have to be saved, even if the text is the last valid one.
     repaired: BTreeSet<DocumentName>,
 }
@@ -137,17 +139,44 @@ impl DiskTexts {
             .collect();
         let saved = names.iter().filter(|_| !is_replay);
         let problems: Vec<Problem> = saved
-            .filter_map(|name| save_document(library, name).err())
+            .filter_map(|name| save_document(library, name, None).err())
             .collect();
         if !problems.is_empty() {
             return Err(Problems(problems));
         }
         for name in &names {
-            self.broken.remove(name);
-            self.repaired.remove(name);
-            self.set(name, library.own_text(name));
+            self.note_saved(library, name);
         }
         Ok(!names.is_empty())
+    }
+
+    /// Saves the site file alone, if it differs from its document. It is written after every change, so that its old versions are
+    /// thinned out. Returns whether it differed.
+    ///
+    /// # Errors
+    /// The problem if it cannot be saved.
+    pub(super) fn save_site(
+        &mut self,
+        library: &Library,
+        is_replay: bool,
+    ) -> Result<bool, Problems> {
+        let name = DocumentName::Site;
+        if !self.unsaved(library).contains(&name) {
+            return Ok(false);
+        }
+        if !is_replay {
+            let own = self.own_site.as_deref();
+            save_document(library, &name, own).map_err(|problem| Problems(vec![problem]))?;
+            self.own_site = library.own_text(&name).map(str::to_owned);
+        }
+        self.note_saved(library, &name);
+        Ok(true)
+    }
+
+    fn note_saved(&mut self, library: &Library, name: &DocumentName) {
+        self.broken.remove(name);
+        self.repaired.remove(name);
+        self.set(name, library.own_text(name));
     }
 }
 
@@ -160,7 +189,8 @@ fn text_now(library: &Library, name: &DocumentName) -> Option<Option<String>> {
     read_text(&path).ok().map(Some)
 }
 
-fn save_document(library: &Library, name: &DocumentName) -> Result<(), Problem> {
+/// Saves a document, or removes its file. `own` is the text that was written last if the file is written after every change.
+fn save_document(library: &Library, name: &DocumentName, own: Option<&str>) -> Result<(), Problem> {
     let Some(path) = library.file_of(name) else {
         return Err(Problem::of_file(
             name.to_string(),
@@ -178,7 +208,11 @@ fn save_document(library: &Library, name: &DocumentName) -> Result<(), Problem> 
             if let Some(folder) = path.parent().filter(|f| !f.as_os_str().is_empty()) {
                 std::fs::create_dir_all(folder).map_err(save_error)?;
             }
-            save_file(&path, text.as_bytes()).map_err(save_error)
+            match own {
+                Some(own) => save_file_again(&path, text.as_bytes(), own.as_bytes()),
+                None => save_file(&path, text.as_bytes()),
+            }
+            .map_err(save_error)
         }
         None => remove_file(&path).map_err(save_error),
     }

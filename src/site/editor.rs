@@ -30,6 +30,10 @@ use crate::world::CommandedDirection;
 /// Maximum number of commands in a batch. Each is checked against all documents, which takes some milliseconds.
 const BATCH_MAX: usize = 100;
 
+/// The reason why the site file cannot be written alone.
+pub const NEEDS_DRAFT: &str =
+    "not saved yet: the site needs a scene or species that is not saved; save all changes";
+
 /// All documents of a site, the site compiled from them, and the undo history.
 #[derive(Clone, Debug)]
 pub struct Editor {
@@ -270,6 +274,7 @@ impl Editor {
             EditorStep::Undo => self.step(Direction::Undo),
             EditorStep::Redo => self.step(Direction::Redo),
             EditorStep::Save => self.save(),
+            EditorStep::SaveSite => self.save_site(),
             EditorStep::Revert => {
                 let texts = self.unsaved().into_iter();
                 let texts = texts.map(|name| (name.clone(), self.disk.texts().get(&name).cloned()));
@@ -450,10 +455,45 @@ impl Editor {
         }
     }
 
+    /// Returns the names of the documents whose file has another text than this editor knows.
+    pub fn changed_on_disk(&self, read: &[DocumentText]) -> Vec<DocumentName> {
+        let changed = read.iter().filter(|read| self.disk.differs(read));
+        changed.map(|read| read.document.clone()).collect()
+    }
+
     /// Returns what the watcher of the files has read, without the documents whose file is again as this editor knows it. The
     /// watcher read those before the last save, so their texts must replace neither what was saved nor an edit after it.
     pub fn without_outdated(&self, read: &[DocumentText]) -> Vec<DocumentText> {
         self.disk.without_outdated(&self.library, read)
+    }
+
+    /// Whether the site file cannot be written alone: the site needs a scene or species that is not saved.
+    pub fn site_needs_draft(&self) -> bool {
+        let mut drafts = self.unsaved();
+        drafts.retain(|name| *name != DocumentName::Site);
+        if drafts.is_empty() {
+            return false;
+        }
+        let mut problems = Vec::new();
+        let mut library = self.library.clone();
+        for name in &drafts {
+            let text = self.disk.texts().get(name);
+            library.replace(name, text.map(String::as_str), &mut problems);
+        }
+        let (site, _, problems) = validate(&library, &mut self.models.clone(), problems);
+        site.is_none() || !problems.0.is_empty()
+    }
+
+    /// Saves the site file. Scenes and species stay drafts.
+    fn save_site(&mut self) -> Result<Applied, Problems> {
+        if self.site_needs_draft() {
+            return Err(no_step(NEEDS_DRAFT));
+        }
+        let has_saved = self.disk.save_site(&self.library, self.is_replay)?;
+        Ok(Applied {
+            command: has_saved.then(|| EditorStep::SaveSite.into()),
+            ..Applied::default()
+        })
     }
 
     /// Saves every document that differs from the disk.

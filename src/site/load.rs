@@ -15,6 +15,7 @@ use super::source::Entry;
 use crate::calibration::Calibration;
 use crate::config::{self, Problem, Problems};
 use crate::control::DocumentName;
+use crate::geometry::Surface;
 use crate::render::{Model, OutputParams};
 use crate::simulation::{
     IndividualDescription, PoolPlan, SceneDescription, SimulationError, SpeciesDescription,
@@ -55,6 +56,11 @@ pub struct Site {
 }
 
 impl Site {
+    /// Says that the calibration is for a surface of another size; `None` if it fits, or if there is none.
+    pub fn calibration_misfit(&self) -> Option<String> {
+        misfit(self.calibration.as_ref()?, &self.file.surface)
+    }
+
     /// Returns the description from which the simulation is compiled.
     pub fn description(&self) -> SceneDescription {
         SceneDescription {
@@ -313,19 +319,9 @@ fn read_calibration(
     };
     match Calibration::parse(&text, &path.display().to_string()) {
         Ok(calibration) => {
-            let calibrated = calibration.surface;
-            let surface = &entry.value.surface;
-            let differs = |a: f64, b: f32| (a - f64::from(b)).abs() > 1e-3;
-            if differs(calibrated.width_m, surface.width_m)
-                || differs(calibrated.height_m, surface.height_m)
-            {
-                findings.warnings.push(entry.spans.problem(
-                    "calibration.file",
-                    format!(
-                        "the calibration is for a surface of {} x {} m, but the site has {} x {} m; calibrate again if the projector was moved",
-                        calibrated.width_m, calibrated.height_m, surface.width_m, surface.height_m
-                    ),
-                ));
+            if let Some(misfit) = misfit(&calibration, &entry.value.surface) {
+                let problem = entry.spans.problem("calibration.file", misfit);
+                findings.warnings.push(problem);
             }
             Some(calibration)
         }
@@ -334,4 +330,17 @@ fn read_calibration(
             None
         }
     }
+}
+
+/// Says that a calibration is for a surface of another size; `None` if it fits.
+fn misfit(calibration: &Calibration, surface: &Surface) -> Option<String> {
+    let calibrated = calibration.surface;
+    let differs = |a: f64, b: f32| (a - f64::from(b)).abs() > 1e-3;
+    (differs(calibrated.width_m, surface.width_m) || differs(calibrated.height_m, surface.height_m))
+        .then(|| {
+            format!(
+                "the calibration is for a surface of {} x {} m, but the site has {} x {} m; calibrate again if the projector was moved",
+                calibrated.width_m, calibrated.height_m, surface.width_m, surface.height_m
+            )
+        })
 }

@@ -31,7 +31,7 @@ mod take_over;
 
 pub use documents::DocumentsView;
 pub use edit::SpeciesLookup;
-pub use editor::{Applied, Editor, EditorState};
+pub use editor::{Applied, Editor, EditorState, NEEDS_DRAFT};
 pub use file_watcher::{FileWatcher, POLL_INTERVAL};
 pub use files::{Fit, IndividualParams, SceneFile, SiteFile, SpeciesFile};
 pub use inheritance::built_in_species;

@@ -83,8 +83,8 @@ test("a value of the surface is changed in the installation and reaches the site
   await field.press("Enter");
   await page.getByLabel("Eye height", { exact: true }).fill("3.5");
   await page.getByLabel("Eye height", { exact: true }).press("Enter");
-  await page.locator(".changes").getByRole("button", { name: "Save" }).click();
-  await until(() => readFileSync(pool.site, "utf8").includes("eye_height_m = 3.5"), "the saved value");
+  // Nobody has to press *Save* for what the installation sets.
+  await until(() => readFileSync(pool.site, "utf8").includes("eye_height_m = 3.5"), "the value in the file");
   const text = readFileSync(pool.site, "utf8");
   assert.match(text, /This comment must survive every save/);
   assert.match(text, /width_m = 4\.0? +# measured with a tape/);
@@ -141,8 +141,9 @@ test("touch targets: what is waited for is said, a misplaced one alone is repeat
   await page.getByRole("button", { name: "Use this calibration" }).click();
   await page.getByText(/Calibrated: error \d+ mm on average/).first().waitFor();
   console.log(`from the first page to a calibrated pool: ${steps} clicks and entries, 10 marks laid, ${Math.round((Date.now() - opened) / 1000)} s`);
-  await page.getByText("The new calibration is in use.", { exact: true }).waitFor();
-  assert.equal((await state()).end, "accepted");
+  await page.getByText("The new calibration is in use and saved.").waitFor();
+  assert.deepEqual([(await state()).end, (await state()).is_saved], ["accepted", true]);
+  assert.match(readFileSync(pool.site, "utf8"), /file = "calibration\.toml"/);
   const known = (await state()).current;
   assert.ok(known.predicted_rms_m < 0.025, `error ${known.predicted_rms_m}`);
 });
@@ -171,32 +172,76 @@ test("a corner is dragged with a finger, and moved with the arrow keys", async (
   await until(async () => (await corner()).x > dragged.x + 1 / 700, "one pixel to the right");
 });
 
-test("opening hours: every week and only on a date are two things, and the plan can be left by hand", async () => {
+test("opening hours: an entry changes the plan only with Done, and the show never by accident", async () => {
   await page.goto(`${pool.url}/#/hours`);
-  await page.getByRole("button", { name: "Add hours for other days" }).click();
   const plan = async () => (await api(page, "/documents")).documents[0].effective.schedule;
-  await until(async () => (await plan()).weekly[0]?.days.length === 7, "hours for every day");
-  await page.getByRole("button", { name: "Monday", exact: true }).click();
-  await until(async () => (await plan()).weekly[0].days.length === 6, "closed on Mondays");
-  await page.getByText("Every Tuesday to Sunday").waitFor();
-  await page.getByLabel("From", { exact: true }).first().fill("930");
-  await page.getByLabel("From", { exact: true }).first().press("Tab");
-  await until(async () => (await plan()).weekly[0].hours[0].from === "09:30", "from half past nine");
+  const state = async () => (await api(page, "/status")).schedule.state;
   await page.getByRole("button", { name: "Add a date" }).click();
-  await page.getByLabel("Date", { exact: true }).first().fill("2031-12-24");
+  await page.getByText("Choose the date").waitFor();
+  await page.getByRole("button", { name: "Done" }).click();
+  await page.getByText("Choose a date first.").waitFor();
+  await page.getByLabel("Date", { exact: true }).fill("2031-12-24");
   await page.getByText("Only on Wednesday, December 24, 2031").waitFor();
-  await until(async () => (await plan()).dates[0].date === "2031-12-24", "the date");
+  await page.waitForTimeout(1500);
+  assert.deepEqual([(await plan()).dates, await state()], [[], "open"], "nothing has changed yet");
+  await takePictures("hours-draft");
+  await page.getByRole("button", { name: "Done" }).click();
+  await until(async () => (await plan()).dates[0]?.date === "2031-12-24", "the date");
+  assert.match(readFileSync(pool.site, "utf8"), /2031-12-24/, "it is on the disk");
+  assert.equal(await state(), "open");
+  // A second entry for the same day is refused beside its field, in words.
+  await page.getByRole("button", { name: "Add a date" }).click();
+  await page.getByLabel("Date", { exact: true }).fill("2031-12-24");
+  await page.getByRole("button", { name: "Done" }).click();
+  await page.getByText("There is already an entry for this day.").waitFor();
+  await page.locator(".plan-body").getByRole("button", { name: "Cancel" }).click();
+  await page.getByRole("button", { name: "Add hours for other days" }).click();
+  await page.getByRole("button", { name: "Monday", exact: true }).click();
+  await page.getByText("Every Tuesday to Sunday").waitFor();
+  await page.getByLabel("From", { exact: true }).fill("0");
+  await page.getByLabel("From", { exact: true }).press("Tab");
+  await page.getByLabel("To", { exact: true }).fill("24:00");
+  await page.getByLabel("To", { exact: true }).press("Tab");
+  assert.deepEqual((await plan()).weekly, []);
+  const isToday = new Date().getDay() !== 1;
+  await page.getByRole("button", { name: "Done" }).click();
+  // What concerns today is asked.
+  if (isToday) await page.locator("dialog").getByRole("button", { name: "Done" }).click();
+  await until(async () => (await plan()).weekly[0]?.days.length === 6, "the hours");
+  assert.equal((await plan()).weekly[0].hours[0].from, "00:00");
+  await page.getByText("Every Tuesday to Sunday").click();
+  await page.locator(".plan-body").getByRole("button", { name: "Remove all of this" }).click();
+  await page.locator("dialog").getByRole("button", { name: "Remove all of this" }).click();
+  await until(async () => (await plan()).weekly.length === 0, "no hours of every week");
+});
+
+test("dark and closed are set for a time, and the page says when they end", async () => {
   await page.goto(`${pool.url}/#/now`);
   await page.getByRole("button", { name: /^Dark/ }).click();
-  await until(async () => (await api(page, "/status")).schedule.state === "dark", "dark");
-  await page.getByText("Set by hand: Dark").waitFor();
-  await page.getByRole("button", { name: "Back to the plan" }).click();
+  await takePictures("now-dark-dialog");
+  await page.getByRole("button", { name: /^10 minutes/ }).click();
+  const dark = await until(async () => {
+    const { schedule } = await api(page, "/status");
+    return schedule.state === "dark" && schedule;
+  }, "dark");
+  const left = (Date.parse(dark.by_hand.until) - Date.parse(dark.local_time)) / 60_000;
+  assert.ok(left > 9.5 && left <= 10.01, `${left} minutes`);
+  await page.locator(".health-sentence", { hasText: /^All is well\. The picture is dark until \d\d:\d\d\.$/ }).waitFor();
+  await takePictures("now-dark");
+  await page.getByRole("button", { name: /^Dark/ }).click();
   await until(async () => (await api(page, "/status")).schedule.by_hand === null, "the plan again");
+  await page.getByRole("button", { name: /^End of day/ }).click();
+  await page.getByRole("button", { name: "Until I end it" }).click();
+  await page.locator(".health.warn .health-sentence", { hasText: "The pool is closed until somebody presses Open." }).waitFor();
+  await takePictures("now-closed");
+  await page.locator(".big-buttons").getByRole("button", { name: /^Open/ }).click();
+  await until(async () => (await api(page, "/status")).schedule.state === "open", "open");
 });
 
 test("pause: the fish stand still, changes still apply, and a second press lets them go on", async () => {
   await page.goto(`${pool.url}/#/now`);
   await page.getByRole("button", { name: /^Pause/ }).click();
+  await page.getByRole("button", { name: "Until I end it" }).click();
   await page.getByText("Paused for").waitFor();
   await takePictures("now-paused");
   const standing = await api(page, "/status");
@@ -226,7 +271,7 @@ test("parts are restarted on purpose, alone and together; this is no crash", asy
   const restart = async (name) => {
     await page.getByRole("button", { name, exact: true }).click();
     await page.getByRole("button", { name: "Restart now" }).click();
-    await page.getByText(`Restarted: ${name}.`).first().waitFor();
+    await page.getByText(`${name}: restarts now.`).first().waitFor();
   };
   assert.equal(await page.getByRole("button", { name: "Picture", exact: true }).count(), 0, "this pool has no picture");
   const frames = (await api(page, "/status")).camera.frames;
@@ -278,13 +323,13 @@ test("the camera is recorded, and the recording is downloaded, replayed instead 
 
   const visitors = (await api(page, "/status")).visitors.today;
   await replay.click();
-  await page.locator("dialog").getByRole("button", { name: "Replay", exact: true }).click();
+  await page.locator("dialog").getByRole("button", { name: /^1 hour/ }).click();
   await until(async () => (await api(page, "/status")).camera.source.endsWith(name), "the recording as the source");
   await until(async () => (await api(page, "/status")).camera.fps > 0, "its frames");
   assert.equal((await api(page, "/status")).rehearsal, name);
   await takePictures("recordings");
   await page.goto(`${pool.url}/#/now`);
-  await page.getByText("Rehearsal: a recording is replayed").waitFor();
+  await page.getByText(/Rehearsal until .*: a recording is replayed/).first().waitFor();
   await page.getByRole("button", { name: "Back to the camera" }).click();
   await until(async () => (await api(page, "/status")).camera.source.startsWith("command"), "the camera again");
   await until(async () => (await api(page, "/status")).camera.fps > 0, "its frames");
@@ -476,7 +521,7 @@ test("an earlier version of a file is compared, applied and undone", async () =>
   await takePictures("versions");
   await first.getByRole("button", { name: "Go back to this version" }).click();
   await until(async () => (await text()) === newest.text, "the earlier text");
-  await page.getByText("Save it, or undo.").first().waitFor();
+  await page.getByText("Undo takes it back.").first().waitFor();
   await page.locator(".changes").getByRole("button", { name: "Undo" }).click();
   await until(async () => (await text()) === now, "the text of before");
 });

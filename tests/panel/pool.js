@@ -1,6 +1,7 @@
 // Starts the real program with a site of its own, for one test.
 
 import { spawn } from "node:child_process";
+import { createServer } from "node:net";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -83,4 +84,14 @@ export class Pool {
     clearTimeout(timer);
     if (!keep) rmSync(this.folder, { recursive: true, force: true });
   }
+}
+
+/** Returns a port that nothing listens on. */
+export function freePort() {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
 }

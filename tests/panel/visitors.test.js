@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { api, launch, logIn, openPage, until } from "./browser.js";
 import { addCounts, CLOSED_DAY } from "./counts.js";
-import { PASSWORD, Pool } from "./pool.js";
+import { freePort, PASSWORD, Pool } from "./pool.js";
 
 let browser;
 /** @type {Pool} */
@@ -27,7 +27,7 @@ before(async () => {
   // While the pool is closed, nobody is counted.
   await page.goto(`${pool.url}/#/now`);
   await page.getByRole("button", { name: "End of day" }).click();
-  await page.getByRole("button", { name: "Close now" }).click();
+  await page.getByRole("button", { name: "Until I end it" }).click();
   await until(async () => (await api(page, "/status")).schedule.state === "closed", "the end of the day");
   await page.waitForTimeout(3000);
   today = (await api(page, "/analytics?by=day&from=" + new Date().toLocaleDateString("en-CA"))).intervals[0].arrivals ?? 0;
@@ -120,7 +120,8 @@ test("the counts are exported as a table for spreadsheets", async () => {
 });
 
 test("without counting, the page says how to begin", async () => {
-  const other = await Pool.start();
+  // The address has to be the same after a restart.
+  const other = await Pool.start({ listen: `127.0.0.1:${await freePort()}` });
   const guest = await openPage(browser, `${other.url}/#setup=${other.code}`);
   await guest.locator("#login-password").fill(PASSWORD);
   await guest.locator("#login-again").fill(PASSWORD);
@@ -128,8 +129,13 @@ test("without counting, the page says how to begin", async () => {
   await guest.locator("shoal-setup h1").waitFor();
   await guest.goto(`${other.url}/#/visitors`);
   await guest.getByRole("button", { name: "Count visitors" }).click();
-  await guest.getByText("Counting begins with the next restart of Shoal.").waitFor();
+  await guest.getByText("Counting begins with a restart of Shoal.").waitFor();
   await until(async () => (await api(guest, "/status")).restart_needed.includes("counting.on"), "the restart that is needed");
+  // A fixed bug: the change could not be made effective from the panel.
+  await guest.getByRole("button", { name: "Restart Shoal" }).click();
+  await guest.getByRole("button", { name: "Restart now" }).click();
+  await until(async () => (await api(guest, "/status").catch(() => null))?.restart_needed?.length === 0, "the new start", 60_000);
+  await guest.getByText("Counting begins with a restart of Shoal.").waitFor({ state: "detached", timeout: 60_000 });
   await guest.context().close();
   await other.stop();
 });

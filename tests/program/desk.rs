@@ -425,7 +425,7 @@ fn a_calibration_that_cannot_be_saved_is_a_fault_and_is_saved_later() {
     assert!(apply(client, table).is_applied());
     wait_for_status(client, "a calibration", |s| s.calibration.is_proven);
     assert!(apply(client, accept).is_applied());
-    let is_unsaved = |s: &Status| s.faults.iter().any(|f| f.name == "calibration_unsaved");
+    let is_unsaved = |s: &Status| s.faults.iter().any(|f| f.name == "site_unsaved");
     wait_for_status(client, "a fault", is_unsaved);
     let saved = apply(client, json!({"command": "save"}));
     let text = format!("{saved:?}");

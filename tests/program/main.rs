@@ -23,6 +23,8 @@ mod control_socket;
 mod desk;
 mod feeds;
 #[cfg(unix)]
+mod kept;
+#[cfg(unix)]
 mod operation;
 #[cfg(unix)]
 mod outputs;

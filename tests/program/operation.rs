@@ -9,18 +9,18 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 /// Longest wait for anything. A slow machine needs seconds for a debug build.
-const PATIENCE: Duration = Duration::from_secs(90);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(90);
 
-fn shoal() -> Command {
+pub(crate) fn shoal() -> Command {
     Command::new(env!("CARGO_BIN_EXE_shoal"))
 }
 
-fn text(output: &Output) -> String {
+pub(crate) fn text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 
 /// Waits until `is_met` returns a value.
-fn wait_for<T>(what: &str, mut is_met: impl FnMut() -> Option<T>) -> T {
+pub(crate) fn wait_for<T>(what: &str, mut is_met: impl FnMut() -> Option<T>) -> T {
     let begun = Instant::now();
     loop {
         if let Some(value) = is_met() {
@@ -112,15 +112,28 @@ fn wrong_hours_are_reported_with_their_line() {
 const SITE: &str = "scene = \"pool\"\n";
 
 /// A running installation, ended with its folder.
-struct Running {
-    child: Child,
+pub(crate) struct Running {
+    pub(crate) child: Child,
     folder: tempfile::TempDir,
 }
 
 impl Running {
-    fn start(site: &str, more: impl FnOnce(&Path, &mut Command)) -> Self {
+    pub(crate) fn start(site: &str, more: impl FnOnce(&Path, &mut Command)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("site.toml"), site).unwrap();
+        let child = Self::spawn(&folder, more);
+        Self { child, folder }
+    }
+
+    /// Kills the program as a power cut does, and starts it again.
+    pub(crate) fn kill_and_start(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+        let _old = std::fs::remove_file(self.file("shoal.sock"));
+        self.child = Self::spawn(&self.folder, |_, _| {});
+    }
+
+    fn spawn(folder: &tempfile::TempDir, more: impl FnOnce(&Path, &mut Command)) -> Child {
         let mut command = shoal();
         command
             .args(["run", "--headless", "--camera", "synthetic:1"])
@@ -130,15 +143,14 @@ impl Running {
             .env_remove("NOTIFY_SOCKET")
             .stderr(Stdio::null());
         more(folder.path(), &mut command);
-        let child = command.spawn().unwrap();
-        Self { child, folder }
+        command.spawn().unwrap()
     }
 
-    fn file(&self, name: &str) -> PathBuf {
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    fn ctl(&self, arguments: &[&str]) -> Output {
+    pub(crate) fn ctl(&self, arguments: &[&str]) -> Output {
         let mut command = shoal();
         command
             .arg("ctl")
@@ -147,7 +159,7 @@ impl Running {
         command.args(arguments).output().unwrap()
     }
 
-    fn status(&self) -> Option<Value> {
+    pub(crate) fn status(&self) -> Option<Value> {
         serde_json::from_slice(&self.ctl(&["status", "--json"]).stdout).ok()
     }
 }
@@ -303,4 +315,121 @@ fn the_minutes_before_a_fault_can_be_repeated() {
     assert!(output.status.success(), "{}", text(&output));
     let events = text(&running.ctl(&["events"]));
     assert!(events.contains(r#""event":"incident_kept""#), "{events}");
+}
+
+/// A fixed bug: without a display, the status said that all was well, and no message was sent.
+#[test]
+fn a_missing_picture_is_a_fault() {
+    let folder = tempfile::tempdir().unwrap();
+    let site = folder.path().join("site.toml");
+    std::fs::write(&site, SITE).unwrap();
+    let socket = folder.path().join("shoal.sock");
+    let mut child = shoal()
+        .args(["run", "--camera", "synthetic:1", "--panel", "off"])
+        .arg(&site)
+        .arg("--control-socket")
+        .arg(&socket)
+        .env_remove("DISPLAY")
+        .env_remove("WAYLAND_DISPLAY")
+        .env_remove("NOTIFY_SOCKET")
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let status = wait_for("the fault", || {
+        let mut ctl = shoal();
+        ctl.arg("ctl").arg("--socket").arg(&socket).arg("status");
+        let output = ctl.output().unwrap();
+        text(&output)
+            .contains("there is no picture")
+            .then_some(output)
+    });
+    assert_eq!(status.status.code(), Some(3));
+    let text = text(&status);
+    assert!(text.starts_with("picture since"), "{text}");
+    assert!(
+        text.contains("neither WAYLAND_DISPLAY nor DISPLAY"),
+        "{text}"
+    );
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    assert!(child.wait().unwrap().success());
+}
+
+/// A fixed bug: the whole pool stood still for good when nothing read its log, and did not end on SIGTERM.
+#[test]
+fn a_log_that_nothing_reads_stops_nothing() {
+    let (reader, mut writer) = std::io::pipe().unwrap();
+    // The pipe is full, so that the first line waits.
+    std::io::Write::write_all(&mut writer, &[b'.'; 1 << 16]).unwrap();
+    let mut running = Running::start(SITE, |_, command| {
+        command.stderr(writer);
+    });
+    let tick = |running: &Running| running.status().and_then(|status| status["tick"].as_u64());
+    let is_told = |status: &Value| {
+        let faults = status["faults"].as_array().unwrap();
+        faults.iter().any(|fault| fault["name"] == "log")
+    };
+    let status = wait_for("the fault", || running.status().filter(is_told));
+    assert_eq!(running.ctl(&["status"]).status.code(), Some(3));
+    let before = status["tick"].as_u64().unwrap();
+    wait_for("a pool that goes on", || {
+        tick(&running).filter(|tick| *tick > before + 60)
+    });
+    let pid = rustix::process::Pid::from_child(&running.child);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    wait_for("the end", || running.child.try_wait().unwrap());
+    drop(reader);
+}
+
+/// A fixed bug: settings that need a new start could not be made effective without a console.
+#[test]
+fn a_restart_of_the_program_applies_what_needs_it_in_the_same_process() {
+    let running = Running::start(SITE, |_, _| {});
+    let edit = r#"{"command":"edit","edits":[{"document":{"kind":"site"},"path":"counting.on","change":{"do":"set","value":true}}]}"#;
+    wait_for("a status", || running.status());
+    assert!(running.ctl(&["send", edit]).status.success());
+    let needed = |status: &Value| status["restart_needed"].as_array().map(Vec::len);
+    wait_for("the restart that is needed", || {
+        running.status().filter(|status| needed(status) == Some(1))
+    });
+    let restart = r#"{"command":"restart_program"}"#;
+    assert!(running.ctl(&["send", restart]).status.success());
+    wait_for("the new start", || {
+        running.status().filter(|status| needed(status) == Some(0))
+    });
+    let counts = running.file(".shoal/visitors.sqlite");
+    wait_for("the counts", || counts.is_file().then_some(()));
+    let command = std::fs::read_to_string(format!("/proc/{}/cmdline", running.child.id())).unwrap();
+    assert!(
+        command.ends_with("--child-restarts\u{0}1\u{0}"),
+        "{command}"
+    );
+}
+
+/// A fixed bug: a pool that was closed by hand came back open after a power cut, and a duration was not possible.
+#[test]
+fn a_state_by_hand_is_back_after_a_power_cut_with_its_end() {
+    let mut running = Running::start(SITE, |_, _| {});
+    wait_for("a status", || running.status());
+    for (arguments, has_end) in [
+        (&["show", "closed", "--until", "tomorrow"][..], true),
+        (&["show", "dark", "--for", "10"], true),
+        (&["show", "closed", "--until", "never"], false),
+    ] {
+        assert!(running.ctl(arguments).status.success());
+        let state = arguments[1];
+        let is_set = |status: &Value| {
+            status["schedule"]["by_hand"]["state"] == state
+                && status["schedule"]["by_hand"]["until"].is_string() == has_end
+        };
+        let said = wait_for(state, || running.status().filter(is_set));
+        running.kill_and_start();
+        let status = wait_for("the new start", || {
+            running
+                .status()
+                .filter(|status| status["tick"].as_u64() > Some(0))
+        });
+        assert_eq!(status["schedule"]["by_hand"], said["schedule"]["by_hand"]);
+        assert_eq!(status["schedule"]["state"], state, "{arguments:?}");
+    }
 }

@@ -8,7 +8,9 @@ use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
 
 use crate::app::ctl::{CtlAnswer, CtlClient, CtlRequest, find_instance, status_text};
-use crate::control::{Command, Outcome, ScheduleStep, ShowCommand, ShowState, UpkeepCommand};
+use crate::control::{
+    Command, HandEnd, Outcome, ScheduleStep, ShowCommand, ShowState, UpkeepCommand,
+};
 use crate::records::{JsonLinesReader, is_standard_stream};
 use crate::runtime::{print_message, text_output};
 
@@ -44,11 +46,17 @@ enum CtlAction {
         #[arg(long)]
         json: bool,
     },
-    /// Show another state until the next planned change, or the plan again; `shoal schedule` prints the plan
+    /// Show another state for some time, or the plan again; `shoal schedule` prints the plan
     Show {
         /// The state
         #[arg(value_enum)]
         state: ShowName,
+        /// When the plan applies again
+        #[arg(long, value_enum, value_name = "WHEN", default_value_t = EndName::Change, conflicts_with = "minutes")]
+        until: EndName,
+        /// End the state after this time
+        #[arg(long = "for", value_name = "MINUTES", value_parser = clap::value_parser!(u32).range(1..=10_080))]
+        minutes: Option<u32>,
     },
     /// Write the kept last minutes into a folder (`shoal run --keep-incidents`)
     Keep,
@@ -80,8 +88,30 @@ enum ShowName {
     Plan,
 }
 
+/// When a state that was set by hand ends.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum EndName {
+    /// At the next planned change
+    Change,
+    /// At the first opening after midnight, or at 06:00 if none is planned
+    Tomorrow,
+    /// When somebody ends it
+    Never,
+}
+
+impl EndName {
+    fn end(self, minutes: Option<u32>) -> HandEnd {
+        match (minutes, self) {
+            (Some(minutes), _) => HandEnd::Secs(minutes.saturating_mul(60)),
+            (None, Self::Change) => HandEnd::NextChange,
+            (None, Self::Tomorrow) => HandEnd::Tomorrow,
+            (None, Self::Never) => HandEnd::Never,
+        }
+    }
+}
+
 impl ShowName {
-    fn step(self) -> ScheduleStep {
+    fn step(self, until: HandEnd) -> ScheduleStep {
         let state = match self {
             Self::Open => ShowState::Open,
             Self::Attract => ShowState::Attract,
@@ -89,7 +119,7 @@ impl ShowName {
             Self::Closed => ShowState::Closed,
             Self::Plan => return ScheduleStep::Resume,
         };
-        ScheduleStep::ByHand { state }
+        ScheduleStep::ByHand { state, until }
     }
 }
 
@@ -109,8 +139,12 @@ pub(in crate::app) fn ctl(arguments: CtlArguments) -> anyhow::Result<ExitCode> {
     match arguments.action {
         CtlAction::Status { json } => status(&mut client, json),
         CtlAction::Send { commands, json } => send(&mut client, &commands, json),
-        CtlAction::Show { state } => {
-            let step = state.step();
+        CtlAction::Show {
+            state,
+            until,
+            minutes,
+        } => {
+            let step = state.step(until.end(minutes));
             let command = Command::Show(ShowCommand::Schedule { step });
             send_alone(&mut client, command, "show")
         }
@@ -180,6 +214,11 @@ fn send_one(
     json: bool,
 ) -> anyhow::Result<bool> {
     let name = std::env::var("USER").unwrap_or_default();
+    // The answer to all others comes after their effect.
+    let is_passed_on = match &command {
+        Command::Pool(_) | Command::Show(ShowCommand::TestAlert) => false,
+        Command::Vision(_) | Command::Show(_) | Command::Upkeep(_) => true,
+    };
     client.send(&CtlRequest::Send { id, name, command })?;
     let reply = match client.next_answer()? {
         Some(CtlAnswer::Reply(reply)) => reply,
@@ -191,7 +230,11 @@ fn send_one(
     } else {
         match &reply.result {
             Outcome::Applied { notes, .. } => {
-                print_line(&format!("applied, revision {}", reply.revision))?;
+                let done = match is_passed_on {
+                    true => "passed on; `shoal ctl status` shows the effect",
+                    false => "applied",
+                };
+                print_line(&format!("{done}, revision {}", reply.revision))?;
                 for note in notes {
                     print_message(&format!("{place}: {note}"));
                 }

@@ -15,7 +15,9 @@ use crate::files::remove_leftovers;
 use crate::panel::Listen;
 use crate::records::{RecordConfig, StateLock, finish_restore, lock_state, state_folder};
 use crate::render::RenderSetup;
-use crate::runtime::{EXIT_NO_WINDOW, end_with_parent, run_child, stop_on_signals};
+use crate::runtime::{
+    EXIT_NO_WINDOW, end_with_parent, queue_messages, replace_process, run_child, stop_on_signals,
+};
 use crate::site::Site;
 
 /// `shoal run`.
@@ -105,6 +107,7 @@ fn prepare_folders(site: &Path) -> Option<StateLock> {
 
 pub(in crate::app) fn run(arguments: RunArguments, words: &[OsString]) -> anyhow::Result<ExitCode> {
     let stop = stop_on_signals()?;
+    queue_messages()?;
     match arguments.child_restarts {
         Some(_) => {
             let parent = arguments.parent_process;
@@ -178,5 +181,40 @@ pub(in crate::app) fn run(arguments: RunArguments, words: &[OsString]) -> anyhow
     Ok(match run_pool(options, stop)? {
         RunEnd::Finished => ExitCode::SUCCESS,
         RunEnd::NoWindow => ExitCode::from(EXIT_NO_WINDOW),
+        RunEnd::Restart => return Err(replace_process(&words_of_restart(words))),
     })
+}
+
+/// Returns the arguments of this program for its start in the same process: the number of restarts is one more, so that what is
+/// done only at the first start is not done again.
+fn words_of_restart(words: &[OsString]) -> Vec<OsString> {
+    let option = std::ffi::OsStr::new("--child-restarts");
+    let mut next = words.to_vec();
+    let mut restarts = 0;
+    if let Some(at) = next.iter().position(|word| word == option) {
+        let value = next.drain(at..(at + 2).min(next.len())).nth(1);
+        restarts = value
+            .and_then(|text| text.to_str()?.parse().ok())
+            .unwrap_or(0);
+    }
+    next.extend([option.to_owned(), (restarts + 1_u64).to_string().into()]);
+    next
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_restart_counts_itself() {
+        let words = |text: &str| text.split(' ').map(OsString::from).collect::<Vec<_>>();
+        let first = words_of_restart(&words("run my/site.toml --headless"));
+        assert_eq!(
+            first,
+            words("run my/site.toml --headless --child-restarts 1")
+        );
+        let child = words("run --child-restarts 3 --parent-process 77");
+        let again = words("run --parent-process 77 --child-restarts 4");
+        assert_eq!(words_of_restart(&child), again);
+    }
 }

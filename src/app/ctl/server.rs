@@ -28,7 +28,7 @@ const LINE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Longest time for a client to take an answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 /// Longest wait for the reply of the desk.
-const REPLY_TIMEOUT: Duration = Duration::from_secs(30);
+const REPLY_TIMEOUT: Duration = Duration::from_secs(35);
 /// Time between two checks for the end of the program, and for a client that has gone.
 const CHECK_INTERVAL: Duration = Duration::from_millis(200);
 /// Pause after a client could not be accepted, for example because the process has too many open files.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::control::Status;
+use crate::control::{Finding, Status};
 use crate::runtime::DurationStatus;
 
 /// Largest number of needs that the line of a species names.
@@ -19,10 +19,14 @@ pub(crate) fn status_text(status: &Status) -> String {
         let since = time_text(fault.for_secs);
         let times = match fault.count {
             0 | 1 => String::new(),
-            count => format!(", {count} times"),
+            count => format!(", reported {count} times"),
         };
         let content = format!("{} for {since}{times}: {}", fault.name, fault.detail);
         line("fault", &content);
+    }
+    let is_state = |finding: &&Finding| finding.since.is_empty() && finding.for_secs <= 0.0;
+    for finding in status.health.findings.iter().filter(is_state) {
+        line("note", &finding.sentence);
     }
     let site = match status.site.as_str() {
         "" => "built-in demo",
@@ -221,7 +225,7 @@ mod tests {
         assert_eq!(lines[0], "camera.unplugged: plug it in");
         assert_eq!(
             lines[1],
-            "fault       camera.unplugged for 1 min 15 s, 3 times: plug it in"
+            "fault       camera.unplugged for 1 min 15 s, reported 3 times: plug it in"
         );
         assert!(
             lines[2].contains("built-in demo, scene pool, running for 1 d 2 h"),

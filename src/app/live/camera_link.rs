@@ -9,8 +9,9 @@ use std::time::Duration;
 use parking_lot::Mutex;
 
 use crate::camera::{
-    AtEnd, CameraHealth, CameraParams, Feed, FeedSetup, SourceSpec, WorkerCommand,
+    AtEnd, CameraHealth, CameraParams, Feed, FeedSetup, SourceKind, SourceSpec, WorkerCommand,
 };
+use crate::control::CameraKind;
 use crate::records::RecordingDeck;
 use crate::runtime::{FaultLedger, print_message};
 
@@ -109,6 +110,20 @@ impl CameraLink {
     /// Returns the open source; `None` while it is being opened again.
     pub(crate) fn feed(&self) -> Option<Arc<Feed>> {
         self.feed.lock().clone()
+    }
+
+    /// Returns what the frames are from.
+    pub(crate) fn kind(&self) -> CameraKind {
+        if self.feed.lock().is_none() {
+            return CameraKind::Unknown;
+        }
+        match self.opened.lock().spec.kind {
+            SourceKind::Synthetic { .. } => CameraKind::Simulated,
+            SourceKind::File(_) => CameraKind::Recording,
+            SourceKind::Command(_) | SourceKind::StandardInput | SourceKind::Live { .. } => {
+                CameraKind::Live
+            }
+        }
     }
 
     /// Returns name and health of the source.

@@ -31,9 +31,13 @@ use super::pool_report::Living;
 use super::stage_control::StageControl;
 use super::status_builder::StatusBuilder;
 use super::vision_stage::VisionSettings;
+use files_read::FilesRead;
+use keep::Unkept;
 use pool_changes::LastEdit;
 
 mod calibration;
+mod files_read;
+mod keep;
 mod pool_changes;
 
 /// Time between two statuses without an event. Also the longest wait between two heartbeats.
@@ -94,9 +98,10 @@ pub(crate) struct DeskStage {
     restart_needed: Vec<String>,
     /// Calibration of the camera, as the vision stage published it.
     calibration: Arc<Mutex<CalibrationStatus>>,
-    /// Text of an accepted calibration that could not be saved, and the time of the next attempt.
-    unsaved_calibration: Option<(String, Instant)>,
-    calibration_fault: Fault,
+    /// What operators set and is not on the disk yet.
+    unkept: Unkept,
+    /// The calibration does not fit the surface.
+    misfit: Fault,
     command_log: CommandLog,
 }
 
@@ -109,7 +114,8 @@ impl DeskStage {
         site: Option<&Path>,
         calibration: Arc<Mutex<CalibrationStatus>>,
     ) -> Self {
-        let calibration_fault = links.journal.fault("calibration_unsaved");
+        let unkept = Unkept::new(&links.journal);
+        let misfit = links.journal.fault("calibration_surface");
         Self {
             desk,
             links,
@@ -123,8 +129,8 @@ impl DeskStage {
             last_valid: site.map(LastValidSite::of_site),
             restart_needed: Vec::new(),
             calibration,
-            unsaved_calibration: None,
-            calibration_fault,
+            unkept,
+            misfit,
         }
     }
 
@@ -132,6 +138,7 @@ impl DeskStage {
     pub(crate) fn run(&mut self, heartbeat: &Heartbeat) {
         self.keep_last_valid();
         self.publish_documents();
+        self.check_calibration();
         let mut status_due = Instant::now();
         while heartbeat.keep_running() {
             let now = Instant::now();
@@ -139,7 +146,7 @@ impl DeskStage {
                 self.publish_status();
                 status_due = now + STATUS_INTERVAL;
             }
-            self.save_calibration_if_due(now);
+            self.keep_if_due(now);
             let wait = status_due.saturating_duration_since(now);
             match self.links.events.recv_timeout(wait) {
                 Ok(event) => {
@@ -147,19 +154,30 @@ impl DeskStage {
                     status_due = status_due.min(Instant::now() + STATUS_AFTER_EVENT);
                 }
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return,
+                Err(RecvTimeoutError::Disconnected) => break,
             }
         }
+        self.keep_before_end();
     }
 
     fn handle(&mut self, event: DeskEvent) {
         match event {
             DeskEvent::Request(incoming) => self.serve(incoming),
             DeskEvent::Report(StageReport::CalibrationAccepted(text)) => {
-                self.save_calibration(text);
+                self.keep_calibration(text);
             }
             // Only the status is due.
             DeskEvent::Report(StageReport::PoolChanged) => {}
+        }
+    }
+
+    /// Begins or ends the fault that the calibration is for another surface.
+    fn check_calibration(&mut self) {
+        match self.desk.editor().site().calibration_misfit() {
+            Some(misfit) => {
+                self.misfit.raise(&misfit);
+            }
+            None => self.misfit.clear(),
         }
     }
 
@@ -181,6 +199,7 @@ impl DeskStage {
             documents.make_if_wanted(self.revision, || self.desk.editor().state());
         }
         self.links.control.follow_rehearsal();
+        self.links.control.program.follow();
         self.update_living();
         let documents: Status = self.desk.document_status();
         let status = self.status.build(documents, &self.living, self.revision);
@@ -188,6 +207,9 @@ impl DeskStage {
     }
 
     fn serve(&mut self, incoming: Incoming) {
+        if incoming.request.command == Command::Show(ShowCommand::TestAlert) {
+            return self.test_alert(incoming);
+        }
         let sent = incoming.sent;
         self.desk.allow_programs(incoming.request.may_name_programs);
         let outcome = self.apply(&incoming.request.source, &incoming.request.command, sent);
@@ -208,6 +230,7 @@ impl DeskStage {
             _ => None,
         };
         let command = current.as_ref().unwrap_or(command);
+        let read = FilesRead::of(command, self.desk.editor());
         let outcome = match command {
             Command::Pool(command) => self.change_pool(source, command, sent),
             Command::Vision(VisionCommand::Calibrate { step }) => {
@@ -223,41 +246,62 @@ impl DeskStage {
                 self.passed_on(requested)
             }
         };
-        let (name, summary) = (command.name().to_owned(), command.summary());
-        let is_logged = self.command_log.admits(Instant::now());
-        let event = match &outcome {
-            Outcome::Applied { .. } => {
-                if is_logged {
-                    tracing::info!(%source, revision = self.revision, "applied: {name} {summary}");
-                }
-                EventKind::CommandApplied {
-                    revision: self.revision,
-                    source: source.clone(),
-                    command: name,
-                    summary,
-                }
-            }
-            Outcome::Rejected { problems } => {
-                for problem in problems.iter().filter(|_| is_logged) {
-                    tracing::warn!(%source, "rejected: {name} {summary}: {problem}");
-                }
-                EventKind::CommandRejected {
-                    source: source.clone(),
-                    command: name,
-                    summary,
-                    problems: Reason::kept(problems),
-                }
-            }
+        let name = command.name().to_owned();
+        let summary = match &read {
+            Some(read) if read.is_nothing(self.desk.editor()) => return outcome,
+            Some(read) => read.summary(),
+            None => command.summary(),
         };
-        self.links.journal.add(event);
+        self.add_event(CommandEvent {
+            source: source.clone(),
+            name,
+            summary,
+            revision: self.revision,
+            outcome: outcome.clone(),
+        });
         outcome
+    }
+
+    fn add_event(&mut self, event: CommandEvent) {
+        if self.command_log.admits(Instant::now()) {
+            event.log();
+        }
+        self.links.journal.add(event.kind());
+    }
+
+    /// Sends a test message. The request is answered when the message is delivered, or when that has failed.
+    fn test_alert(&mut self, incoming: Incoming) {
+        if let Err(reason) = self.links.alerts.check_program() {
+            return incoming.answer(self.revision, Outcome::rejected(reason));
+        }
+        self.revision += 1;
+        let (tick, journal) = (self.living.tick, self.links.journal.clone());
+        let mut event = CommandEvent {
+            source: incoming.request.source.clone(),
+            name: incoming.request.command.name().to_owned(),
+            summary: String::new(),
+            revision: self.revision,
+            outcome: Outcome::rejected(""),
+        };
+        self.links.alerts.request_test(move |delivered| {
+            event.outcome = match delivered {
+                Ok(()) => Outcome::Applied {
+                    tick,
+                    notes: Vec::new(),
+                },
+                Err(reason) => Outcome::rejected(reason),
+            };
+            event.log();
+            incoming.answer(event.revision, event.outcome.clone());
+            journal.add(event.kind());
+        });
     }
 
     fn request_show(&self, command: &ShowCommand) -> Result<(), String> {
         let requested = match command {
             ShowCommand::Schedule { step } => self.links.schedule.request(step.clone()),
-            ShowCommand::Pause { on } => self.links.control.pause(*on),
-            ShowCommand::TestAlert => self.links.alerts.request_test(),
+            ShowCommand::Pause { on, until } => self.links.control.pause(on.then_some(*until)),
+            ShowCommand::TestAlert => self.links.alerts.check_program(),
         };
         requested.map_err(str::to_owned)
     }
@@ -273,6 +317,10 @@ impl DeskStage {
                 Err("no incidents are kept; start Shoal with --keep-incidents DIR".to_owned())
             }
             UpkeepCommand::KeepIncident => Ok(()),
+            UpkeepCommand::RestartProgram => {
+                self.links.control.restart_program();
+                Ok(())
+            }
         }
     }
 
@@ -285,6 +333,55 @@ impl DeskStage {
         Outcome::Applied {
             tick: self.living.tick,
             notes: Vec::new(),
+        }
+    }
+}
+
+/// A command and what became of it, for log and events.
+struct CommandEvent {
+    source: Source,
+    name: String,
+    summary: String,
+    /// Number of commands that were applied, with this one.
+    revision: u64,
+    outcome: Outcome,
+}
+
+impl CommandEvent {
+    fn log(&self) {
+        let Self {
+            source,
+            name,
+            summary,
+            revision,
+            outcome,
+        } = self;
+        match outcome {
+            Outcome::Applied { .. } => {
+                tracing::info!(%source, revision, "applied: {name} {summary}");
+            }
+            Outcome::Rejected { problems } => {
+                for problem in problems {
+                    tracing::warn!(%source, "rejected: {name} {summary}: {problem}");
+                }
+            }
+        }
+    }
+
+    fn kind(self) -> EventKind {
+        match self.outcome {
+            Outcome::Applied { .. } => EventKind::CommandApplied {
+                revision: self.revision,
+                source: self.source,
+                command: self.name,
+                summary: self.summary,
+            },
+            Outcome::Rejected { problems } => EventKind::CommandRejected {
+                source: self.source,
+                command: self.name,
+                summary: self.summary,
+                problems: Reason::kept(&problems),
+            },
         }
     }
 }

@@ -17,6 +17,7 @@ mod drift_monitor;
 mod live_calibration;
 mod panel_views;
 mod picture_faults;
+mod picture_watch;
 mod pool_queue;
 mod pool_report;
 mod service_stage;
@@ -48,15 +49,15 @@ use crate::control::{
 use crate::geometry::{Surface, Visitor};
 use crate::operation::{
     AlertBoard, AlertStage, CountFile, CountingLinks, CountingStage, ScheduleBoard, ScheduleLinks,
-    ScheduleStage, ShowControl, VisitorBoard,
+    ScheduleStage, ShowControl, ShowFile, VisitorBoard,
 };
 use crate::panel::LiveViews;
 use crate::records::{
-    DocumentsCopy, RecordConfig, RecordingDeck, RecordingsFolder, SessionConfig, SessionLog,
-    counts_file, start_deck, start_session, state_folder,
+    DocumentsCopy, RecordConfig, RecordingDeck, RecordingsFolder, SessionConfig, SessionEnds,
+    SessionLog, counts_file, show_file, start_deck, start_session, state_folder,
 };
 use crate::render::{CalibrationPattern, RenderSetup};
-use crate::runtime::{HangPolicy, Latest, Pulse, StopFlag, Supervisor, print_message};
+use crate::runtime::{Fault, HangPolicy, Latest, Pulse, StopFlag, Supervisor, print_message};
 use crate::screen::{
     NoticeBoard, RenderStage, ScreenBoard, ScreenOpener, SetupHandoff, SnapshotPair,
 };
@@ -72,7 +73,7 @@ use pool_queue::PoolQueue;
 use pool_report::{Living, PoolSummary};
 use service_stage::ServiceStage;
 use simulation_stage::SimulationStage;
-use stage_control::StageControl;
+use stage_control::{ProgramEnd, StageControl};
 use status_builder::{StatusBuilder, StatusSources};
 use vision_stage::{TimedObservation, VisionSettings, VisionStage};
 
@@ -107,6 +108,18 @@ pub struct LiveConfig {
 /// Builds the render setup of a site.
 pub type SetupBuilder = Box<dyn Fn(Site) -> RenderSetup + Send>;
 
+/// Starts the log of a session if it is wanted.
+fn session_ends(
+    supervisor: &mut Supervisor,
+    session: Option<&SessionConfig>,
+    links: (&DeskClient, &Journal),
+) -> anyhow::Result<SessionEnds> {
+    session.map_or_else(
+        || Ok(SessionEnds::default()),
+        |session| start_session(supervisor, session, links),
+    )
+}
+
 /// Starts the thread that finds the visitors.
 fn start_vision(supervisor: &mut Supervisor, mut vision: VisionStage) -> anyhow::Result<()> {
     supervisor.start("vision", HangPolicy::EndProgram, move |heartbeat| {
@@ -138,6 +151,9 @@ pub struct LivePool {
     deck: Arc<RecordingDeck>,
     /// Whether counts and recordings may be written.
     keeps_state: bool,
+    program: ProgramEnd,
+    /// Faults that last until the program ends.
+    lasting: Vec<Fault>,
     /// The visitors on the surface, from the vision stage to the counting stage.
     visitors: Arc<Latest<Vec<Visitor>>>,
     desk: Option<DeskEnds>,
@@ -185,10 +201,7 @@ impl LivePool {
         let meters = Meters::default();
         let (client, events, board) = desk_queue();
         let journal = Journal::new(Arc::clone(&board));
-        let session = session
-            .map(|session| start_session(&mut supervisor, session, (&client, &journal)))
-            .transpose()?
-            .unwrap_or_default();
+        let session = session_ends(&mut supervisor, session, (&client, &journal))?;
         let notices = NoticeBoard::default();
         let views = live_views();
         let show = ShowControl::default();
@@ -251,6 +264,7 @@ impl LivePool {
         };
         start_vision(&mut supervisor, vision)?;
         Ok(Self {
+            program: ProgramEnd::new(Arc::clone(supervisor.stop_flag())),
             supervisor,
             meters,
             picture_status: Arc::default(),
@@ -263,6 +277,7 @@ impl LivePool {
             show,
             deck,
             keeps_state: true,
+            lasting: Vec::new(),
             visitors,
             desk: Some(DeskEnds {
                 events,
@@ -302,7 +317,11 @@ impl LivePool {
             return Ok(());
         };
         let schedule = Arc::new(ScheduleBoard::new(editor.site().file.schedule.clone()));
-        self.start_schedule(&schedule, &ends.board)?;
+        self.start_schedule(
+            &schedule,
+            &ends.board,
+            site.filter(|_| self.keeps_state).map(show_file),
+        )?;
         let visitors = self.start_counting(editor.site(), &schedule)?;
         let alerts = Arc::new(AlertBoard::new(editor.site().file.alerts.clone()));
         self.start_alerts(&alerts, &schedule, &ends.board)?;
@@ -335,6 +354,7 @@ impl LivePool {
                 camera: Arc::clone(&self.camera),
                 show: self.show.clone(),
                 deck: Arc::clone(&self.deck),
+                program: self.program.clone(),
             },
             notices: self.notices.clone(),
             settings: ends.settings,
@@ -420,6 +440,7 @@ impl LivePool {
         &mut self,
         schedule: &Arc<ScheduleBoard>,
         board: &Arc<Board>,
+        kept: Option<ShowFile>,
     ) -> anyhow::Result<()> {
         let mut stage = ScheduleStage::new(ScheduleLinks {
             schedule: Arc::clone(schedule),
@@ -427,6 +448,7 @@ impl LivePool {
             show: self.show.clone(),
             commands: self.client.sender(Source::of(SourceKind::Schedule)),
             journal: self.journal.clone(),
+            kept,
         });
         stage.step();
         self.supervisor
@@ -475,6 +497,18 @@ impl LivePool {
     pub(super) fn rehearsal(&self) -> impl Fn() -> Option<PathBuf> + Send + Sync + use<> {
         let show = self.show.clone();
         move || show.rehearsal()
+    }
+
+    /// Reports a fault that lasts until the program ends.
+    pub fn report_lasting(&mut self, name: &str, detail: &str) {
+        let mut fault = self.journal.fault(name);
+        fault.raise(&detail);
+        self.lasting.push(fault);
+    }
+
+    /// Whether the program ends because an operator starts it again.
+    pub fn is_restart(&self) -> bool {
+        self.program.is_restart()
     }
 
     /// Returns the number of frames that the vision stage did not take in time.

@@ -4,13 +4,16 @@
 //! In: commands, from the desk. Out: requests, which the stages and the supervisor carry out. Must not: wait for a stage.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 use super::camera_link::CameraLink;
-use crate::control::{RecordingStep, StageChoice};
+use crate::control::{HandEnd, RecordingStep, StageChoice};
 use crate::operation::ShowControl;
 use crate::records::RecordingDeck;
-use crate::runtime::StageBoard;
+use crate::runtime::{StageBoard, StopFlag};
 
 /// The means to control the stages.
 pub(crate) struct StageControl {
@@ -22,6 +25,44 @@ pub(crate) struct StageControl {
     pub(crate) show: ShowControl,
     /// The recorder.
     pub(crate) deck: Arc<RecordingDeck>,
+    /// The end of the program, for a new start.
+    pub(crate) program: ProgramEnd,
+}
+
+/// Time between the reply to a restart of the program and its end, so that the reply arrives.
+const REPLY_TIME: Duration = Duration::from_millis(300);
+
+/// Ends the program so that it starts again. Copies share their content.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ProgramEnd {
+    requested: Arc<Mutex<Option<Instant>>>,
+    stop: StopFlag,
+}
+
+impl ProgramEnd {
+    pub(crate) fn new(stop: StopFlag) -> Self {
+        Self {
+            requested: Arc::default(),
+            stop,
+        }
+    }
+
+    fn request(&self) {
+        self.requested.lock().get_or_insert_with(Instant::now);
+    }
+
+    /// Ends the program if a restart was requested.
+    pub(crate) fn follow(&self) {
+        let requested = *self.requested.lock();
+        if requested.is_some_and(|at| at.elapsed() >= REPLY_TIME) {
+            self.stop.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether the program ends for a new start.
+    pub(crate) fn is_restart(&self) -> bool {
+        self.requested.lock().is_some()
+    }
 }
 
 impl StageControl {
@@ -50,12 +91,17 @@ impl StageControl {
         Ok(())
     }
 
-    /// Lets the pool stand still, or go on.
+    /// Lets the pool stand still until an end, or go on with `None`.
     ///
     /// # Errors
     /// When nothing is shown that could stand still, the reason.
-    pub(crate) fn pause(&self, is_on: bool) -> Result<(), &'static str> {
-        self.show.pause(is_on, Instant::now())
+    pub(crate) fn pause(&self, until: Option<HandEnd>) -> Result<(), &'static str> {
+        self.show.pause(until, Instant::now())
+    }
+
+    /// Ends the program for a new start.
+    pub(crate) fn restart_program(&self) {
+        self.program.request();
     }
 
     /// Carries out a step of recording or replaying.
@@ -75,15 +121,16 @@ impl StageControl {
             RecordingStep::Replay { .. } if self.deck.status().is_some() => {
                 return Err("the camera is recorded; stop this first".to_owned());
             }
-            RecordingStep::Replay { name } => {
+            RecordingStep::Replay { name, until } => {
                 let path = self.deck.folder()?.path_of(name);
                 let path = path.ok_or_else(|| format!("there is no recording \"{name}\""))?;
-                self.show.set_rehearsal(Some(path));
+                let now = Instant::now();
+                self.show.set_rehearsal(Some((path, *until)), now);
             }
             RecordingStep::Live if !is_rehearsal => {
                 return Err("the camera is used already".to_owned());
             }
-            RecordingStep::Live => self.show.set_rehearsal(None),
+            RecordingStep::Live => self.show.set_rehearsal(None, Instant::now()),
         }
         self.follow_rehearsal();
         Ok(())
@@ -98,12 +145,11 @@ impl StageControl {
 #[cfg(test)]
 mod tests {
     use std::path::PathBuf;
-    use std::sync::atomic::{AtomicU64, Ordering};
-    use std::time::Duration;
+    use std::sync::atomic::AtomicU64;
 
     use super::*;
     use crate::camera::{AtEnd, CameraParams, SourceSpec};
-    use crate::runtime::{FaultLedger, HangPolicy, Heartbeat, StopFlag, Supervisor};
+    use crate::runtime::{FaultLedger, HangPolicy, Heartbeat, Supervisor};
 
     #[test]
     fn each_stage_is_restarted_alone_and_all_together() {
@@ -138,6 +184,7 @@ mod tests {
             camera: Arc::new(camera.unwrap()),
             show: ShowControl::default(),
             deck: Arc::default(),
+            program: ProgramEnd::default(),
         };
         wait_for([1, 1]);
         control.restart(StageChoice::Vision).unwrap();

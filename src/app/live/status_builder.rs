@@ -11,17 +11,18 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 
 use super::camera_link::CameraLink;
+use super::picture_watch::{PictureFacts, PictureWatch};
 use super::pool_report::{Living, PoolSummary};
 use crate::camera::CameraHealth;
 use crate::control::{
-    CalibrationStatus, CameraStatus, EventKind, Journal, OutputStatus, PictureStatus, RuleStatus,
-    SpeciesStatus, Status, TimingStatus, VersionStatus,
+    CalibrationStatus, CameraKind, CameraStatus, DocumentName, EventKind, Journal, OutputStatus,
+    PictureStatus, RuleStatus, SpeciesStatus, Status, TimingStatus, VersionStatus, complete,
 };
 use crate::operation::{ScheduleBoard, ShowControl, VisitorBoard};
 use crate::records::RecordingDeck;
 use crate::runtime::{
-    DurationMeter, Fault, Latest, MachineStatus, StageBoard, kernel_release, machine_status,
-    now_iso,
+    DurationMeter, Fault, Latest, MachineStatus, MessageFlow, StageBoard, kernel_release,
+    machine_status, message_flow, now_iso,
 };
 use crate::screen::ScreenBoard;
 
@@ -48,6 +49,11 @@ pub struct Meters {
     /// From the sending of a command until the snapshot that contains its effect.
     pub command_to_snapshot: Arc<DurationMeter>,
 }
+
+/// Time without progress from which the reader of the log counts as gone.
+const LOG_STUCK_TIME: Duration = Duration::from_secs(10);
+/// Time without a further dropped line after which the fault of the log ends.
+const LOG_FAULT_TIME: Duration = Duration::from_secs(60);
 
 /// What the stages publish.
 pub(crate) struct StatusSources {
@@ -92,6 +98,10 @@ pub(crate) struct StatusBuilder {
     /// Number of agents whose state was reset, as far as it is reported.
     quarantined: u64,
     not_finite: Fault,
+    /// Lines of the log that were dropped, as far as it is reported.
+    dropped: u64,
+    log: Fault,
+    picture_watch: PictureWatch,
 }
 
 impl StatusBuilder {
@@ -99,6 +109,9 @@ impl StatusBuilder {
         let not_finite = sources.journal.fault("simulation.not_finite");
         Self {
             not_finite: not_finite.lasting(QUARANTINE_FAULT_TIME),
+            dropped: 0,
+            log: sources.journal.fault("log").lasting(LOG_FAULT_TIME),
+            picture_watch: PictureWatch::new(&sources.journal, Instant::now()),
             sources,
             summary: PoolSummary::default(),
             machine: MachineStatus::default(),
@@ -137,6 +150,12 @@ impl StatusBuilder {
             }
         }
         self.update_quarantine();
+        self.update_picture();
+        self.update_log();
+        let calibration = CalibrationStatus {
+            is_saved: is_saved(&self.calibration, &documents),
+            ..self.calibration.clone()
+        };
         let faults = self.sources.journal.faults();
         let sources = &self.sources;
         let (tracks, visitors) = sources.visitors.read();
@@ -149,14 +168,14 @@ impl StatusBuilder {
             revision,
             stages,
             faults,
-            camera: camera_status(camera, &health),
+            camera: camera_status(sources.camera.kind(), camera, &health),
             tracks,
             visitors,
             species: self.species(),
             timing: self.timing(),
             outputs: self.outputs(),
-            picture: *sources.picture.lock(),
-            calibration: self.calibration.clone(),
+            picture: self.picture(),
+            calibration,
             schedule,
             paused_secs: (sources.show.paused_since()).map(|since| since.elapsed().as_secs_f64()),
             recording: sources.deck.status(),
@@ -170,10 +189,7 @@ impl StatusBuilder {
             machine: self.machine.clone(),
             ..documents
         };
-        let is_unwell = |stage: &&crate::runtime::StageStatus| !stage.is_well;
-        let unwell = status.stages.iter().filter(is_unwell).count();
-        status.is_healthy = status.faults.is_empty() && unwell == 0;
-        status.sentence = sentence(&status);
+        complete(&mut status);
         status
     }
 
@@ -213,6 +229,43 @@ impl StatusBuilder {
             self.not_finite.clear();
         }
         self.quarantined = count;
+    }
+
+    fn update_log(&mut self) {
+        let MessageFlow { dropped, stuck } = message_flow();
+        let is_dropping = dropped > std::mem::replace(&mut self.dropped, dropped);
+        if !is_dropping && stuck < LOG_STUCK_TIME {
+            return self.log.clear();
+        }
+        if is_dropping || !self.log.is_present() {
+            self.log.raise(&format!(
+                "nothing reads the log (a paused terminal, a full pipe, a log collector that hangs), so {dropped} lines were \
+                 dropped, and more will be"
+            ));
+        }
+    }
+
+    fn picture(&self) -> PictureStatus {
+        PictureStatus {
+            wanted_fps: self.sources.screen.wanted_fps(),
+            is_by_processor: self.sources.screen.is_by_processor(),
+            ..*self.sources.picture.lock()
+        }
+    }
+
+    fn update_picture(&mut self) {
+        let picture = self.picture();
+        let sources = &self.sources;
+        let facts = PictureFacts {
+            is_wanted: sources.screen.is_wanted() && sources.show.is_lit(),
+            last_picture: sources.meters.draw.last_at(),
+            fps: sources.meters.picture_interval.rate_hz(),
+            wanted_fps: picture.wanted_fps,
+            is_by_processor: picture.is_by_processor,
+            missing: sources.screen.missing(),
+            other_fault: (sources.journal.faults().iter()).any(|fault| fault.name == "picture"),
+        };
+        self.picture_watch.observe(&facts, Instant::now());
     }
 
     fn species(&self) -> BTreeMap<String, SpeciesStatus> {
@@ -265,8 +318,9 @@ fn shown_path(path: Option<&Path>) -> String {
     path.map_or(String::new(), |path| path.display().to_string())
 }
 
-fn camera_status(source: String, health: &CameraHealth) -> CameraStatus {
+fn camera_status(kind: CameraKind, source: String, health: &CameraHealth) -> CameraStatus {
     CameraStatus {
+        kind,
         source,
         fps: health.fps,
         frames: health.frames,
@@ -279,66 +333,8 @@ fn camera_status(source: String, health: &CameraHealth) -> CameraStatus {
     }
 }
 
-/// Says in a sentence whether all is well, or what is wrong since when.
-fn sentence(status: &Status) -> String {
-    let stages = status.stages.iter().filter(|stage| !stage.is_well);
-    let problems: Vec<String> = stages
-        .map(|stage| {
-            let secs = stage.for_secs;
-            format!("stage {}: {} for {secs:.0} s", stage.name, stage.state)
-        })
-        .chain(status.faults.iter().map(|fault| {
-            let since = match fault.since.as_str() {
-                "" => String::new(),
-                since => format!(" since {since}"),
-            };
-            format!("{}{since}: {}", fault.name, fault.detail)
-        }))
-        .collect();
-    match problems.as_slice() {
-        [] => match (status.paused_secs, &status.rehearsal) {
-            (Some(secs), _) => format!("All is well. The pool has been paused for {secs:.0} s."),
-            (None, Some(_)) => {
-                "All is well. A recording is replayed instead of the camera.".to_owned()
-            }
-            (None, None) => "All is well.".to_owned(),
-        },
-        [one] => one.clone(),
-        [first, rest @ ..] => format!("{first} (and {} more)", rest.len()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::runtime::{FaultStatus, StageStatus};
-
-    #[test]
-    fn the_sentence_names_the_first_problem_and_counts_the_others() {
-        let mut status = Status::default();
-        assert_eq!(sentence(&status), "All is well.");
-        status.paused_secs = Some(61.2);
-        let paused = "All is well. The pool has been paused for 61 s.";
-        assert_eq!(sentence(&status), paused);
-        status.faults.push(FaultStatus {
-            name: "camera.unplugged".into(),
-            detail: "plug it in".into(),
-            since: "2026-01-01T00:00:00Z".into(),
-            ..FaultStatus::default()
-        });
-        assert_eq!(
-            sentence(&status),
-            "camera.unplugged since 2026-01-01T00:00:00Z: plug it in"
-        );
-        status.stages.push(StageStatus {
-            name: "vision".into(),
-            state: "does not answer".into(),
-            for_secs: 7.2,
-            ..StageStatus::default()
-        });
-        assert_eq!(
-            sentence(&status),
-            "stage vision: does not answer for 7 s (and 1 more)"
-        );
-    }
+/// Whether the calibration in use is the one that the saved site names.
+fn is_saved(in_use: &CalibrationStatus, documents: &Status) -> bool {
+    let date = |status: &CalibrationStatus| status.current.as_ref().map(|known| known.date.clone());
+    date(in_use) == date(&documents.calibration) && !documents.unsaved.contains(&DocumentName::Site)
 }

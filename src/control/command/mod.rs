@@ -288,6 +288,7 @@ mod tests {
             "undo",
             "redo",
             "save",
+            "save_site",
             "revert",
             "calibrate",
             "schedule",
@@ -296,6 +297,7 @@ mod tests {
             "restart",
             "recording",
             "keep_incident",
+            "restart_program",
         ];
         assert_eq!(command_names().collect::<Vec<_>>(), names);
         let schema = command_schema();

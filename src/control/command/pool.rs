@@ -169,6 +169,9 @@ pub enum EditorStep {
     Redo,
     /// Writes all changed documents to the disk.
     Save,
+    /// Writes the site file to the disk. Changed scenes and species stay drafts. Rejected if the site needs one of them. A running
+    /// pool does this itself after every change of the site file.
+    SaveSite,
     /// Replaces all documents by the files on the disk. Can be undone.
     Revert,
 }
@@ -179,6 +182,7 @@ named!(EditorStep {
     Undo = "undo",
     Redo = "redo",
     Save = "save",
+    SaveSite = "save_site",
     Revert = "revert",
 });
 
@@ -192,7 +196,7 @@ impl EditorStep {
             Self::TakeOver { documents } => {
                 listed(documents.iter().map(|d| d.document.to_string()))
             }
-            Self::Undo | Self::Redo | Self::Save | Self::Revert => String::new(),
+            Self::Undo | Self::Redo | Self::Save | Self::SaveSite | Self::Revert => String::new(),
         }
     }
 }

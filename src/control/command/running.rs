@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::recording::RecordingStep;
-use super::super::schedule::ScheduleStep;
+use super::super::schedule::{HandEnd, ScheduleStep};
 use super::super::stage::StageChoice;
 
 /// A command for the operation: opening hours, pause, messages about faults.
@@ -16,10 +16,13 @@ pub enum ShowCommand {
         /// The step.
         step: ScheduleStep,
     },
-    /// Lets the whole pool stand still, or go on. The picture stays. The next change of the opening hours ends a pause.
+    /// Lets the whole pool stand still for some time, or go on. The picture stays.
     Pause {
         /// Whether the pool stands still.
         on: bool,
+        /// When the pool goes on by itself.
+        #[serde(default, skip_serializing_if = "HandEnd::is_default")]
+        until: HandEnd,
     },
     /// Sends a test message on the way of the messages about faults.
     TestAlert,
@@ -35,7 +38,7 @@ impl ShowCommand {
     pub(super) fn summary(&self) -> String {
         match self {
             Self::Schedule { step } => serde_json::to_string(step).unwrap_or_default(),
-            Self::Pause { on } => if *on { "on" } else { "off" }.to_owned(),
+            Self::Pause { on, .. } => if *on { "on" } else { "off" }.to_owned(),
             Self::TestAlert => String::new(),
         }
     }
@@ -57,12 +60,15 @@ pub enum UpkeepCommand {
     },
     /// Writes the kept last minutes into a folder, as if a fault had begun.
     KeepIncident,
+    /// Ends the program and starts it again, for the values of the site file that need it.
+    RestartProgram,
 }
 
 named!(UpkeepCommand {
     Restart = "restart",
     Recording = "recording",
     KeepIncident = "keep_incident",
+    RestartProgram = "restart_program",
 });
 
 impl UpkeepCommand {
@@ -72,10 +78,10 @@ impl UpkeepCommand {
             Self::Recording { step } => match step {
                 RecordingStep::Record { secs } => format!("record {secs} s"),
                 RecordingStep::Stop => "stop".to_owned(),
-                RecordingStep::Replay { name } => name.clone(),
+                RecordingStep::Replay { name, .. } => name.clone(),
                 RecordingStep::Live => "live".to_owned(),
             },
-            Self::KeepIncident => String::new(),
+            Self::KeepIncident | Self::RestartProgram => String::new(),
         }
     }
 }

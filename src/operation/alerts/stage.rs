@@ -6,7 +6,6 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
@@ -23,14 +22,22 @@ use crate::runtime::{FaultStatus, Heartbeat, now, now_iso};
 const STEP_INTERVAL: Duration = Duration::from_secs(1);
 /// Number of attempts to deliver a message.
 const ATTEMPTS_MAX: u32 = 10;
+/// Delay of a step from which the program was stopped for a while, so that the age of the status says nothing.
+const STOPPED_FOR: Duration = Duration::from_secs(5);
+/// Reason why no message can be sent.
+const NO_PROGRAM: &str = "alerts.command is empty, so there is no way for messages; name a program";
 /// Largest number of messages that wait. Older ones are dropped.
 const WAITING_MAX: usize = 64;
 
+/// Receives the result of a test message.
+type OnDelivered = Box<dyn FnOnce(Result<(), String>) + Send>;
+
 /// What the desk and the alert stage exchange.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct AlertBoard {
     params: Mutex<AlertParams>,
-    is_test_wanted: AtomicBool,
+    /// The test messages that were requested.
+    tests: Mutex<Vec<OnDelivered>>,
 }
 
 impl AlertBoard {
@@ -38,7 +45,7 @@ impl AlertBoard {
     pub fn new(params: AlertParams) -> Self {
         Self {
             params: Mutex::new(params),
-            is_test_wanted: AtomicBool::new(false),
+            tests: Mutex::default(),
         }
     }
 
@@ -47,16 +54,20 @@ impl AlertBoard {
         *self.params.lock() = params;
     }
 
-    /// Requests a test message.
+    /// Checks that the site names a program for messages.
     ///
     /// # Errors
-    /// If the site names no program for messages.
-    pub fn request_test(&self) -> Result<(), &'static str> {
-        if self.params.lock().command.is_empty() {
-            return Err("alerts.command is empty, so there is no way for messages; name a program");
+    /// If it names none.
+    pub fn check_program(&self) -> Result<(), &'static str> {
+        match self.params.lock().command.is_empty() {
+            true => Err(NO_PROGRAM),
+            false => Ok(()),
         }
-        self.is_test_wanted.store(true, Ordering::Relaxed);
-        Ok(())
+    }
+
+    /// Requests a test message. `on_delivered` is called on the thread of the stage when the program has taken it or failed.
+    pub fn request_test(&self, on_delivered: impl FnOnce(Result<(), String>) + Send + 'static) {
+        self.tests.lock().push(Box::new(on_delivered));
     }
 }
 
@@ -79,6 +90,8 @@ pub struct AlertStage {
     waiting: VecDeque<(Alert, u32)>,
     program: SiteProgram,
     started: Instant,
+    /// Time of the last step.
+    stepped: Option<Instant>,
 }
 
 impl AlertStage {
@@ -97,6 +110,7 @@ impl AlertStage {
             waiting: VecDeque::new(),
             program: SiteProgram::new("alerts.command", "alerts", journal),
             started: Instant::now(),
+            stepped: None,
         }
     }
 
@@ -121,22 +135,34 @@ impl AlertStage {
 
     fn step(&mut self, now: Instant, is_quiet: bool) {
         let params = self.alerts.params.lock().clone();
+        let tests = std::mem::take(&mut *self.alerts.tests.lock());
         if params.command.is_empty() {
             self.waiting.clear();
             self.program.forget();
+            for on_delivered in tests {
+                on_delivered(Err(NO_PROGRAM.to_owned()));
+            }
             return;
         }
+        if !tests.is_empty() {
+            let site = self.board.status().site.clone();
+            let delivered = self.call(&params.command, &Alert::test(), &site, now);
+            for on_delivered in tests {
+                on_delivered(delivered.clone());
+            }
+        }
+        let last = self.stepped.replace(now);
+        let was_stopped =
+            last.is_some_and(|last| now.saturating_duration_since(last) > STOPPED_FOR);
         let status = self.board.status();
-        let active = status.faults.iter().filter(|fault| fault.name != "alerts");
+        let is_told =
+            |fault: &&FaultStatus| fault.name != "alerts" && !(was_stopped && fault.name == "desk");
+        let active = status.faults.iter().filter(is_told);
         let active: Vec<FaultStatus> = active.cloned().collect();
         let now_secs = now.saturating_duration_since(self.started).as_secs_f64();
         let alerts = self.keeper.step(&params, &active, now_secs, is_quiet);
         self.waiting
             .extend(alerts.into_iter().map(|alert| (alert, 0)));
-        if self.alerts.is_test_wanted.swap(false, Ordering::Relaxed) {
-            self.waiting.push_front((Alert::test(), 0));
-            self.program.hurry();
-        }
         while self.waiting.len() > WAITING_MAX {
             self.waiting.pop_front();
         }
@@ -148,13 +174,7 @@ impl AlertStage {
     /// Delivers the waiting messages until one fails.
     fn deliver(&mut self, command: &str, site: &str, now: Instant) {
         while let Some((alert, attempts)) = self.waiting.pop_front() {
-            let message = Message {
-                alert: &alert,
-                site,
-                time: now_iso(),
-            };
-            let text = serde_json::to_string(&message).unwrap_or_default();
-            if self.program.call(command, None, &text, now) {
+            if self.call(command, &alert, site, now).is_ok() {
                 tracing::info!("alert delivered: {} {:?}", alert.fault, alert.kind);
                 continue;
             }
@@ -166,6 +186,23 @@ impl AlertStage {
             }
             return;
         }
+    }
+
+    /// Gives one message to the program.
+    fn call(
+        &mut self,
+        command: &str,
+        alert: &Alert,
+        site: &str,
+        now: Instant,
+    ) -> Result<(), String> {
+        let message = Message {
+            alert,
+            site,
+            time: now_iso(),
+        };
+        let text = serde_json::to_string(&message).unwrap_or_default();
+        self.program.call(command, None, &text, now)
     }
 }
 
@@ -194,7 +231,7 @@ mod tests {
         let board: Arc<Board> = Arc::default();
         let journal = Journal::new(Arc::clone(&board));
         let alerts = Arc::new(AlertBoard::default());
-        assert!(alerts.request_test().is_err(), "there is no program");
+        assert!(alerts.check_program().is_err(), "there is no program");
         alerts.set_params(AlertParams {
             command: format!("sh -c 'cat >> {}'", file.display()),
             ..AlertParams::default()
@@ -206,11 +243,14 @@ mod tests {
             &journal,
         );
         let at = |secs| stage.started + Duration::from_secs(secs);
-        let times = [at(0), at(10), at(200), at(201)];
+        let times = [at(0), at(2), at(4), at(64)];
         board.publish(faulty(61.0));
         stage.step(times[0], false);
-        alerts.request_test().unwrap();
+        let results: Arc<Mutex<Vec<Result<(), String>>>> = Arc::default();
+        let seen = Arc::clone(&results);
+        alerts.request_test(move |delivered| seen.lock().push(delivered));
         stage.step(times[1], false);
+        assert_eq!(*results.lock(), [Ok(())]);
         board.publish(Status::default());
         stage.step(times[2], false);
         stage.step(times[3], false);
@@ -250,5 +290,32 @@ mod tests {
         stage.step(begin + Duration::from_secs(61), false);
         assert_eq!(journal.faults(), []);
         assert!(stage.waiting.is_empty());
+    }
+
+    /// A fixed bug: "the test message was sent" by a program that does not exist.
+    #[test]
+    fn a_test_message_reports_that_its_program_failed() {
+        let board: Arc<Board> = Arc::default();
+        let journal = Journal::new(Arc::clone(&board));
+        let alerts = Arc::new(AlertBoard::new(AlertParams {
+            command: "/no/such/shoal-mail".to_owned(),
+            ..AlertParams::default()
+        }));
+        let mut stage = AlertStage::new(Arc::clone(&alerts), Arc::default(), board, &journal);
+        let results: Arc<Mutex<Vec<Result<(), String>>>> = Arc::default();
+        let seen = Arc::clone(&results);
+        alerts.request_test(move |delivered| seen.lock().push(delivered));
+        let begin = stage.started;
+        stage.step(begin, false);
+        let reason = results.lock()[0].clone().unwrap_err();
+        assert!(reason.contains("alerts.command"), "{reason}");
+        assert!(reason.contains("/no/such/shoal-mail"), "{reason}");
+        // A test is not repeated later.
+        assert!(stage.waiting.is_empty());
+        alerts.set_params(AlertParams::default());
+        let seen = Arc::clone(&results);
+        alerts.request_test(move |delivered| seen.lock().push(delivered));
+        stage.step(begin, false);
+        assert_eq!(results.lock().len(), 2, "the program was removed meanwhile");
     }
 }

@@ -167,6 +167,7 @@ impl<'a> Counting<'a> {
 mod tests {
     use super::*;
     use crate::control::Board;
+    use crate::control::HandEnd;
     use crate::operation::CountStore;
 
     fn visitor(id: u32) -> Visitor {
@@ -265,11 +266,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let links = CountingLinks::default();
         let mut counting = Counting::new(&links, Some(file(&folder)));
-        links.show.set_rehearsal(Some("a.y4m".into()));
+        let recording = ("a.y4m".into(), HandEnd::Never);
+        links.show.set_rehearsal(Some(recording), Instant::now());
         steps(&mut counting, 0..5, |_| vec![1]);
         let (tracks, count) = links.board.read();
         assert_eq!((tracks.len(), count), (1, VisitorStatus::default()));
-        links.show.set_rehearsal(None);
+        links.show.set_rehearsal(None, Instant::now());
         let in_1970 = Timestamp::from_second(100).unwrap();
         for quarter in 20..40 {
             let now = counting.started + Duration::from_millis(250 * quarter);

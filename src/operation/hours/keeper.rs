@@ -7,6 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::plan::SchedulePlan;
 use super::timeline::PlanNow;
 use crate::control::ShowState;
+use crate::operation::hold::{Hold, Moment};
 
 /// Longest time for which a computed state is used again. After that, the database of time zones may have changed.
 const RECOMPUTE: SignedDuration = SignedDuration::from_secs(60);
@@ -16,8 +17,8 @@ const RECOMPUTE: SignedDuration = SignedDuration::from_secs(60);
 pub(super) struct ByHand {
     /// The state.
     pub state: ShowState,
-    /// Time at which the plan applies again; `None` if it has no change to wait for.
-    pub until: Option<Timestamp>,
+    /// When the plan applies again.
+    pub hold: Hold,
 }
 
 /// The state and scene to show, and the reason.
@@ -49,19 +50,9 @@ impl ScheduleKeeper {
         self.by_hand
     }
 
-    /// Sets a state until the next change of the plan.
-    pub(super) fn set_by_hand(
-        &mut self,
-        state: ShowState,
-        plan: &SchedulePlan,
-        time: Timestamp,
-        is_trusted: bool,
-    ) {
-        let next = plan.at(time).next.filter(|_| is_trusted);
-        self.by_hand = Some(ByHand {
-            state,
-            until: next.map(|(at, _)| at),
-        });
+    /// Sets a state.
+    pub(super) fn set_by_hand(&mut self, by_hand: ByHand) {
+        self.by_hand = Some(by_hand);
     }
 
     /// Returns to the plan.
@@ -78,21 +69,16 @@ impl ScheduleKeeper {
     pub(super) fn decide(
         &mut self,
         plan: &SchedulePlan,
-        time: Timestamp,
+        at: Moment,
         is_trusted: bool,
     ) -> ScheduleDecision {
+        let time = at.time;
         let is_trusted = is_trusted || !plan.is_planned();
-        let is_over = |by_hand: ByHand| by_hand.until.is_some_and(|until| time >= until);
-        if self.by_hand.is_some_and(is_over) {
-            self.by_hand = None;
-        }
         let now = self.state_of_plan(plan, time);
-        // A state that was set while the clock was wrong has no end yet.
-        if is_trusted
-            && let Some(by_hand) = &mut self.by_hand
-            && by_hand.until.is_none()
-        {
-            by_hand.until = now.next.as_ref().map(|(at, _)| *at);
+        // While the clock is wrong, an end that depends on the plan is not known.
+        let end_of = |ends| plan.end_of(ends, time).filter(|_| is_trusted);
+        if (self.by_hand.as_mut()).is_some_and(|by_hand| by_hand.hold.follow(at, end_of)) {
+            self.by_hand = None;
         }
         if let Some(by_hand) = self.by_hand {
             return ScheduleDecision {
@@ -138,6 +124,9 @@ impl ScheduleKeeper {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::control::HandEnd;
+    use std::time::Instant;
+
     use crate::operation::{DayName, HoursParams, ScheduleParams, WeeklyParams};
 
     fn plan() -> SchedulePlan {
@@ -158,8 +147,28 @@ mod tests {
         .unwrap()
     }
 
-    fn at(clock: &str) -> Timestamp {
-        format!("2026-06-01T{clock}Z").parse().unwrap()
+    fn at(clock: &str) -> Moment {
+        let time: Timestamp = format!("2026-06-01T{clock}Z").parse().unwrap();
+        let since_midnight = Timestamp::from_second(1_780_272_000)
+            .unwrap()
+            .duration_until(time);
+        Moment {
+            time,
+            // Each test counts from its own begin, so that all moments have one base.
+            now: base() + since_midnight.unsigned_abs(),
+        }
+    }
+
+    fn base() -> Instant {
+        static BASE: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
+        *BASE.get_or_init(Instant::now)
+    }
+
+    fn by_hand(state: ShowState, ends: HandEnd, clock: &str) -> ByHand {
+        ByHand {
+            state,
+            hold: Hold::new(ends, at(clock).now),
+        }
     }
 
     #[test]
@@ -169,7 +178,8 @@ mod tests {
             keeper.decide(&plan, at("09:00:00"), true).state,
             ShowState::Closed
         );
-        keeper.set_by_hand(ShowState::Dark, &plan, at("09:30:00"), true);
+        keeper.set_by_hand(by_hand(ShowState::Dark, HandEnd::NextChange, "09:30:00"));
+        keeper.decide(&plan, at("09:30:00"), true);
         let decided = keeper.decide(&plan, at("09:59:59"), true);
         assert_eq!(
             (decided.state, decided.wants_power),
@@ -179,7 +189,7 @@ mod tests {
         assert_eq!(decided.state, ShowState::Open);
         assert_eq!(decided.scene.as_deref(), Some("reef"));
         assert_eq!(keeper.by_hand(), None);
-        keeper.set_by_hand(ShowState::Closed, &plan, at("11:00:00"), true);
+        keeper.set_by_hand(by_hand(ShowState::Closed, HandEnd::NextChange, "11:00:00"));
         assert!(!keeper.decide(&plan, at("11:00:01"), true).wants_power);
         keeper.resume();
         assert_eq!(
@@ -192,7 +202,8 @@ mod tests {
     #[test]
     fn a_state_set_while_the_clock_is_wrong_ends_with_the_next_planned_change() {
         let (plan, mut keeper) = (plan(), ScheduleKeeper::default());
-        keeper.set_by_hand(ShowState::Dark, &plan, at("03:00:00"), false);
+        keeper.set_by_hand(by_hand(ShowState::Dark, HandEnd::NextChange, "03:00:00"));
+        keeper.decide(&plan, at("03:00:00"), false);
         let decided = keeper.decide(&plan, at("09:30:00"), true);
         assert_eq!(decided.state, ShowState::Dark);
         let decided = keeper.decide(&plan, at("10:00:00"), true);
@@ -202,7 +213,10 @@ mod tests {
     #[test]
     fn a_clock_that_is_not_set_shows_attract_until_it_is() {
         let (plan, mut keeper) = (plan(), ScheduleKeeper::default());
-        let in_1970: Timestamp = "1970-01-01T00:03:00Z".parse().unwrap();
+        let in_1970 = Moment {
+            time: "1970-01-01T00:03:00Z".parse().unwrap(),
+            ..at("00:00:00")
+        };
         assert_eq!(
             keeper.decide(&plan, in_1970, false).state,
             ShowState::Attract
@@ -231,6 +245,80 @@ mod tests {
                 state,
                 "{clock}"
             );
+        }
+    }
+
+    /// A fixed bug: "the pool opens again by itself at the next opening hour" was said, and did not happen.
+    #[test]
+    fn each_end_is_the_time_that_the_status_says() {
+        use ShowState::{Closed, Dark, Open};
+        let planned = plan();
+        let free = SchedulePlan::compile(&ScheduleParams {
+            time_zone: "UTC".to_owned(),
+            ..ScheduleParams::default()
+        })
+        .unwrap();
+        for (plan, state, ends, until) in [
+            (
+                &planned,
+                Dark,
+                HandEnd::Secs(600),
+                Some("2026-06-01T12:10:00Z"),
+            ),
+            (
+                &planned,
+                Dark,
+                HandEnd::NextChange,
+                Some("2026-06-01T18:00:00Z"),
+            ),
+            (
+                &planned,
+                Closed,
+                HandEnd::Tomorrow,
+                Some("2026-06-02T10:00:00Z"),
+            ),
+            (
+                &planned,
+                Open,
+                HandEnd::Tomorrow,
+                Some("2026-06-02T10:00:00Z"),
+            ),
+            (&planned, Closed, HandEnd::Never, None),
+            (
+                &free,
+                Dark,
+                HandEnd::Secs(600),
+                Some("2026-06-01T12:10:00Z"),
+            ),
+            (&free, Dark, HandEnd::NextChange, None),
+            (
+                &free,
+                Closed,
+                HandEnd::Tomorrow,
+                Some("2026-06-02T06:00:00Z"),
+            ),
+            (&free, Closed, HandEnd::Never, None),
+        ] {
+            let mut keeper = ScheduleKeeper::default();
+            keeper.set_by_hand(by_hand(state, ends, "12:00:00"));
+            let begin = at("12:00:00");
+            assert_eq!(keeper.decide(plan, begin, true).state, state);
+            let found = keeper.by_hand().unwrap().hold.until();
+            let wanted = until.map(|until| until.parse::<Timestamp>().unwrap());
+            assert_eq!(found, wanted, "{ends:?}");
+            let mut state_after = |secs: i64| {
+                let begin_at = wanted.unwrap_or_else(|| "2027-06-01T00:00:00Z".parse().unwrap());
+                let time = begin_at + SignedDuration::from_secs(secs);
+                let passed = begin.time.duration_until(time).unsigned_abs();
+                let at = Moment {
+                    time,
+                    now: begin.now + passed,
+                };
+                keeper.decide(plan, at, true);
+                keeper.by_hand().is_some()
+            };
+            assert!(state_after(-1), "{ends:?}");
+            assert_eq!(state_after(0), until.is_none(), "{ends:?}");
         }
     }
 }

@@ -15,5 +15,5 @@ pub use params::{
     ClockTrust, DayName, DayParams, HoursParams, ProjectorParams, ScheduleParams, WeeklyParams,
 };
 pub use plan::{SchedulePlan, minutes_of_day};
-pub use stage::{ScheduleBoard, ScheduleLinks, ScheduleStage};
+pub use stage::{ScheduleBoard, ScheduleLinks, ScheduleStage, ShowFile};
 pub use timeline::{Period, PlanNow};

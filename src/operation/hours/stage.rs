@@ -4,29 +4,34 @@
 //! In: the table `[schedule]` and steps of operators, from the desk. Out: the state, its status, events, the preview. Must not:
 //! decide about a state, make another stage wait.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
 
 use super::clock_trust::{ClockJudge, ask_systemd};
-use super::keeper::{ScheduleDecision, ScheduleKeeper};
+use super::keeper::{ByHand, ScheduleDecision, ScheduleKeeper};
 use super::params::ScheduleParams;
 use super::plan::SchedulePlan;
 use crate::control::{
-    Board, ByHandStatus, Command, CommandSender, DirectorEvent, EventKind, Journal, PoolEdit,
-    ScheduleStatus, ScheduleStep, ShowState,
+    Board, ByHandStatus, Command, CommandSender, DirectorEvent, EventKind, HandEnd, Journal,
+    PoolEdit, ScheduleStatus, ScheduleStep, ShowState,
 };
+use crate::operation::hold::{Hold, Moment};
 use crate::operation::show::ShowControl;
 use crate::operation::site_program::SiteProgram;
-use crate::runtime::{Heartbeat, now};
+use crate::runtime::{Fault, Heartbeat, now};
 
 /// Time between two looks at the clock. The largest delay of a planned change.
 const STEP_INTERVAL: Duration = Duration::from_millis(250);
 /// Time after which the plan is compiled again, because the time zone of the machine may have changed.
 const COMPILE_INTERVAL: Duration = Duration::from_secs(60);
+/// Time after which a file that the disk refused is written again.
+const KEEP_AGAIN: Duration = Duration::from_secs(5);
 /// Number of days of the preview.
 const PREVIEW_DAYS: u16 = 21;
 /// Factor on the frequency of the director's rules in the state `attract`.
@@ -106,6 +111,48 @@ pub struct ScheduleLinks {
     pub commands: CommandSender,
     /// Receives events and faults.
     pub journal: Journal,
+    /// Keeps what was set by hand over a restart; `None` keeps nothing.
+    pub kept: Option<ShowFile>,
+}
+
+/// The file with what was set by hand.
+pub struct ShowFile {
+    /// Its text when the program started; `None` if there was none.
+    pub text: Option<String>,
+    /// Replaces its text, or says why that is impossible.
+    pub write: WriteText,
+}
+
+/// Replaces the text of a file.
+type WriteText = Box<dyn Fn(&str) -> Result<(), String> + Send>;
+
+/// What was set by hand, as it is kept.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+struct KeptShow {
+    state: Option<(ShowState, KeptHold)>,
+    pause: Option<KeptHold>,
+    rehearsal: Option<(PathBuf, KeptHold)>,
+}
+
+/// An end, as it is kept.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct KeptHold {
+    ends: HandEnd,
+    until: Option<Timestamp>,
+}
+
+impl KeptHold {
+    fn of(hold: &Hold) -> Self {
+        Self {
+            ends: hold.ends(),
+            until: hold.until(),
+        }
+    }
+
+    fn hold(&self) -> Hold {
+        Hold::continued(self.ends, self.until)
+    }
 }
 
 /// The schedule stage.
@@ -125,14 +172,40 @@ pub struct ScheduleStage {
     /// Whether the projectors were switched on; `None` if it is unknown.
     is_power_on: Option<bool>,
     power: SiteProgram,
+    /// What is on the disk.
+    kept: KeptShow,
+    unkept: Fault,
+    /// Time from which the disk is tried again.
+    keep_again: Option<Instant>,
 }
 
 impl ScheduleStage {
     /// Creates the stage.
     pub fn new(links: ScheduleLinks) -> Self {
+        let mut keeper = ScheduleKeeper::default();
+        let kept = links.kept.as_ref().and_then(|file| file.text.as_deref());
+        let kept: KeptShow = kept.map_or_else(KeptShow::default, |text| {
+            serde_json::from_str(text).unwrap_or_else(|error| {
+                tracing::warn!("what was set by hand before the restart is not known: {error}");
+                KeptShow::default()
+            })
+        });
+        if let Some((state, hold)) = &kept.state {
+            keeper.set_by_hand(ByHand {
+                state: *state,
+                hold: hold.hold(),
+            });
+        }
+        let rehearsal = kept.rehearsal.clone().filter(|(path, _)| path.is_file());
+        let rehearsal = rehearsal.map(|(path, hold)| (path, hold.hold()));
+        let pause = kept.pause.as_ref().map(KeptHold::hold);
+        (links.show).continue_holds(pause, rehearsal, Instant::now());
         Self {
             judge: ClockJudge::new(Box::new(ask_systemd)),
-            keeper: ScheduleKeeper::default(),
+            kept,
+            unkept: links.journal.fault("site_unsaved"),
+            keep_again: None,
+            keeper,
             params: ScheduleParams::default(),
             plan: None,
             compiled: None,
@@ -173,13 +246,15 @@ impl ScheduleStage {
             false => (true, "not needed, because no hours are planned"),
         };
         match step {
-            Some(ScheduleStep::ByHand { state }) => {
-                self.keeper.set_by_hand(state, plan, time, is_trusted);
+            Some(ScheduleStep::ByHand { state, until }) => {
+                let hold = Hold::new(until, now);
+                self.keeper.set_by_hand(ByHand { state, hold });
             }
             Some(ScheduleStep::Resume) => self.keeper.resume(),
             None => {}
         }
-        let decision = self.keeper.decide(plan, time, is_trusted);
+        let at = Moment { time, now };
+        let decision = self.keeper.decide(plan, at, is_trusted);
         let day = plan.date_of(time).to_string();
         if self.previewed != day {
             self.links
@@ -189,17 +264,60 @@ impl ScheduleStage {
         }
         *self.links.schedule.zone.lock() = plan.zone().clone();
         let status = status(plan, &decision, time);
+        self.apply(&decision, now);
+        let plan = self.plan.as_ref()?;
+        let end_of = |ends| plan.end_of(ends, time).filter(|_| is_trusted);
+        self.links.show.follow(at, end_of);
+        let by_hand = self.keeper.by_hand();
+        let (pause, rehearsal) = self.links.show.holds();
+        // The status says it only when it would survive a power cut.
+        self.keep(by_hand, pause, rehearsal.clone(), now);
+        let plan = self.plan.as_ref()?;
+        let local = |hold: Hold| hold.until().map(|until| plan.local(until));
         *self.links.schedule.status.lock() = ScheduleStatus {
             is_clock_trusted: is_trusted,
             clock: clock.to_owned(),
-            by_hand: self.keeper.by_hand().map(|by_hand| ByHandStatus {
+            by_hand: by_hand.map(|by_hand| ByHandStatus {
                 state: by_hand.state,
-                until: by_hand.until.map(|until| plan.local(until)),
+                until: local(by_hand.hold),
             }),
+            paused_until: pause.and_then(local),
+            rehearsal_until: rehearsal.and_then(|(_, hold)| local(hold)),
             ..status
         };
-        self.apply(&decision, now);
         Some(decision.wants_power)
+    }
+
+    /// Writes what is set by hand to the disk if it has changed. While the disk refuses, it is a fault, and is tried again.
+    fn keep(
+        &mut self,
+        by_hand: Option<ByHand>,
+        pause: Option<Hold>,
+        rehearsal: Option<(PathBuf, Hold)>,
+        now: Instant,
+    ) {
+        let wanted = KeptShow {
+            state: by_hand.map(|by_hand| (by_hand.state, KeptHold::of(&by_hand.hold))),
+            pause: pause.as_ref().map(KeptHold::of),
+            rehearsal: rehearsal.map(|(path, hold)| (path, KeptHold::of(&hold))),
+        };
+        let Some(file) = &self.links.kept else { return };
+        if self.kept == wanted || self.keep_again.is_some_and(|again| now < again) {
+            return;
+        }
+        let written = serde_json::to_string(&wanted).map_err(|error| error.to_string());
+        match written.and_then(|text| (file.write)(&text)) {
+            Ok(()) => {
+                self.kept = wanted;
+                self.keep_again = None;
+                self.unkept.clear();
+            }
+            Err(reason) => {
+                self.keep_again = Some(now + KEEP_AGAIN);
+                self.unkept
+                    .raise(&format!("what was set by hand is not saved: {reason}"));
+            }
+        }
     }
 
     /// Compiles a new table, and the same table again from time to time.
@@ -285,7 +403,8 @@ impl ScheduleStage {
             return;
         }
         let state = if is_on { "on" } else { "off" };
-        let is_switched = self.power.call(command, Some(state), "", now);
+        let switched = self.power.call(command, Some(state), "", now);
+        let is_switched = switched.is_ok();
         if is_switched {
             tracing::info!("projectors: switched {state}");
         }
@@ -305,6 +424,7 @@ fn status(plan: &SchedulePlan, decision: &ScheduleDecision, time: Timestamp) -> 
         time_zone: plan.zone_name(),
         local_time: plan.local(time),
         is_planned: plan.is_planned(),
+        tomorrow: plan.local(plan.tomorrow(time)),
         projectors_on: decision.wants_power,
         ..ScheduleStatus::default()
     }
@@ -355,6 +475,7 @@ mod tests {
             show: ShowControl::default(),
             commands: client.sender(Source::of(SourceKind::Schedule)),
             journal: journal.clone(),
+            kept: None,
         };
         let show = links.show.clone();
         let mut stage = ScheduleStage::new(links);
@@ -407,13 +528,15 @@ mod tests {
             board,
             show: ShowControl::default(),
             commands: client.sender(Source::of(SourceKind::Schedule)),
+            kept: None,
         });
         let time: Timestamp = "2026-06-01T12:00:00Z".parse().unwrap();
         let now = Instant::now();
         stage.step_and_switch(time, now);
         assert!(schedule.request(ScheduleStep::Resume).is_err());
         let state = ShowState::Dark;
-        schedule.request(ScheduleStep::ByHand { state }).unwrap();
+        let until = HandEnd::NextChange;
+        (schedule.request(ScheduleStep::ByHand { state, until })).unwrap();
         stage.step_and_switch(time, now);
         let status = schedule.status();
         assert_eq!(
@@ -425,5 +548,61 @@ mod tests {
         schedule.request(ScheduleStep::Resume).unwrap();
         stage.step_and_switch(time, now);
         assert_eq!(schedule.status().state, ShowState::Open);
+    }
+
+    /// A pool that was closed by hand opened with the next power cut, at night.
+    #[test]
+    fn what_was_set_by_hand_is_kept_over_a_restart() {
+        let text: Arc<Mutex<Option<String>>> = Arc::default();
+        let time: Timestamp = "2026-06-01T12:00:00Z".parse().unwrap();
+        let now = Instant::now();
+        let started = || {
+            let (client, _requests, board) = desk_queue();
+            let written = Arc::clone(&text);
+            let schedule = Arc::new(ScheduleBoard::new(params()));
+            let show = ShowControl::default();
+            let stage = ScheduleStage::new(ScheduleLinks {
+                schedule: Arc::clone(&schedule),
+                journal: Journal::new(Arc::clone(&board)),
+                board,
+                show: show.clone(),
+                commands: client.sender(Source::of(SourceKind::Schedule)),
+                kept: Some(ShowFile {
+                    text: text.lock().clone(),
+                    write: Box::new(move |text| {
+                        *written.lock() = Some(text.to_owned());
+                        Ok(())
+                    }),
+                }),
+            });
+            (stage, schedule, show)
+        };
+        let (mut stage, schedule, show) = started();
+        stage.step_at(time, now);
+        assert_eq!(*text.lock(), None, "nothing to keep");
+        show.pause(Some(HandEnd::Secs(600)), now).unwrap();
+        let (state, until) = (ShowState::Attract, HandEnd::Tomorrow);
+        (schedule.request(ScheduleStep::ByHand { state, until })).unwrap();
+        stage.step_at(time, now);
+        let said = schedule.status();
+        let (mut stage, schedule, show) = started();
+        stage.step_at(time, now);
+        let status = schedule.status();
+        assert_eq!(status.by_hand, said.by_hand);
+        let until = status.by_hand.and_then(|by_hand| by_hand.until);
+        assert_eq!(until.as_deref(), Some("2026-06-02T09:00:00+00:00"));
+        assert_eq!(
+            status.paused_until.as_deref(),
+            Some("2026-06-01T12:10:00+00:00")
+        );
+        assert!(show.paused_since().is_some());
+        // What ended while the program did not run is over.
+        let (mut stage, schedule, show) = started();
+        stage.step_at("2026-06-02T09:00:00Z".parse().unwrap(), now);
+        assert_eq!(schedule.status().by_hand, None);
+        assert!(show.paused_since().is_none());
+        let (mut stage, schedule, _) = started();
+        stage.step_at(time, now);
+        assert_eq!(schedule.status().by_hand, None, "its end is kept too");
     }
 }

@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp, ToSpan as _};
 
 use super::params::DayName;
 use super::plan::SchedulePlan;
-use crate::control::{PlanSource, PreviewDay, PreviewPeriod, ShowState};
+use crate::control::{HandEnd, PlanSource, PreviewDay, PreviewPeriod, ShowState};
 
 /// Longest look ahead for the next change, in days.
 const AHEAD_DAYS: i32 = 400;
@@ -56,6 +56,11 @@ pub struct PlanNow {
     /// Time of the next change and the state after it; `None` if there is none within 400 days.
     pub next: Option<(Timestamp, ShowState)>,
 }
+
+/// Begin of a day without planned hours, in minutes since midnight.
+const MORNING_MINUTES: u16 = 6 * 60;
+/// Number of planned changes among which the next opening is searched.
+const CHANGES_MAX: usize = 8;
 
 /// Hours as points in time.
 struct Interval<'a> {
@@ -103,6 +108,35 @@ impl SchedulePlan {
             since,
             next,
         }
+    }
+
+    /// Returns the time for which an end of something set by hand stands; `None` if somebody has to end it. A duration begins
+    /// when it is set, so it has no time here.
+    pub fn end_of(&self, ends: HandEnd, time: Timestamp) -> Option<Timestamp> {
+        match ends {
+            HandEnd::NextChange => self.at(time).next.map(|(at, _)| at),
+            HandEnd::Tomorrow => Some(self.tomorrow(time)),
+            HandEnd::Secs(_) | HandEnd::Never => None,
+        }
+    }
+
+    /// Returns the first planned opening after midnight. If the pool is lit at midnight, or if no opening is planned: [`MORNING_MINUTES`].
+    pub fn tomorrow(&self, time: Timestamp) -> Timestamp {
+        let date = self.date_of(time).saturating_add(1.days());
+        let midnight = self.instant(date, 0);
+        let morning = self.instant(date, MORNING_MINUTES);
+        let mut now = self.at(midnight);
+        if now.state.is_lit() {
+            return morning;
+        }
+        for _ in 0..CHANGES_MAX {
+            match now.next {
+                Some((at, state)) if state.is_lit() => return at,
+                Some((at, _)) => now = self.at(at),
+                None => break,
+            }
+        }
+        morning
     }
 
     fn always(&self) -> PlanNow {

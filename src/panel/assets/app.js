@@ -2,9 +2,9 @@
 
 import { changeSession, isSessionKnown, loadSession, may, session, setPasswordQuestion } from "./core/api.js";
 import { h, View } from "./core/dom.js";
-import { language, setLanguage, t } from "./core/i18n.js";
+import { clock, language, setLanguage, t } from "./core/i18n.js";
 import { complain, send, status } from "./core/store.js";
-import { closeStream, connection, openStream, subscribe } from "./core/stream.js";
+import { closeStream, connection, newsAt, openStream, subscribe } from "./core/stream.js";
 import { emit, on } from "./core/topics.js";
 import { setTheme, theme } from "./core/theme.js";
 import { health } from "./parts/health.js";
@@ -87,7 +87,7 @@ class App extends View {
 
   /** The frame shows little of the status, so it is drawn only if that changed. */
   #followStatus() {
-    const next = JSON.stringify([status.unsaved, status.undo_depth, status.redo_depth, health(status).kind, status.site]);
+    const next = JSON.stringify([status.unsaved, status.undo_depth, status.redo_depth, health(status), status.site]);
     if (next !== this.#lastFrame) this.update();
     this.#lastFrame = next;
   }
@@ -139,8 +139,11 @@ class App extends View {
       h("a", { class: "button skip", href: "#main", onclick: (/** @type {Event} */ e) => { e.preventDefault(); this.#focusPage(); } }, t("skip")),
       this.#topbar(),
       this.#nav(page),
-      connection === "lost" && h("p", { class: "offline", role: "alert" }, icon("warn"), t("offline")),
-      h("main", { id: "main", tabindex: "-1", key: "main" }, h(`shoal-${page.name}`, { key: page.name })),
+      connection === "lost" && h("p", { class: "offline", key: "offline", role: "alert" }, icon("warn"), t("offline", { time: clock(new Date(newsAt)) })),
+      connection === "http" && h("p", { class: "offline info", key: "http", role: "status" }, icon("info"), t("http_only")),
+      h("main", { id: "main", tabindex: "-1", key: "main", class: connection === "lost" ? "is-old" : "" },
+        // Without a connection, nothing can be pressed or entered.
+        h("fieldset", { class: "page", key: "page", disabled: connection === "lost" }, h(`shoal-${page.name}`, { key: page.name }))),
       hasChanges && this.#changes(),
       this.#menuIsOpen && this.#sheet(page));
   }
@@ -192,9 +195,10 @@ class App extends View {
 
   /** @param {Page} page */
   #hasChangeBar(page) {
-    if (!may("operate") || status === null) return false;
+    // Scenes and species are the designer's: staff set what is written at once.
+    if (!may("admin") || status === null) return false;
     // What is saved can still be undone, where things are edited.
-    const canUndo = may("admin") && page.isEditor && status.undo_depth + status.redo_depth > 0;
+    const canUndo = page.isEditor && status.undo_depth + status.redo_depth > 0;
     return status.unsaved.length > 0 || canUndo;
   }
 
@@ -202,17 +206,15 @@ class App extends View {
   #changes() {
     const command = (/** @type {string} */ name, /** @type {string} */ iconName, /** @type {boolean} */ isOn) => {
       const label = t(`changes.${name}`);
-      return h("button", { key: name, class: "plain wordy", type: "button", title: label, "aria-label": label, disabled: !isOn, onclick: () => send({ command: name }) }, icon(iconName), h("span", null, label));
+      return h("button", { key: name, class: "plain wordy", type: "button", title: label, "aria-label": label, disabled: !isOn || connection === "lost", onclick: () => send({ command: name }) }, icon(iconName), h("span", null, label));
     };
     const unsaved = status.unsaved.length;
-    return h("div", { class: "changes", key: "changes", role: "region", "aria-label": t("changes.title") },
+    return h("div", { class: unsaved > 0 ? "changes is-draft" : "changes", key: "changes", role: "region", "aria-label": t("changes.title") },
       h("p", { class: "grow" }, unsaved > 0 ? t("changes.unsaved", { n: unsaved }) : t("changes.all_saved")),
-      may("admin") && [
-        command("undo", "undo", status.undo_depth > 0),
-        command("redo", "redo", status.redo_depth > 0),
-        command("revert", "revert", unsaved > 0),
-      ],
-      h("button", { class: "primary", type: "button", disabled: unsaved === 0, onclick: () => send({ command: "save" }, t("changes.saved")) }, icon("save"), h("span", null, t("changes.save"), unsaved > 0 && h("span", { class: "count", "aria-hidden": "true" }, unsaved))));
+      command("undo", "undo", status.undo_depth > 0),
+      command("redo", "redo", status.redo_depth > 0),
+      command("revert", "revert", unsaved > 0),
+      h("button", { class: "primary", type: "button", disabled: unsaved === 0 || connection === "lost", onclick: () => send({ command: "save" }, t("changes.saved")) }, icon("save"), h("span", null, t("changes.save"), unsaved > 0 && h("span", { class: "count", "aria-hidden": "true" }, unsaved))));
   }
 }
 

@@ -18,12 +18,12 @@ use crate::control::{
     Reason, Request, Source, SourceKind, Undelivered, command_schema,
 };
 
-/// Longest wait for the reply of the desk.
-const REPLY_TIMEOUT: Duration = Duration::from_secs(20);
+/// Longest wait for the reply of the desk. A program that delivers a test message may take 30 s.
+const REPLY_TIMEOUT: Duration = Duration::from_secs(35);
 
 /// The lowest role that may send each command. A command that is missing here cannot be sent: `take_over` belongs to the
 /// watcher of the files, which alone knows the disk.
-const ROLES: [(&str, Role); 21] = [
+const ROLES: [(&str, Role); 22] = [
     ("switch_scene", Role::Operate),
     ("director", Role::Operate),
     ("schedule", Role::Operate),
@@ -43,6 +43,7 @@ const ROLES: [(&str, Role); 21] = [
     ("calibrate", Role::Admin),
     ("test_alert", Role::Admin),
     ("restart", Role::Admin),
+    ("restart_program", Role::Admin),
     ("recording", Role::Admin),
     ("undo", Role::Admin),
     ("redo", Role::Admin),

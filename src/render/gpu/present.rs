@@ -300,6 +300,11 @@ pub struct GpuPresenter {
 }
 
 impl GpuPresenter {
+    /// Whether the processor draws the pictures, because there is no graphics driver.
+    pub fn is_by_processor(&self) -> bool {
+        self.renderer.gpu.is_software()
+    }
+
     /// Opens a device that can draw to the windows, and creates all GPU resources of the scene. Outputs without a window are
     /// not drawn. All other outputs are drawn at the sizes of their windows.
     ///

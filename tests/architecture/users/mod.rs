@@ -15,6 +15,10 @@ mod texts;
 /// below it.
 const WITHOUT_USER: &[(&[&str], &str)] = &[
     (
+        &["command save_site"],
+        "the desk sends it to itself; it is a command so that a log of commands replays a later revert",
+    ),
+    (
         &["key site.vision."],
         "limits for another lamp, lens or floor than those of the recordings on which the defaults were tuned",
     ),

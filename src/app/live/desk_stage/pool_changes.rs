@@ -15,7 +15,7 @@ use crate::records::SessionEntry;
 use crate::site::{Site, reasons};
 
 /// Longest time between two steps of one drag. The panel sends a step every 120 ms, and the last one when the finger is lifted.
-const JOIN_TIME: Duration = Duration::from_secs(1);
+pub(super) const JOIN_TIME: Duration = Duration::from_secs(1);
 
 impl DeskStage {
     /// Applies a command for the documents and the fish.
@@ -25,14 +25,22 @@ impl DeskStage {
         command: &PoolCommand,
         sent: Instant,
     ) -> Outcome {
-        let mut outcome = self.edit_joined(source, command, sent);
+        let site_text = |stage: &Self| {
+            let text = stage.desk.editor().text(&DocumentName::Site);
+            text.map(str::to_owned)
+        };
+        let before = site_text(self);
+        let (mut outcome, is_step_of_drag) = self.edit_joined(source, command, sent);
         let is_save = matches!(command, PoolCommand::Editor(EditorStep::Save));
         let is_take_over = matches!(command, PoolCommand::Editor(EditorStep::TakeOver { .. }));
         if outcome.is_applied()
             && is_save
-            && let Err(reason) = self.save_calibration_again()
+            && let Err(reason) = self.keep_now()
         {
-            outcome = Outcome::rejected(format!("the calibration is not saved: {reason}"));
+            outcome = Outcome::rejected(reason);
+        }
+        if outcome.is_applied() && !is_save && !is_take_over && site_text(self) != before {
+            self.keep_after(&mut outcome, is_step_of_drag);
         }
         // A rejected file is shown with its problems.
         if outcome.is_applied() || is_take_over {
@@ -51,8 +59,14 @@ impl DeskStage {
         self.removed.retain(|(_, revision)| *revision > applied);
     }
 
-    /// Applies an edit. If the same client changes the same values again within a moment, all these edits are one step to undo.
-    fn edit_joined(&mut self, source: &Source, command: &PoolCommand, sent: Instant) -> Outcome {
+    /// Applies an edit. If the same client changes the same values again within a moment, all these edits are one step to undo;
+    /// returns whether this is such a further step.
+    fn edit_joined(
+        &mut self,
+        source: &Source,
+        command: &PoolCommand,
+        sent: Instant,
+    ) -> (Outcome, bool) {
         let next = LastEdit::of(source, command, sent);
         let joins_last = next.as_ref().zip(self.last_edit.as_ref());
         let joins_last = joins_last.is_some_and(|(next, last)| next.joins(last));
@@ -66,10 +80,10 @@ impl DeskStage {
         if outcome.is_applied() {
             self.last_edit = next;
         }
-        outcome
+        (outcome, joins_last)
     }
 
-    fn edit(&mut self, command: &PoolCommand, sent: Instant) -> Outcome {
+    pub(super) fn edit(&mut self, command: &PoolCommand, sent: Instant) -> Outcome {
         self.update_living();
         if !self.links.queue.has_room() {
             return Outcome::rejected(
@@ -149,11 +163,11 @@ impl DeskStage {
             self.links.schedule.set_params(site.file.schedule.clone());
         }
         if before.calibration != site.calibration {
-            self.unsaved_calibration = None;
-            self.calibration_fault.clear();
+            self.unkept.forget_calibration();
             let calibration = site.calibration.clone().map(Box::new);
             self.send_calibration(CalibrationCommand::Replace(calibration));
         }
+        self.check_calibration();
         if before.scene_name != site.scene_name {
             let scene = site.scene_name.clone();
             self.links.journal.add(EventKind::SceneChanged { scene });

@@ -177,6 +177,8 @@ impl LiveCalibration {
                 predicted_worst_m: c.errors.predicted_worst_m,
                 knows_lamp: c.lamp_m.is_some(),
             }),
+            // The desk, which saves it, completes this.
+            is_saved: false,
             drift: self.drift.status(),
         };
         self.show_on_floor(&status);

@@ -15,6 +15,8 @@ const BASE = "/api/v1";
 const ANSWER_MS = 20_000;
 /** Longest wait for the answer to an upload of a model or an archive. */
 const UPLOAD_MS = 300_000;
+/** Longest wait for a command: a program that delivers a test message may take 30 s. */
+const COMMAND_MS = 40_000;
 const ROLES = ["view", "operate", "admin"];
 
 /** An answer that is not what was asked for. */
@@ -87,15 +89,24 @@ async function request(path, options = {}, ms = ANSWER_MS) {
   throw new ApiError(error.code ?? `http_${response.status}`, error.message ?? "", error.problems ?? [], retry);
 }
 
-/** @param {string} path @returns {Promise<any>} */
-export async function get(path) {
-  return (await request(path)).json();
+/** Whether the newest status is fresh. Without a connection, a command is refused at once. */
+let isReachable = true;
+
+/** @param {boolean} next */
+export function setReachable(next) {
+  isReachable = next;
 }
 
-/** @param {string} path @param {any} body @returns {Promise<any>} */
-export async function post(path, body) {
+/** @param {string} path @param {number} [waitMs] @returns {Promise<any>} */
+export async function get(path, waitMs = ANSWER_MS) {
+  return (await request(path, { signal: AbortSignal.timeout(waitMs) })).json();
+}
+
+/** @param {string} path @param {any} body @param {number} [waitMs] @returns {Promise<any>} */
+export async function post(path, body, waitMs = ANSWER_MS) {
   const headers = { "Content-Type": "application/json", "X-CSRF-Token": session.csrf ?? "" };
-  const response = await request(path, { method: "POST", headers, body: JSON.stringify(body) });
+  const signal = AbortSignal.timeout(waitMs);
+  const response = await request(path, { method: "POST", headers, body: JSON.stringify(body), signal });
   const answer = await response.json();
   if (typeof answer.unsaved === "string") emit("unsaved");
   return answer;
@@ -122,7 +133,8 @@ export async function changeSession(what, body) {
  * @returns {Promise<Applied>}
  */
 export async function command(command) {
-  const { result } = await post("/commands", command);
+  if (!isReachable) throw new ApiError("offline", "");
+  const { result } = await post("/commands", command, COMMAND_MS);
   if (result.outcome !== "applied") throw new ApiError("rejected", "", result.problems ?? []);
   return result;
 }

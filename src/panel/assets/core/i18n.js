@@ -55,11 +55,12 @@ export function t(key, values = {}) {
  * Returns the text for a name that comes from Shoal, such as a fault, or `undefined` if the catalogue does not know the name.
  * @param {string} prefix
  * @param {string} name
+ * @param {Record<string, string | number>} [values]
  * @returns {string | undefined}
  */
-export function known(prefix, name) {
+export function known(prefix, name, values = {}) {
   const key = `${prefix}.${name}`;
-  return key in CATALOGUES.en ? t(key) : undefined;
+  return key in CATALOGUES.en ? t(key, values) : undefined;
 }
 
 /** @param {number} n @returns {"one" | "other"} */

@@ -1,12 +1,24 @@
-// One WebSocket for the whole page. It reconnects by itself, with growing pauses.
+// One WebSocket for the whole page. It reconnects by itself, with growing pauses. Where none is possible (a proxy, a firewall, a browser
+// that refuses the certificate for it), the page asks for status and events over HTTP.
+//
+// Only news counts as a connection: a network that swallows everything and a program that stands still close no socket.
 
-import { loadSession, session } from "./api.js";
-import { emit } from "./topics.js";
+import { get, loadSession, session, setReachable } from "./api.js";
+import { emit, on } from "./topics.js";
 
 /** Pauses before the next attempts to connect. */
 const PAUSES_MS = [300, 1000, 2000, 5000, 10_000];
-/** Time after which a stream without a message counts as lost: the status comes every second. */
-const SILENT_MS = 12_000;
+/** Time after which a stream without a message is opened again. The status comes four times a second. */
+const SILENT_MS = 6_000;
+/** Age of the newest status from which there is no connection. */
+const STALE_MS = 5_000;
+/** Time without a message of the stream after which the page asks over HTTP. */
+const ASK_AFTER_MS = 2_500;
+/** Longest wait for such an answer. */
+const ASK_WAIT_MS = 4_000;
+/** Time after which the page says that it gets no live pictures: a start and a short loss need no text. */
+const SAY_AFTER_MS = 8_000;
+const TICK_MS = 500;
 
 /** How often each topic is wanted. @type {Map<string, number>} */
 const wanted = new Map();
@@ -15,22 +27,93 @@ let socket = null;
 let attempts = 0;
 let newestEvent = 0;
 let heardAt = 0;
+/** When the newest socket was made. */
+let openedAt = 0;
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let timer;
 let isWanted = false;
 
-/** State of the connection. @type {"open" | "connecting" | "lost"} */
-export let connection = "connecting";
+/** @typedef {"open" | "http" | "connecting" | "lost"} Connection */
 
-/** @param {"open" | "connecting" | "lost"} next */
+/** State of the connection; `http`: only requests, no stream. @type {Connection} */
+export let connection = "connecting";
+/** When the newest status arrived that was not known yet. */
+export let newsAt = 0;
+/** Time at the pool of the newest status; it tells new from old. */
+let uptime = -1;
+/** Since when the stream brings nothing. */
+let silentSince = 0;
+let isAsking = false;
+
+/** @param {Connection} next */
 function setConnection(next) {
   if (connection === next) return;
   connection = next;
+  setReachable(next !== "lost");
   emit("connection");
+}
+
+on("status", (status) => {
+  if (status.uptime_secs === uptime) return;
+  uptime = status.uptime_secs;
+  newsAt = Date.now();
+});
+
+/** Compares the age of the newest status with what a connection would bring. */
+function judge() {
+  if (!isWanted) return;
+  const now = Date.now();
+  const isStream = socket?.readyState === WebSocket.OPEN && now - heardAt < ASK_AFTER_MS;
+  if (isStream) silentSince = 0;
+  else if (silentSince === 0) silentSince = now;
+  if (now - newsAt > STALE_MS) setConnection("lost");
+  else if (isStream) setConnection("open");
+  else if (uptime >= 0 && now - silentSince > SAY_AFTER_MS) setConnection("http");
+  else if (connection === "lost") setConnection("connecting");
+  if (!isStream && now - silentSince > 300 && session.user !== null) ask();
+  const isStuck = socket?.readyState === WebSocket.CONNECTING && now - openedAt > SILENT_MS;
+  if (isStuck || (socket?.readyState === WebSocket.OPEN && now - heardAt > SILENT_MS)) drop();
+}
+
+/** Asks for what the stream would bring. */
+async function ask() {
+  if (isAsking) return;
+  isAsking = true;
+  try {
+    emit("status", await get("/status", ASK_WAIT_MS));
+    const page = await get(`/events?after=${newestEvent > 0 ? newestEvent : "18446744073709551615"}`, ASK_WAIT_MS);
+    newestEvent = Math.max(newestEvent, page.newest);
+    for (const event of page.events) emit("event", event);
+  } catch {
+    // The age of the newest status says it.
+  } finally {
+    setTimeout(() => { isAsking = false; }, 2 * TICK_MS);
+  }
+}
+
+/** Gives up a socket that brings nothing; its close may never be answered. */
+function drop() {
+  const old = socket;
+  socket = null;
+  old?.close();
+  retry();
+}
+
+function retry() {
+  if (!isWanted) return;
+  const pause = PAUSES_MS[Math.min(attempts, PAUSES_MS.length - 1)];
+  attempts += 1;
+  clearTimeout(timer);
+  timer = setTimeout(() => isWanted && session.user !== null && !socket && connect(), pause);
 }
 
 /** Connects, and stays connected while a user is logged in. */
 export function openStream() {
+  if (!isWanted) {
+    newsAt = Date.now();
+    uptime = -1;
+    silentSince = 0;
+  }
   isWanted = true;
   if (!socket) connect();
 }
@@ -73,6 +156,7 @@ function connect() {
   const next = new WebSocket(address);
   next.binaryType = "arraybuffer";
   socket = next;
+  openedAt = Date.now();
   next.onopen = () => {
     heardAt = Date.now();
     announce();
@@ -81,7 +165,6 @@ function connect() {
     if (socket !== next) return;
     heardAt = Date.now();
     attempts = 0;
-    setConnection("open");
     if (typeof message.data === "string") receive(JSON.parse(message.data));
     else receivePicture(message.data);
   };
@@ -89,12 +172,9 @@ function connect() {
     if (socket !== next) return;
     socket = null;
     if (!isWanted) return;
-    setConnection(attempts > 0 ? "lost" : "connecting");
     // 4401: the session ended. Any other end may be a restart of Shoal, after which the session is another one too.
     if (event.code === 4401 || attempts > 0) loadSession().catch(() => {});
-    const pause = PAUSES_MS[Math.min(attempts, PAUSES_MS.length - 1)];
-    attempts += 1;
-    timer = setTimeout(() => isWanted && session.user !== null && connect(), pause);
+    retry();
   };
 }
 
@@ -120,6 +200,4 @@ function receivePicture(data) {
   else emit(`output/${head[1]}`, blob);
 }
 
-setInterval(() => {
-  if (socket?.readyState === WebSocket.OPEN && Date.now() - heardAt > SILENT_MS) socket.close();
-}, 2000);
+setInterval(judge, TICK_MS);

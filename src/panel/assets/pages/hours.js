@@ -3,16 +3,19 @@
 import { get, may } from "../core/api.js";
 import { h, View } from "../core/dom.js";
 import { date, isoDay, known, language, t, when } from "../core/i18n.js";
-import { documents, documentsOf, schema, send, status, useDocuments } from "../core/store.js";
+import { documents, documentsOf, schema, send, setEdit, status, useDocuments } from "../core/store.js";
 import { on } from "../core/topics.js";
 import { context } from "../editor/context.js";
-import { toggle } from "../editor/fields.js";
 import { editor } from "../editor/form.js";
 import { join, valueAt } from "../editor/schema.js";
+import { confirmed } from "../parts/dialog.js";
 import { icon } from "../parts/icons.js";
+import { askedUntil, minutes, never, nextChange, tomorrow } from "../parts/until.js";
 import { sceneTitle } from "./now.js";
 
 /** @typedef {import("../editor/fields.js").Context} Context */
+/** An entry that is being edited: it changes the plan only with *Done*. `index` is -1 for a new one. */
+/** @typedef {{ list: "weekly" | "dates" | "yearly", index: number, value: any, wrong: string }} Draft */
 /** @typedef {{ from: string, to: string, state: string, scene?: string | null }} Period */
 /** @typedef {{ date: string, weekday: string, source: string, name: string, periods: Period[], note: string }} PreviewDay */
 
@@ -62,6 +65,8 @@ class Hours extends View {
   /** @type {PreviewDay[] | null} */
   #preview = null;
   #state = { open: new Set(), wrong: new Map() };
+  /** @type {Draft | null} */
+  #draft = null;
 
   start() {
     this.until(useDocuments(), ...["language", "session"].map((topic) => on(topic, this.update)));
@@ -111,86 +116,154 @@ class Hours extends View {
       isElsewhere && h("p", { class: "hint warn" }, icon("warn"), h("span", null, t("hours.other_time", { time: date(new Date(), { hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone: undefined }) })))];
   }
 
-  /** Lets the pool show itself until the next planned change, or returns to the plan. @param {any} plan */
+  /** Lets the pool show itself for some time, or returns to the plan. @param {any} plan */
   #hand(plan) {
     const resume = () => send({ command: "schedule", step: { do: "resume" } }, t("now.done.resume"));
-    const attract = () => send({ command: "schedule", step: { do: "by_hand", state: "attract" } }, t("hours.done.attract"));
+    const attract = async () => {
+      const until = await askedUntil({ title: t("hours.attract"), text: t("hours.attract_what"), choices: [minutes(10), minutes(60), ...nextChange(), tomorrow(), never()] });
+      if (until) send({ command: "schedule", step: { do: "by_hand", state: "attract", until } }, t("hours.done.attract"));
+    };
     return plan.by_hand
       ? h("button", { key: "hand", type: "button", onclick: resume }, t("now.resume"))
       : h("button", { key: "hand", type: "button", title: t("hours.attract_what"), onclick: attract }, icon("play"), t("hours.attract"));
   }
 
+  /** The entries of a list: as in the plan, one of them perhaps as it is being edited. @param {Context} ctx @param {Draft["list"]} list */
+  #entries(ctx, list) {
+    /** @type {any[]} */
+    const planned = valueAt(ctx.docs[0].effective, `schedule.${list}`) ?? [];
+    const draft = this.#draft?.list === list ? this.#draft : null;
+    const shown = planned.map((entry, index) => ({ entry: draft?.index === index ? draft.value : entry, index }));
+    return draft?.index === -1 ? [...shown, { entry: draft.value, index: -1 }] : shown;
+  }
+
+  /** @param {Draft["list"]} list @param {number} index @param {any} value */
+  #edit(list, index, value) {
+    const isOpen = this.#draft?.list === list && this.#draft.index === index;
+    this.#draft = isOpen ? null : { list, index, value: structuredClone(value), wrong: "" };
+    this.update();
+  }
+
+  /** Changes the entry that is being edited. @param {(value: any) => void} change */
+  #change(change) {
+    if (!this.#draft) return;
+    change(this.#draft.value);
+    this.#draft.wrong = "";
+    this.update();
+  }
+
+  /** Says why an entry cannot be part of the plan; empty if it can. @param {Context} ctx @param {Draft} draft */
+  #problem(ctx, { list, index, value }) {
+    if (list === "weekly") return value.days.length > 0 ? "" : t("hours.no_day");
+    if (!value.date) return t("hours.no_date");
+    if (value.last && list === "dates" && value.last < value.date) return t("hours.last_before");
+    /** @type {any[]} */
+    const others = valueAt(ctx.docs[0].effective, `schedule.${list}`) ?? [];
+    return others.some((other, i) => i !== index && other.date === value.date) ? t("hours.date_taken") : "";
+  }
+
+  /** Puts the edited entry into the plan. If it concerns today, the show may change at once, so it is asked. @param {Context} ctx */
+  async #done(ctx) {
+    const draft = this.#draft;
+    if (!draft) return;
+    draft.wrong = this.#problem(ctx, draft);
+    if (draft.wrong) return this.update();
+    const { list, index, value } = draft;
+    if (concernsToday(list, value) && !(await confirmed({ title: t("hours.today_title"), text: t("hours.today_text"), yes: t("hours.done") }))) return;
+    const entry = { ...withoutEmpty(value), hours: value.hours.map(withoutEmpty) };
+    const path = `schedule.${list}`;
+    const change = index < 0 ? { document: ctx.docs[0].document, path, change: { do: "insert", value: entry } } : setEdit(ctx.docs[0].document, join(path, index), entry);
+    if (await send({ command: "edit", edits: [change] }, t("hours.saved"))) {
+      this.#draft = null;
+      this.update();
+    }
+  }
+
+  /** @param {Context} ctx @param {Draft["list"]} list @param {number} index @param {string} name */
+  async #remove(ctx, list, index, name) {
+    if (index >= 0) {
+      if (!(await confirmed({ title: t("edit.remove", { name }), text: t("hours.remove_text"), yes: t("hours.remove_entry"), isDanger: true }))) return;
+      if (!(await send({ command: "edit", edits: [{ document: ctx.docs[0].document, path: join(`schedule.${list}`, index), change: { do: "remove" } }] }, t("hours.saved")))) return;
+    }
+    this.#draft = null;
+    this.update();
+  }
+
   /** @param {Context} ctx */
   #weekly(ctx) {
-    const entries = valueAt(ctx.docs[0].effective, "schedule.weekly") ?? [];
-    const used = new Set(entries.flatMap((/** @type {any} */ entry) => entry.days ?? []));
+    const entries = this.#entries(ctx, "weekly");
+    const used = new Set(entries.flatMap(({ entry }) => entry.days ?? []));
     const free = DAYS.filter((day) => !used.has(day));
     return h("section", { class: "card stack", key: "weekly" },
       h("h2", null, t("hours.weekly")),
       h("p", { class: "muted" }, t("hours.weekly_help")),
-      entries.map((/** @type {any} */ entry, /** @type {number} */ index) => {
-        const path = join("schedule.weekly", index);
-        return this.#entry(ctx, path, entry.days?.length > 0 ? t("hours.every", { days: daysText(entry.days) }) : t("hours.no_day"), [
-          h("div", { class: "days", role: "group", "aria-label": t("hours.days") }, DAYS.map((day) => {
-            const isOn = (entry.days ?? []).includes(day);
-            return h("button", { key: day, type: "button", "aria-pressed": String(isOn), "aria-label": dayName(day, "long"), disabled: ctx.isReadOnly,
-              onclick: () => set(ctx, join(path, "days"), DAYS.filter((other) => (other === day ? !isOn : (entry.days ?? []).includes(other)))) }, dayName(day, "short"));
-          })),
-        ], entry.hours ?? []);
-      }),
-      !ctx.isReadOnly && h("button", { type: "button", onclick: () => insert(ctx, "schedule.weekly", { days: free.length > 0 ? free : [], hours: [{ from: "10:00", to: "18:00", state: "open" }] }) }, icon("plus"), t("hours.add_weekly")));
+      entries.map(({ entry, index }) => this.#entry(ctx, "weekly", index, entry, entry.days?.length > 0 ? t("hours.every", { days: daysText(entry.days) }) : t("hours.no_day"), () => [
+        h("div", { class: "days", role: "group", "aria-label": t("hours.days") }, DAYS.map((day) => {
+          const isOn = (entry.days ?? []).includes(day);
+          return h("button", { key: day, type: "button", "aria-pressed": String(isOn), "aria-label": dayName(day, "long"), disabled: ctx.isReadOnly,
+            onclick: () => this.#change((value) => { value.days = DAYS.filter((other) => (other === day ? !isOn : (value.days ?? []).includes(other))); }) }, dayName(day, "short"));
+        })),
+      ])),
+      this.#add(ctx, "weekly", t("hours.add_weekly"), () => ({ days: free, hours: [{ from: "10:00", to: "18:00", state: "open" }] })));
   }
 
   /** @param {Context} ctx */
   #dates(ctx) {
-    const entries = valueAt(ctx.docs[0].effective, "schedule.dates") ?? [];
+    const title = (/** @type {any} */ entry) => (!entry.date ? t("hours.new_date") : entry.last ? t("hours.only_from", { from: dateText(entry.date), to: dateText(entry.last) }) : t("hours.only_on", { day: dateText(entry.date) }));
     return h("section", { class: "card stack", key: "dates" },
       h("h2", null, t("hours.dates")),
       h("p", { class: "muted" }, t("hours.dates_help")),
-      entries.map((/** @type {any} */ entry, /** @type {number} */ index) => {
-        const path = join("schedule.dates", index);
-        const title = entry.last ? t("hours.only_from", { from: dateText(entry.date), to: dateText(entry.last) }) : t("hours.only_on", { day: dateText(entry.date) });
-        return this.#entry(ctx, path, title, [
-          this.#dateField(ctx, join(path, "date"), t("hours.date"), entry.date, true),
-          this.#dateField(ctx, join(path, "last"), t("hours.last"), entry.last, false),
-          this.#nameField(ctx, path, entry.name),
-        ], entry.hours ?? []);
-      }),
-      !ctx.isReadOnly && h("button", { type: "button", onclick: () => insert(ctx, "schedule.dates", { date: isoDay(new Date()), hours: [] }) }, icon("plus"), t("hours.add_date")));
+      this.#entries(ctx, "dates").map(({ entry, index }) => this.#entry(ctx, "dates", index, entry, title(entry), () => [
+        this.#dateField(ctx, "date", t("hours.date"), entry.date),
+        this.#dateField(ctx, "last", t("hours.last"), entry.last),
+        this.#nameField(ctx, entry.name),
+      ])),
+      this.#add(ctx, "dates", t("hours.add_date"), () => ({ date: "", hours: [] })));
   }
 
   /** @param {Context} ctx */
   #yearly(ctx) {
-    const entries = valueAt(ctx.docs[0].effective, "schedule.yearly") ?? [];
+    const title = (/** @type {any} */ entry) => (!entry.date ? t("hours.new_date") : entry.last ? t("hours.every_year_from", { from: yearlyText(entry.date), to: yearlyText(entry.last) }) : t("hours.every_year_on", { day: yearlyText(entry.date) }));
     return h("section", { class: "card stack", key: "yearly" },
       h("h2", null, t("hours.yearly")),
       h("p", { class: "muted" }, t("hours.yearly_help")),
-      entries.map((/** @type {any} */ entry, /** @type {number} */ index) => {
-        const path = join("schedule.yearly", index);
-        const title = entry.last ? t("hours.every_year_from", { from: yearlyText(entry.date), to: yearlyText(entry.last) }) : t("hours.every_year_on", { day: yearlyText(entry.date) });
-        return this.#entry(ctx, path, title, [
-          this.#monthDay(ctx, join(path, "date"), t("hours.date"), entry.date, true),
-          this.#monthDay(ctx, join(path, "last"), t("hours.last"), entry.last, false),
-          this.#nameField(ctx, path, entry.name),
-        ], entry.hours ?? []);
-      }),
-      !ctx.isReadOnly && h("button", { type: "button", onclick: () => insert(ctx, "schedule.yearly", { date: isoDay(new Date()).slice(5), hours: [] }) }, icon("plus"), t("hours.add_yearly")));
+      this.#entries(ctx, "yearly").map(({ entry, index }) => this.#entry(ctx, "yearly", index, entry, title(entry), () => [
+        this.#monthDay(ctx, "date", t("hours.date"), entry.date),
+        this.#monthDay(ctx, "last", t("hours.last"), entry.last),
+        this.#nameField(ctx, entry.name),
+      ])),
+      this.#add(ctx, "yearly", t("hours.add_yearly"), () => ({ date: "", hours: [] })));
   }
 
-  /** One entry of the plan: its days as a heading in words, and its hours. @param {Context} ctx @param {string} path @param {string} title @param {any} fields @param {any[]} hours */
-  #entry(ctx, path, title, fields, hours) {
-    const isOpen = this.#state.open.has(path);
+  /** The button for another entry. It begins empty and outside of the plan. @param {Context} ctx @param {Draft["list"]} list @param {string} text @param {() => any} value */
+  #add(ctx, list, text, value) {
+    const isNew = this.#draft?.list === list && this.#draft.index === -1;
+    return !ctx.isReadOnly && !isNew && h("button", { type: "button", onclick: () => this.#edit(list, -1, value()) }, icon("plus"), text);
+  }
+
+  /**
+   * One entry of the plan: its days as a heading in words, and its hours.
+   * @param {Context} ctx @param {Draft["list"]} list @param {number} index @param {any} entry @param {string} title @param {() => any} fields
+   */
+  #entry(ctx, list, index, entry, title, fields) {
+    const draft = this.#draft?.list === list && this.#draft.index === index ? this.#draft : null;
+    /** @type {any[]} */
+    const hours = entry.hours ?? [];
     const summary = hours.length === 0 ? this.#otherwise(ctx) : hours.map((hour) => `${hour.from}–${hour.to}${(hour.state ?? "open") === "open" ? "" : ` ${known("state", hour.state) ?? hour.state}`}`).join(", ");
-    return h("div", { class: "plan-entry", key: path },
-      h("button", { class: "plain plan-title", type: "button", "aria-expanded": String(isOpen), onclick: () => { toggle(this.#state.open, path); this.update(); } },
-        icon(isOpen ? "open" : "right"), h("span", { class: "grow" }, h("strong", null, title), h("br", null), h("span", { class: "muted" }, summary))),
-      isOpen && h("div", { class: "plan-body" },
-        h("div", { class: "plan-fields" }, fields),
+    return h("div", { class: draft ? "plan-entry is-draft" : "plan-entry", key: `${list} ${index}` },
+      h("button", { class: "plain plan-title", type: "button", "aria-expanded": String(draft !== null), onclick: () => this.#edit(list, index, entry) },
+        icon(draft ? "open" : "right"), h("span", { class: "grow" }, h("strong", null, title), h("br", null), h("span", { class: "muted" }, summary))),
+      draft && h("div", { class: "plan-body" },
+        h("div", { class: "plan-fields" }, fields()),
         hours.length === 0 && h("p", { class: "muted" }, t("hours.all_day", { state: this.#otherwise(ctx) })),
-        h("ul", { class: "stack-2" }, hours.map((hour, index) => this.#hour(ctx, join(join(path, "hours"), index), hour))),
+        h("ul", { class: "stack-2" }, hours.map((hour, i) => this.#hour(ctx, i, hour))),
+        draft.wrong && h("p", { class: "hint bad", role: "alert" }, icon("warn"), h("span", null, draft.wrong)),
+        !ctx.isReadOnly && h("p", { class: "small muted" }, t("hours.draft")),
         !ctx.isReadOnly && h("div", { class: "row" },
-          h("button", { type: "button", onclick: () => insert(ctx, join(path, "hours"), nextHours(hours)) }, icon("plus"), t("hours.add_hours")),
-          h("button", { type: "button", class: "plain", onclick: () => ctx.send([{ document: ctx.docs[0].document, path, change: { do: "remove" } }]) }, icon("trash"), t("hours.remove_entry")))));
+          h("button", { type: "button", onclick: () => this.#change((value) => { value.hours = [...(value.hours ?? []), nextHours(value.hours ?? [])]; }) }, icon("plus"), t("hours.add_hours")),
+          h("button", { type: "button", class: "plain", onclick: () => this.#remove(ctx, list, index, title) }, icon("trash"), t("hours.remove_entry")),
+          h("button", { type: "button", onclick: () => this.#edit(list, index, entry) }, t("cancel")),
+          h("button", { type: "button", class: "primary", onclick: () => this.#done(ctx) }, icon("check"), t("hours.done")))));
   }
 
   /** @param {Context} ctx */
@@ -199,50 +272,50 @@ class Hours extends View {
     return known("state", state) ?? state;
   }
 
-  /** @param {Context} ctx @param {string} path @param {any} hour */
-  #hour(ctx, path, hour) {
+  /** @param {Context} ctx @param {number} index @param {any} hour */
+  #hour(ctx, index, hour) {
+    const change = (/** @type {string} */ key, /** @type {string} */ text) => this.#change((value) => { value.hours[index][key] = text; });
     const time = (/** @type {"from" | "to"} */ key) => h("input", {
       type: "text", inputmode: "numeric", class: "time", value: hour[key] ?? "", maxlength: 5, placeholder: "00:00", disabled: ctx.isReadOnly, "aria-label": t(`hours.${key}`),
-      onchange: (/** @type {any} */ e) => set(ctx, join(path, key), tidyTime(e.target.value)),
+      onchange: (/** @type {any} */ e) => change(key, tidyTime(e.target.value)),
     });
     const scenes = documentsOf("scene").map((doc) => doc.document.name ?? "").sort();
-    return h("li", { class: "hour", key: path },
+    return h("li", { class: "hour", key: index },
       h("div", { class: "row tight" }, time("from"), h("span", { "aria-hidden": "true" }, "–"), time("to")),
-      h("select", { value: hour.state ?? "open", disabled: ctx.isReadOnly, "aria-label": t("hours.state"), onchange: (/** @type {any} */ e) => set(ctx, join(path, "state"), e.target.value) },
+      h("select", { value: hour.state ?? "open", disabled: ctx.isReadOnly, "aria-label": t("hours.state"), onchange: (/** @type {any} */ e) => change("state", e.target.value) },
         STATES.map((state) => h("option", { key: state, value: state }, known("state", state) ?? state))),
-      h("select", { value: hour.scene ?? "", disabled: ctx.isReadOnly, "aria-label": t("hours.scene"), onchange: (/** @type {any} */ e) => (e.target.value ? set(ctx, join(path, "scene"), e.target.value) : removeValue(ctx, join(path, "scene"))) },
+      h("select", { value: hour.scene ?? "", disabled: ctx.isReadOnly, "aria-label": t("hours.scene"), onchange: (/** @type {any} */ e) => this.#change((value) => { if (e.target.value) value.hours[index].scene = e.target.value; else delete value.hours[index].scene; }) },
         h("option", { value: "" }, t("hours.same_scene")), scenes.map((name) => h("option", { key: name, value: name }, sceneTitle(name)))),
-      !ctx.isReadOnly && h("button", { class: "plain square", type: "button", "aria-label": t("edit.remove", { name: `${hour.from}–${hour.to}` }), onclick: () => removeValue(ctx, path) }, icon("trash")),
+      !ctx.isReadOnly && h("button", { class: "plain square", type: "button", "aria-label": t("edit.remove", { name: `${hour.from}–${hour.to}` }), onclick: () => this.#change((value) => { value.hours.splice(index, 1); }) }, icon("trash")),
       nightText(hour) && h("small", { class: "muted" }, nightText(hour)));
   }
 
-  /** @param {Context} ctx @param {string} path @param {string} label @param {string | undefined} value @param {boolean} isRequired */
-  #dateField(ctx, path, label, value, isRequired) {
-    const id = `d-${path.replace(/\W+/g, "-")}`;
-    return h("div", { class: "field", key: path }, h("label", { for: id }, label),
-      h("input", { id, type: "date", lang: language(), value: value ?? "", disabled: ctx.isReadOnly, onchange: (/** @type {any} */ e) => (e.target.value ? set(ctx, path, e.target.value) : !isRequired && removeValue(ctx, path)) }));
+  /** @param {Context} ctx @param {"date" | "last"} key @param {string} label @param {string | undefined} value */
+  #dateField(ctx, key, label, value) {
+    const id = `plan-${key}`;
+    return h("div", { class: "field", key }, h("label", { for: id }, label),
+      h("input", { id, type: "date", lang: language(), value: value ?? "", disabled: ctx.isReadOnly, onchange: (/** @type {any} */ e) => this.#change((entry) => { entry[key] = e.target.value; }) }));
   }
 
-  /** A day of every year: month and day, without a year. @param {Context} ctx @param {string} path @param {string} label @param {string | undefined} value @param {boolean} isRequired */
-  #monthDay(ctx, path, label, value, isRequired) {
-    const id = `d-${path.replace(/\W+/g, "-")}`;
+  /** A day of every year: month and day, without a year. @param {Context} ctx @param {"date" | "last"} key @param {string} label @param {string | undefined} value */
+  #monthDay(ctx, key, label, value) {
+    const id = `plan-${key}`;
     const [month, day] = (value ?? "").split("-");
     const pad = (/** @type {number} */ n) => String(n).padStart(2, "0");
-    const change = (/** @type {string} */ m, /** @type {string} */ d) => (m ? set(ctx, path, `${m}-${d || "01"}`) : !isRequired && removeValue(ctx, path));
-    return h("div", { class: "field", key: path }, h("label", { for: id }, label),
+    const change = (/** @type {string} */ m, /** @type {string} */ d) => this.#change((entry) => { entry[key] = m ? `${m}-${d || "01"}` : ""; });
+    return h("div", { class: "field", key }, h("label", { for: id }, label),
       h("div", { class: "row tight" },
         h("select", { id, value: day ?? "", disabled: ctx.isReadOnly || !month, "aria-label": t("hours.day_of_month", { label }), onchange: (/** @type {any} */ e) => change(month, e.target.value) },
           h("option", { value: "" }, "–"), Array.from({ length: 31 }, (_, i) => h("option", { key: i, value: pad(i + 1) }, i + 1))),
         h("select", { value: month ?? "", disabled: ctx.isReadOnly, "aria-label": t("hours.month", { label }), onchange: (/** @type {any} */ e) => change(e.target.value, day) },
-          !isRequired && h("option", { value: "" }, "–"),
+          h("option", { value: "" }, "–"),
           Array.from({ length: 12 }, (_, i) => h("option", { key: i, value: pad(i + 1) }, date(new Date(Date.UTC(2024, i, 1, 12)), { month: "long", timeZone: "UTC" }))))));
   }
 
-  /** @param {Context} ctx @param {string} path @param {string | undefined} name */
-  #nameField(ctx, path, name) {
-    const id = `n-${path.replace(/\W+/g, "-")}`;
-    return h("div", { class: "field", key: "name" }, h("label", { for: id }, t("hours.name")),
-      h("input", { id, value: name ?? "", disabled: ctx.isReadOnly, onchange: (/** @type {any} */ e) => set(ctx, join(path, "name"), e.target.value) }));
+  /** @param {Context} ctx @param {string | undefined} name */
+  #nameField(ctx, name) {
+    return h("div", { class: "field", key: "name" }, h("label", { for: "plan-name" }, t("hours.name")),
+      h("input", { id: "plan-name", value: name ?? "", disabled: ctx.isReadOnly, onchange: (/** @type {any} */ e) => this.#change((entry) => { entry.name = e.target.value; }) }));
   }
 
   /** Projector power, time zone, and what holds outside of all hours. @param {Context} ctx */
@@ -299,21 +372,19 @@ function nextHours(hours) {
   return { from: last, to: "23:00", state: "open" };
 }
 
-/** @param {Context} ctx @param {string} path @param {any} value */
-function set(ctx, path, value) {
-  ctx.send([{ document: ctx.docs[0].document, path, change: { do: "set", value } }]);
+/** Returns an object without the values that nobody entered. @param {any} value */
+function withoutEmpty(value) {
+  return Object.fromEntries(Object.entries(value).filter(([, v]) => v !== "" && v !== null && v !== undefined));
 }
 
-/** @param {Context} ctx @param {string} path @param {any} value */
-function insert(ctx, path, value) {
-  const list = valueAt(ctx.docs[0].effective, path) ?? [];
-  ctx.open.add(join(path, list.length));
-  ctx.send([{ document: ctx.docs[0].document, path, change: { do: "insert", value } }]);
-}
-
-/** @param {Context} ctx @param {string} path */
-function removeValue(ctx, path) {
-  ctx.send([{ document: ctx.docs[0].document, path, change: { do: "remove" } }]);
+/** Whether an entry can change what is shown today. @param {Draft["list"]} list @param {any} entry */
+function concernsToday(list, entry) {
+  const today = isoDay(new Date());
+  if (list === "weekly") return entry.days.includes(DAYS[(new Date(`${today}T12:00:00Z`).getUTCDay() + 6) % 7]);
+  const day = list === "yearly" ? today.slice(5) : today;
+  const last = entry.last || entry.date;
+  // Days of every year can go over the new year.
+  return entry.date <= last ? entry.date <= day && day <= last : day >= entry.date || day <= last;
 }
 
 customElements.define("shoal-hours", Hours);

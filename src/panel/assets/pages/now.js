@@ -8,7 +8,8 @@ import { on } from "../core/topics.js";
 import { brokenFiles } from "../parts/broken.js";
 import { health, troubles } from "../parts/health.js";
 import { icon } from "../parts/icons.js";
-import { confirmed, openDialog } from "../parts/dialog.js";
+import { openDialog } from "../parts/dialog.js";
+import { askedUntil, minutes, never, nextChange, tomorrow } from "../parts/until.js";
 
 /** Pause between two thumbnails. */
 const PICTURE_MS = 4000;
@@ -20,7 +21,7 @@ class Now extends View {
   #byHour = null;
 
   start() {
-    this.until(useDocuments(), ...["status", "language", "documents", "session"].map((topic) => on(topic, this.update)));
+    this.until(useDocuments(), ...["status", "language", "documents", "session", "connection"].map((topic) => on(topic, this.update)));
     const first = on("status", () => {
       first();
       this.#refresh();
@@ -73,46 +74,52 @@ class Now extends View {
 
   #health() {
     const state = health(status);
-    const others = troubles(status).slice(1);
+    const others = state.kind === "wait" ? [] : troubles(status).filter((one) => !one.isShow).slice(1);
     return h("section", { class: `health ${state.kind}`, "aria-live": "polite", key: "health" },
       h("div", { class: "health-icon" }, icon(state.icon)),
       h("div", { class: "grow" },
         h("p", { class: "health-sentence" }, state.sentence),
-        h("p", null, state.kind === "good" ? this.#wellSince() : state.since),
+        h("p", null, state.kind === "good" ? this.#wellSince() : state.kind === "wait" ? "" : state.since),
         state.remedy && h("p", { class: "health-remedy" }, h("strong", null, t("health.todo")), " ", state.remedy),
-        state.detail && h("details", { class: "fold small" }, h("summary", null, t("health.detail")), h("p", { lang: "en" }, state.detail),
+        (state.detail || others.length > 0) && h("details", { class: "fold small" }, h("summary", null, t("health.detail")), h("p", { lang: "en" }, state.detail),
           others.map((other) => h("p", { key: other.name }, h("strong", null, other.title), " ", other.since, ". ", other.remedy)))));
   }
 
   #wellSince() {
     const scene = sceneTitle(status.scene);
-    return t("now.showing", { scene, time: when(new Date(Date.parse(status.time) - status.uptime_secs * 1000)) });
+    const isLit = !["dark", "closed"].includes(status.schedule.state);
+    return t(isLit ? "now.showing" : "now.loaded", { scene, time: when(new Date(Date.parse(status.time) - status.uptime_secs * 1000)) });
   }
 
   /** Says that the pool stands still, so that nobody looks for a fault. */
   #paused() {
     const secs = status.paused_secs;
     if (typeof secs !== "number") return null;
-    return h("div", { class: "hint warn", key: "paused" }, icon("pause"), h("p", { class: "grow" }, t("now.paused", { time: duration(secs) })),
-      may("operate") && h("button", { type: "button", onclick: () => this.#pause(false) }, icon("play"), t("now.go_on")));
+    const until = status.schedule.paused_until;
+    const text = until ? t("now.paused_until", { time: duration(secs), until: when(until) }) : t("now.paused", { time: duration(secs) });
+    return h("div", { class: "hint warn", key: "paused" }, icon("pause"), h("p", { class: "grow" }, text),
+      may("operate") && h("button", { type: "button", onclick: () => this.#goOn() }, icon("play"), t("now.go_on")));
   }
 
   /** Says that nobody is seen, because a recording is replayed. */
   #rehearsal() {
     if (typeof status.rehearsal !== "string") return null;
-    return h("div", { class: "hint warn", key: "rehearsal" }, icon("camera"), h("p", { class: "grow" }, t("recordings.replayed")),
+    return h("div", { class: "hint warn", key: "rehearsal" }, icon("camera"), h("p", { class: "grow" }, rehearsalText(status)),
       may("admin") && h("button", { type: "button", onclick: () => send({ command: "recording", step: { do: "live" } }, t("recordings.done.live")) }, t("recordings.live")));
   }
 
-  /** @param {boolean} on */
-  #pause(on) {
-    return send({ command: "pause", on }, t(on ? "now.done.pause" : "now.done.go_on"));
+  async #pause() {
+    const until = await askedUntil({ title: t("now.pause_title"), text: t("now.pause_text"), choices: [minutes(10), minutes(60), tomorrow(), never()] });
+    if (until) send({ command: "pause", on: true, until }, t("now.done.pause"));
+  }
+
+  #goOn() {
+    return send({ command: "pause", on: false }, t("now.done.go_on"));
   }
 
   /** Says that the plan is overridden, and how to return to it. */
   #byHand() {
     const plan = status.schedule;
-    if (!plan) return null;
     if (!plan.by_hand) {
       const until = plan.until && plan.next ? t("now.until", { state: known("state", plan.state) ?? plan.state, time: when(plan.until), next: known("state", plan.next) ?? plan.next }) : null;
       return until && h("p", { class: "hint plain-hint", key: "plan" }, icon("hours"), h("span", null, until));
@@ -120,47 +127,60 @@ class Now extends View {
     const state = known("state", plan.by_hand.state) ?? plan.by_hand.state;
     return h("div", { class: "hint warn", key: "plan" }, icon("hand"),
       h("p", { class: "grow" }, plan.by_hand.until ? t("now.by_hand_until", { state, time: when(plan.by_hand.until) }) : t("now.by_hand", { state })),
-      may("operate") && h("button", { type: "button", onclick: () => this.#schedule("resume") }, t("now.resume")));
+      may("operate") && h("button", { type: "button", onclick: () => this.#resume() }, t(plan.is_planned ? "now.resume" : "now.open_again")));
   }
 
-  /** @param {string} state a state of the schedule, or `resume` */
-  #schedule(state) {
-    const step = state === "resume" ? { do: "resume" } : { do: "by_hand", state };
-    return send({ command: "schedule", step }, t(`now.done.${state}`));
+  #resume() {
+    return send({ command: "schedule", step: { do: "resume" } }, t("now.done.resume"));
+  }
+
+  /** Sets a state for a time that is asked for. @param {"open" | "dark" | "closed"} state @param {import("../parts/until.js").Choice[]} choices */
+  async #setState(state, choices) {
+    const until = await askedUntil({ title: t(`now.${state}_title`), text: t(`now.${state}_text`), choices });
+    if (until) send({ command: "schedule", step: { do: "by_hand", state, until } }, t(`now.done.${state}`));
+  }
+
+  /** Opens a closed pool: the plan again if nothing is planned, otherwise for some time. */
+  #open() {
+    const { by_hand, is_planned } = status.schedule;
+    if (by_hand && !is_planned) return this.#resume();
+    return this.#setState("open", [minutes(60), minutes(180), ...nextChange(), tomorrow(), never()]);
   }
 
   #buttons() {
-    const hasPlan = status.schedule !== undefined;
-    const hand = status.schedule?.by_hand?.state;
+    const plan = status.schedule;
+    const hand = plan.by_hand?.state;
     const isPaused = typeof status.paused_secs === "number";
-    const isLit = !["dark", "closed"].includes(status.schedule?.state);
+    const isLit = !["dark", "closed"].includes(plan.state);
+    const isClosed = plan.state === "closed";
+    const ends = [minutes(10), minutes(60), ...nextChange(), tomorrow(), never()];
     /** @type {[string, string, () => void, boolean, boolean][]} */
     const list = [
       ["scene", "scenes", () => this.#chooseScene(), true, false],
       ["event", "hand", () => this.#chooseEvent(), status.director.length > 0, false],
       ["calm", "calm", () => send({ command: "director", event: { event: "calm" } }, t("now.done.calm")), true, false],
-      ["dark", "dim", () => this.#schedule(hand === "dark" ? "resume" : "dark"), hasPlan, hand === "dark"],
-      ["pause", isPaused ? "play" : "pause", () => this.#pause(!isPaused), isPaused || isLit, isPaused],
-      ["end", "power", () => this.#endOfDay(), hasPlan, hand === "closed"],
+      ["dark", "dim", () => (hand === "dark" ? this.#resume() : this.#setState("dark", ends)), !isClosed, hand === "dark"],
+      ["pause", isPaused ? "play" : "pause", () => (isPaused ? this.#goOn() : this.#pause()), isPaused || isLit, isPaused],
+      isClosed
+        ? ["open", "power", () => this.#open(), true, false]
+        : ["end", "power", () => this.#setState("closed", [tomorrow(), never()]), true, false],
     ];
     return h("section", { class: "big-buttons", "aria-label": t("now.buttons"), key: "buttons" }, list.map(([name, drawing, action, isOn, isPressed]) =>
-      h("button", { key: name, type: "button", disabled: !isOn, "aria-pressed": ["dark", "pause", "end"].includes(name) ? String(isPressed) : null, onclick: action },
+      h("button", { key: name, type: "button", disabled: !isOn, "aria-pressed": ["dark", "pause"].includes(name) ? String(isPressed) : null, onclick: action },
         icon(drawing), h("strong", null, t(`now.button.${name}`)), h("span", { class: "small muted" }, t(`now.button.${name}_what`)))));
   }
 
-  async #endOfDay() {
-    if (await confirmed({ title: t("now.end_title"), text: t("now.end_text"), yes: t("now.end_yes") })) this.#schedule("closed");
-  }
-
   #chooseScene() {
-    const scenes = documentsOf("scene").sort((a, b) => sceneTitle(a.document.name).localeCompare(sceneTitle(b.document.name)));
+    const kind = documents.get("site")?.effective?.surface?.kind;
+    const fits = (/** @type {import("../core/store.js").Doc} */ doc) => !(doc.effective.surfaces?.length > 0) || doc.effective.surfaces.includes(kind);
+    const scenes = documentsOf("scene").sort((a, b) => Number(fits(b)) - Number(fits(a)) || sceneTitle(a.document.name).localeCompare(sceneTitle(b.document.name)));
     openDialog(t("now.button.scene"), (close) => [
       h("p", { class: "muted" }, t("now.scene_help")),
       h("div", { class: "choices" }, scenes.map((doc) => {
         const name = doc.document.name ?? "";
         const isShown = name === status.scene;
         return h("button", { key: name, type: "button", "aria-pressed": String(isShown), onclick: async () => { close(); if (!isShown) await send({ command: "switch_scene", name }, t("now.done.scene", { scene: sceneTitle(name) })); } },
-          h("span", { class: "grow" }, sceneTitle(name)), isShown && h("span", { class: "small" }, t("now.shown")));
+          h("span", { class: "grow" }, sceneTitle(name), h("br", null), h("span", { class: "small muted" }, sceneText(doc))), isShown && h("span", { class: "small" }, t("now.shown")));
       })),
     ]);
   }
@@ -188,8 +208,10 @@ class Now extends View {
 
   #visitors() {
     const { now, today } = status.visitors;
+    // Those of a recording and of a demonstration are no visitors.
+    const isReal = status.camera.kind === "live" && typeof status.rehearsal !== "string";
     return h("section", { class: "card stack", key: "visitors" },
-      h("h2", null, t("now.visitors")),
+      h("h2", null, t(isReal ? "now.visitors" : "now.visitors_simulated")),
       h("div", { class: "figures" },
         h("div", null, h("strong", null, number(now)), h("span", null, t("now.visitors_now"))),
         h("div", null, h("strong", null, number(today)), h("span", null, t("now.visitors_today"))),
@@ -227,6 +249,19 @@ function fishCount() {
 export function sceneTitle(name) {
   const title = documents.get(`scene/${name}`)?.effective?.title;
   return title || (name ?? "");
+}
+
+/** Says what swims in a scene, and what it is made for. @param {import("../core/store.js").Doc} doc */
+function sceneText(doc) {
+  const population = Object.entries(doc.effective.population ?? {}).map(([species, n]) => `${n} ${species}`).join(", ");
+  const kinds = doc.effective.surfaces ?? [];
+  return [population, kinds.length > 0 && t("setup.made_for", { kinds: kinds.map((/** @type {string} */ kind) => t(`surface.${kind}`)).join(", ") })].filter(Boolean).join(" · ");
+}
+
+/** Says that a recording is replayed, and until when. @param {any} status */
+export function rehearsalText(status) {
+  const until = status.schedule.rehearsal_until;
+  return until ? t("recordings.replayed_until", { time: when(until) }) : t("recordings.replayed");
 }
 
 /** @param {string} name */

@@ -1,12 +1,13 @@
 // The guided installation. Every step stands alone and can be repeated.
 
-import { ApiError, changeSession, session } from "../core/api.js";
+import { ApiError, changeSession, may, session } from "../core/api.js";
 import { h, View } from "../core/dom.js";
 import { date, language, number, percent, setLanguage, t, when } from "../core/i18n.js";
-import { complain, documents, documentsOf, schema, send, setEdit, status, useDocuments } from "../core/store.js";
+import { complain, documents, documentsOf, fileOf, schema, send, setEdit, status, useDocuments } from "../core/store.js";
 import { on } from "../core/topics.js";
 import { context } from "../editor/context.js";
 import { editor } from "../editor/form.js";
+import { confirmed } from "../parts/dialog.js";
 import { health, troubles } from "../parts/health.js";
 import { icon } from "../parts/icons.js";
 import { notify } from "../parts/notices.js";
@@ -21,7 +22,7 @@ import { sceneTitle } from "./now.js";
 const STEPS = [
   ["language", () => true],
   ["password", () => true],
-  ["camera", () => status.camera.fps > 0 && !status.faults.some((/** @type {any} */ fault) => fault.name.startsWith("camera"))],
+  ["camera", () => status.camera.kind === "live" && status.camera.fps > 0 && !status.faults.some((/** @type {any} */ fault) => fault.name.startsWith("camera"))],
   ["surface", () => documents.get("site")?.values?.surface !== undefined],
   ["output", () => status.outputs.length > 0 && status.outputs.every((/** @type {any} */ output) => output.monitor !== "")],
   ["calibration", () => status.calibration.current !== null],
@@ -40,6 +41,15 @@ class Setup extends View {
     const moved = () => this.update();
     window.addEventListener("hashchange", moved);
     this.until(() => window.removeEventListener("hashchange", moved));
+  }
+
+  /** Asks about drafts when the installation is left, also with *Finish*. */
+  async stop() {
+    if (status === null || status.unsaved.length === 0 || !may("admin")) return;
+    const names = status.unsaved.map(fileOf).join(", ");
+    if (await confirmed({ title: t("setup.leave_title"), text: t("setup.leave_text", { names }), yes: t("changes.save"), no: t("setup.leave_drafts") })) {
+      send({ command: "save" }, t("changes.saved"));
+    }
   }
 
   #step() {
@@ -138,6 +148,7 @@ class Setup extends View {
     const site = documents.get("site")?.effective ?? {};
     const calibration = status.calibration.current;
     const state = health(status);
+    const faults = troubles(status).filter((trouble) => trouble.kind !== "good");
     /** @type {[string, any][]} */
     const rows = [
       [t("report.date"), date(new Date(status.time), { dateStyle: "long", timeStyle: "short" })],
@@ -154,7 +165,7 @@ class Setup extends View {
     ];
     return h("section", { class: "card report" },
       h("dl", { class: "report-list" }, rows.map(([name, value]) => [h("dt", { key: `t${name}` }, name), h("dd", { key: `d${name}` }, value)])),
-      troubles(status).length > 0 && h("ul", null, troubles(status).map((trouble) => h("li", { key: trouble.name, class: "hint warn" }, icon("warn"), h("span", null, trouble.title, " ", trouble.since, ". ", trouble.remedy)))),
+      faults.length > 0 && h("ul", null, faults.map((trouble) => h("li", { key: trouble.name, class: `hint ${trouble.kind}` }, icon("warn"), h("span", null, trouble.title, " ", trouble.since, ". ", trouble.remedy)))),
       h("div", { class: "row no-print top" }, h("button", { type: "button", class: "primary", onclick: () => print() }, icon("print"), t("report.print")),
         status.unsaved.length > 0 && h("button", { type: "button", onclick: () => send({ command: "save" }, t("changes.saved")) }, icon("save"), t("changes.save"))));
   }

@@ -18,6 +18,7 @@ import { describe } from "../parts/event_text.js";
 import { troubles } from "../parts/health.js";
 import { icon } from "../parts/icons.js";
 import { notify } from "../parts/notices.js";
+import { restartNeeded, restartProgram } from "../parts/restart.js";
 import { tabPanel, tabs } from "../parts/tabs.js";
 
 /** @typedef {{ number: number, time: string, level: string, target: string, message: string }} LogLine */
@@ -32,7 +33,7 @@ const ROLES = ["view", "operate", "admin"];
 class System extends View {
   #tab = "events";
   #filter = "";
-  #kinds = "all";
+  #kinds = "operation";
   #level = "info";
   /** @type {LogLine[] | null} */
   #lines = null;
@@ -99,10 +100,11 @@ class System extends View {
   }
 
   #events() {
-    const active = troubles(status);
+    const active = troubles(status).filter((trouble) => trouble.kind !== "good");
     const first = events[0]?.number ?? Infinity;
     const all = [...this.#older.filter((event) => event.number < first), ...events].reverse();
     const fits = (/** @type {import("../core/store.js").PoolEvent} */ event) => {
+      if (this.#kinds === "operation" && /visitor/.test(event.event)) return false;
       if (this.#kinds === "faults" && !/fault|stage_restarted/.test(event.event)) return false;
       if (this.#kinds === "changes" && !/command/.test(event.event)) return false;
       if (this.#kinds === "visitors" && !/visitor/.test(event.event)) return false;
@@ -111,10 +113,10 @@ class System extends View {
     const shown = all.filter(fits).slice(0, SHOWN_MAX);
     return [
       active.length > 0 && h("section", { class: "column bottom", key: "active" }, h("h2", null, t("system.active")), active.map((trouble) =>
-        h("div", { key: trouble.name, class: "hint bad" }, icon("warn"), h("div", null, h("strong", null, trouble.title), " ", trouble.since, h("p", null, trouble.remedy), h("p", { class: "small muted", lang: "en" }, trouble.detail))))),
+        h("div", { key: trouble.name, class: `hint ${trouble.kind}` }, icon("warn"), h("div", null, h("strong", null, trouble.title), " ", trouble.since, h("p", null, trouble.remedy), h("p", { class: "small muted", lang: "en" }, trouble.detail))))),
       h("section", { class: "card", key: "list" },
         h("div", { class: "row" },
-          h("div", { class: "segments", role: "group", "aria-label": t("system.which") }, ["all", "faults", "changes", "visitors"].map((kind) => h("button", { key: kind, type: "button", "aria-pressed": String(this.#kinds === kind), onclick: () => { this.#kinds = kind; this.update(); } }, t(`system.kind.${kind}`)))),
+          h("div", { class: "segments", role: "group", "aria-label": t("system.which") }, ["operation", "faults", "changes", "visitors", "all"].map((kind) => h("button", { key: kind, type: "button", "aria-pressed": String(this.#kinds === kind), onclick: () => { this.#kinds = kind; this.update(); } }, t(`system.kind.${kind}`)))),
           this.#search(),
           h("button", { type: "button", onclick: () => saveText("shoal-events.jsonl", all.filter(fits).map((event) => JSON.stringify(event)).join("\n")) }, icon("download"), t("system.download"))),
         shown.length === 0 ? h("p", { class: "muted top" }, t("system.no_event")) :
@@ -155,9 +157,21 @@ class System extends View {
     const elsewhere = ["scene", "surface", "camera", "outputs", "schedule", "language"];
     return [
       h("p", { class: "muted" }, t("system.settings_help")),
+      restartNeeded(status),
       editor(ctx, schema.site, "", "", { isBare: true, skip: elsewhere }),
-      "alerts" in schema.site.properties && h("div", { class: "row top" }, h("button", { type: "button", disabled: !site.effective.alerts?.command, onclick: () => send({ command: "test_alert" }, t("system.test_sent")) }, t("system.test_alert"))),
+      "alerts" in schema.site.properties && h("div", { class: "row top" }, h("button", { type: "button", disabled: !site.effective.alerts?.command || this.#isTesting, onclick: () => this.#testAlert() }, t(this.#isTesting ? "system.testing" : "system.test_alert"))),
     ];
+  }
+
+  #isTesting = false;
+
+  /** Sends a test message, and waits until its program has taken it. */
+  async #testAlert() {
+    this.#isTesting = true;
+    this.update();
+    await send({ command: "test_alert" }, t("system.test_sent"));
+    this.#isTesting = false;
+    this.update();
   }
 
   #files() {
@@ -297,11 +311,12 @@ class System extends View {
         h("dt", null, t("machine.disk")), h("dd", null, bytes(machine.disk_free_bytes)),
         h("dt", null, t("file.site")), h("dd", null, status.site || t("machine.built_in")))),
       h("section", { class: "card stack" }, h("h2", null, t("machine.restart")), h("p", { class: "muted" }, t("machine.restart_help")),
-        h("div", { class: "row" }, this.#restartable().map((stage) => h("button", { key: stage, type: "button", onclick: () => this.#restart(stage) }, t(`machine.restart.${stage}`)))))),
+        h("div", { class: "row" }, this.#restartable().map((stage) => h("button", { key: stage, type: "button", onclick: () => this.#restart(stage) }, t(`machine.restart.${stage}`)))),
+        h("div", { class: "row" }, h("button", { type: "button", onclick: restartProgram }, icon("power"), t("machine.restart.program"))))),
       h("section", { class: "card" }, h("h2", null, t("machine.stages")), h("ul", { class: "legend" }, status.stages.map((/** @type {any} */ stage) => h("li", { key: stage.name },
         icon(stage.is_well ? "check" : "warn"), h("span", { class: "grow" }, known("stage", stage.name) ?? stage.name, h("br", null), h("span", { class: "small muted" }, stage.is_well ? t("machine.well", { time: duration(stage.for_secs) }) : stage.state)),
         stage.restarts > 0 && h("span", { class: "pill warn" }, t("machine.restarts", { n: stage.restarts }))))),
-        status.restart_needed.length > 0 && h("p", { class: "hint warn top" }, icon("info"), h("span", null, t("machine.restart_needed", { what: status.restart_needed.join(", ") })))));
+        restartNeeded(status)));
   }
 
   /** The stages that can be restarted here: a pool without a picture has no projectors. */

@@ -6,6 +6,7 @@ import { date, duration, isoDay, number, percent, t } from "../core/i18n.js";
 import { documents, send, setEdit, status, useDocuments } from "../core/store.js";
 import { on } from "../core/topics.js";
 import { icon } from "../parts/icons.js";
+import { restartNeeded } from "../parts/restart.js";
 
 /** @typedef {{ from: string, is_hidden: boolean, arrivals?: number, departures?: number, mean_stay_secs?: number | null, most_at_once?: number, stays?: number[] }} Interval */
 /** @typedef {{ intervals: Interval[], hide_below: number, stay_limits_secs: number[] }} Counts */
@@ -94,6 +95,7 @@ class Visitors extends View {
     const begin = () => send({ command: "edit", edits: [setEdit({ kind: "site" }, "counting.on", true)] }, t("visitors.turned_on")).then(this.update);
     return h("div", { class: "empty column", key: "off" },
       h("p", null, t(isOn ? "visitors.restart" : "visitors.off")),
+      isOn && may("admin") && restartNeeded(status),
       !isOn && may("admin") && h("div", { class: "center" }, h("button", { type: "button", class: "primary", onclick: begin }, icon("plus"), t("visitors.turn_on"))));
   }
 

@@ -35,15 +35,15 @@ export function openDialog(title, content) {
 
 /**
  * Asks before something that is hard to take back.
- * @param {{ title: string, text: string, yes: string, isDanger?: boolean }} question
+ * @param {{ title: string, text: string, yes: string, no?: string, isDanger?: boolean }} question
  * @returns {Promise<boolean>}
  */
-export async function confirmed({ title, text, yes, isDanger }) {
+export async function confirmed({ title, text, yes, no, isDanger }) {
   let answer = false;
   await openDialog(title, (close) => [
     h("p", null, text),
     h("div", { class: "row end" },
-      h("button", { type: "button", onclick: close }, t("cancel")),
+      h("button", { type: "button", onclick: close }, no ?? t("cancel")),
       h("button", { type: "button", class: isDanger ? "danger" : "primary", onclick: () => { answer = true; close(); } }, yes)),
   ]);
   return answer;

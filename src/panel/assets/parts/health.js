@@ -1,43 +1,57 @@
-// The health of the pool in words: what is wrong, since when, and what to do.
+// The health of the pool in words. What is wrong, in which order and in which colour, comes with the status; here it gets the language of
+// the reader. Without a fresh status nothing is known, and the colour is grey.
 
-import { duration, known, t, when } from "../core/i18n.js";
+import { clock, duration, known, t, when } from "../core/i18n.js";
+import { connection, newsAt } from "../core/stream.js";
 
-/** @typedef {{ kind: "good" | "warn" | "bad" | "wait", icon: string, short: string, sentence: string, since: string, remedy: string, detail: string }} Health */
-/** @typedef {{ title: string, since: string, remedy: string, detail: string, name: string }} Trouble */
+/** @typedef {"good" | "warn" | "bad" | "wait"} Kind */
+/** @typedef {{ kind: Kind, icon: string, short: string, sentence: string, since: string, remedy: string, detail: string }} Health */
+/** @typedef {{ title: string, since: string, remedy: string, detail: string, name: string, kind: Kind, isShow: boolean }} Trouble */
+/** @typedef {{ name: string, level: string, is_show: boolean, sentence: string, detail: string, since: string, for_secs: number, until: string | null }} Finding */
 
-/** Faults that do not spoil what visitors see. */
-const MILD = new Set(["camera.timestamp_jump", "camera.short_frames", "camera.damaged_frames", "recording_late", "recording_failed", "simulation_late", "site_files", "alerts", "counting", "unreliable_area", "rolling_bands"]);
+/** @type {Record<string, Kind>} */
+const KINDS = { well: "good", attention: "warn", fault: "bad" };
 
-/** Returns every trouble, the most important first. @param {any} status @returns {Trouble[]} */
+/** Returns the findings in the language of the reader, the most important first. @param {any} status @returns {Trouble[]} */
 export function troubles(status) {
-  const stages = status.stages.filter((/** @type {any} */ stage) => !stage.is_well).map((/** @type {any} */ stage) => ({
-    name: `stage.${stage.name}`,
-    title: t("health.stage", { name: known("stage", stage.name) ?? stage.name }),
-    since: t("health.for", { time: duration(stage.for_secs) }),
-    remedy: t("health.stage_remedy"),
-    detail: stage.state,
-  }));
-  const faults = [...status.faults].reverse().map((/** @type {any} */ fault) => ({
-    name: fault.name,
-    title: known("fault", fault.name) ?? sentenceCase(fault.detail),
-    since: t("health.since", { time: when(fault.since), duration: duration(fault.for_secs) }),
-    remedy: known("remedy", fault.name) ?? "",
-    detail: fault.detail,
-  }));
-  return [...stages, ...faults.filter((f) => !MILD.has(f.name)), ...faults.filter((f) => MILD.has(f.name))];
+  return status.health.findings.map((/** @type {Finding} */ finding) => trouble(finding, status));
+}
+
+/** @param {Finding} finding @param {any} status @returns {Trouble} */
+function trouble(finding, status) {
+  const { name } = finding;
+  const shown = status.outputs.find((/** @type {any} */ output) => output.size_px[0] > 0);
+  const values = {
+    until: finding.until ? when(finding.until) : "",
+    fps: Math.round(shown?.fps ?? 0), wanted: Math.round(status.picture.wanted_fps),
+  };
+  const since = finding.since ? t("health.since", { time: when(finding.since), duration: duration(finding.for_secs) })
+    : finding.for_secs > 0 ? t("health.for", { time: duration(finding.for_secs) }) : "";
+  const isStage = name.startsWith("stage.");
+  const title = isStage ? t("health.stage", { name: known("stage", name.slice(6)) ?? name.slice(6) })
+    : (finding.until ? undefined : known("endless", name, values)) ?? known("finding", name, values) ?? known("fault", name, values) ?? sentenceCase(finding.detail || finding.sentence);
+  return {
+    name, title, since, kind: KINDS[finding.level] ?? "bad", isShow: finding.is_show, detail: finding.detail,
+    remedy: isStage ? t("health.stage_remedy") : known("remedy", name) ?? "",
+  };
 }
 
 /** @param {any} status @returns {Health} */
 export function health(status) {
   const none = { since: "", remedy: "", detail: "" };
+  if (connection === "lost") return { ...none, kind: "wait", icon: "bad", short: t("health.lost"), sentence: t("health.no_connection", { time: clock(new Date(newsAt)) }), remedy: t("health.no_connection_remedy") };
   if (status === null) return { ...none, kind: "wait", icon: "info", short: t("health.waiting"), sentence: t("health.waiting") };
-  const [first, ...rest] = troubles(status);
-  if (!first) return { ...none, kind: "good", icon: "check", short: t("health.well"), sentence: t("health.all_well") };
-  const isMild = MILD.has(first.name);
-  const sentence = rest.length > 0 ? `${first.title} ${t("health.more", { n: rest.length })}` : first.title;
+  const all = troubles(status);
+  const kind = KINDS[status.health.level] ?? "bad";
+  const show = all.find((one) => one.isShow);
+  const [first, ...rest] = all.filter((one) => !one.isShow);
+  const begin = kind === "good" ? t("health.all_well") : "";
+  const more = rest.length > 0 ? t("health.more", { n: rest.length }) : "";
+  const short = kind === "good" ? (show ? known("state", show.name) ?? t("health.well") : t("health.well")) : t(kind === "warn" ? "health.warning" : "health.fault");
   return {
-    kind: isMild ? "warn" : "bad", icon: "warn", short: isMild ? t("health.warning") : t("health.fault"),
-    sentence, since: first.since, remedy: first.remedy, detail: first.detail,
+    kind, icon: kind === "good" ? "check" : "warn", short,
+    sentence: [begin, show?.title, first?.title, more].filter(Boolean).join(" "),
+    since: first?.since ?? "", remedy: (first ?? show)?.remedy ?? "", detail: first?.detail ?? "",
   };
 }
 

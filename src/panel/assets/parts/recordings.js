@@ -6,8 +6,10 @@ import { bytes, duration, number, t, when } from "../core/i18n.js";
 import { complain, send, status } from "../core/store.js";
 import { on } from "../core/topics.js";
 import { confirmed } from "./dialog.js";
+import { rehearsalText } from "../pages/now.js";
 import { icon } from "./icons.js";
 import { notify } from "./notices.js";
+import { askedUntil, minutes, never, nextChange, tomorrow } from "./until.js";
 
 /** Lengths that are offered, in seconds. */
 const LENGTHS = [10, 30, 60, 120, 300];
@@ -72,7 +74,7 @@ class Recordings extends View {
     const list = this.#list;
     return h("section", { class: "card stack top", key: "files" },
       h("h2", null, t("recordings.title")),
-      typeof status.rehearsal === "string" && h("div", { class: "hint warn", key: "rehearsal" }, icon("camera"), h("p", { class: "grow" }, t("recordings.replayed")),
+      typeof status.rehearsal === "string" && h("div", { class: "hint warn", key: "rehearsal" }, icon("camera"), h("p", { class: "grow" }, rehearsalText(status)),
         h("button", { type: "button", onclick: () => this.#step({ do: "live" }, "live") }, t("recordings.live"))),
       list === null ? h("p", { class: "muted" }, t("connecting")) : list.length === 0 ? h("p", { class: "empty" }, t("recordings.none")) :
         h("ul", { class: "items" }, list.map((file) => h("li", { key: file.name, class: "item user wraps" },
@@ -89,8 +91,8 @@ class Recordings extends View {
 
   /** @param {Recording} file */
   async #replay(file) {
-    const isSure = await confirmed({ title: t("recordings.replay_title"), text: t("recordings.replay_text"), yes: t("recordings.replay") });
-    if (isSure) await this.#step({ do: "replay", name: file.name }, "replay");
+    const until = await askedUntil({ title: t("recordings.replay_title"), text: t("recordings.replay_text"), choices: [minutes(10), minutes(60), ...nextChange(), tomorrow(), never()] });
+    if (until) await this.#step({ do: "replay", name: file.name, until }, "replay");
   }
 
   /** @param {Recording} file */

@@ -48,11 +48,18 @@ class CalibrationStep extends View {
     return send({ command: "calibrate", step }, done);
   }
 
+  /** How the last procedure ended. "Saved" is said only when it is on the disk. @param {any} calibration */
+  #end({ end, is_saved }) {
+    const isDone = end === "accepted" && is_saved;
+    const text = end !== "accepted" ? t(`calibration.end_${end}`) : t(is_saved ? "calibration.accepted" : "calibration.unsaved");
+    return h("p", { class: isDone ? "hint good" : "hint", role: "status" }, icon(isDone ? "check" : "info"), h("span", null, text));
+  }
+
   /** @param {any} calibration */
   #chooser(calibration) {
     const methods = ["touch", "gray", "markers", "table"];
     return h("section", { class: "card stack" },
-      calibration.rejection ? this.#rejection(calibration.rejection) : calibration.end && h("p", { class: `hint ${calibration.end === "accepted" ? "good" : ""}`, role: "status" }, icon(calibration.end === "accepted" ? "check" : "info"), h("span", null, t(`calibration.end_${calibration.end}`))),
+      calibration.rejection ? this.#rejection(calibration.rejection) : calibration.end && this.#end(calibration),
       status.outputs.length === 0 && h("p", { class: "hint warn" }, icon("warn"), h("span", null, t("calibration.no_output"))),
       h("h2", null, t("calibration.method")),
       h("div", { class: "choices methods", role: "group", "aria-label": t("calibration.method") }, methods.map((name) =>
@@ -119,7 +126,7 @@ class CalibrationStep extends View {
         h("p", { class: "small muted" }, t(phase === "stripes" ? "calibration.shown" : "calibration.taken", { n: taken, total: targets }))),
       !text && h("p", { lang: "en" }, calibration.sentence),
       result && this.#result(result),
-      phase === "proven" && h("button", { type: "button", class: "primary block", onclick: () => this.#send({ do: "accept" }, t("calibration.accepted")) }, icon("check"), t("calibration.accept")),
+      phase === "proven" && h("button", { type: "button", class: "primary block", onclick: () => this.#send({ do: "accept" }) }, icon("check"), t("calibration.accept")),
       h("div", { class: "row" },
         isTouch && h("button", { type: "button", onclick: () => this.#send({ do: "back" }) }, icon("left"), t("calibration.back")),
         isTouch && h("button", { type: "button", onclick: () => this.#send({ do: "repeat" }) }, icon("revert"), t("calibration.repeat")),

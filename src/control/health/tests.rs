@@ -1,0 +1,160 @@
+use super::*;
+use crate::control::{ByHandStatus, CalibrationKnown};
+use crate::runtime::StageStatus;
+
+/// An open pool with a calibrated camera.
+fn usual() -> Status {
+    let mut status = Status::default();
+    status.camera.kind = CameraKind::Live;
+    status.calibration.current = Some(CalibrationKnown::default());
+    status
+}
+
+fn fault(name: &str) -> FaultStatus {
+    FaultStatus {
+        name: name.to_owned(),
+        detail: "plug it in".to_owned(),
+        since: "2026-01-01T00:00:00Z".to_owned(),
+        ..FaultStatus::default()
+    }
+}
+
+/// Completes a status, and returns its sentence and colour.
+fn said(status: &Status) -> (String, HealthLevel) {
+    let mut status = status.clone();
+    complete(&mut status);
+    (status.sentence, status.health.level)
+}
+
+fn assert_said(status: &Status, sentence: &str, level: HealthLevel) {
+    assert_eq!(said(status), (sentence.to_owned(), level));
+}
+
+#[test]
+fn a_usual_pool_is_well_and_a_fault_is_named_with_the_number_of_others() {
+    let mut status = usual();
+    assert_said(&status, "All is well.", HealthLevel::Well);
+    status.faults.push(fault("camera.unplugged"));
+    let sentence = "camera.unplugged since 2026-01-01T00:00:00Z: plug it in";
+    assert_said(&status, sentence, HealthLevel::Fault);
+    status.stages.push(StageStatus {
+        name: "vision".into(),
+        state: "does not answer".into(),
+        for_secs: 7.2,
+        ..StageStatus::default()
+    });
+    let sentence = "stage vision: does not answer for 7 s (and 1 more)";
+    assert_said(&status, sentence, HealthLevel::Fault);
+    complete(&mut status);
+    assert!(!status.is_healthy);
+}
+
+/// A fixed bug: simulated visitors were a healthy installation, green everywhere.
+#[test]
+fn simulated_visitors_and_recordings_are_an_amber_demonstration() {
+    let mut status = usual();
+    status.camera.kind = CameraKind::Simulated;
+    let sentence = "Demonstration: simulated visitors. Choose a camera.";
+    assert_said(&status, sentence, HealthLevel::Attention);
+    complete(&mut status);
+    assert!(status.is_healthy, "it is no fault");
+    status.camera.kind = CameraKind::Recording;
+    assert_eq!(said(&status).1, HealthLevel::Attention);
+    status.camera.kind = CameraKind::Live;
+    status.calibration.current = None;
+    assert!(said(&status).0.contains("not calibrated"));
+    status.calibration.is_running = true;
+    assert!(
+        said(&status)
+            .0
+            .starts_with("The camera is being calibrated")
+    );
+}
+
+/// A fixed bug: over a black floor the sentence was only "All is well."
+#[test]
+fn a_black_or_still_pool_says_until_when() {
+    let mut status = usual();
+    status.schedule.is_planned = true;
+    status.schedule.is_clock_trusted = true;
+    status.schedule.state = ShowState::Closed;
+    status.schedule.until = Some("2026-11-28T10:00:00+01:00".to_owned());
+    let sentence = "All is well. The pool is closed until 2026-11-28 10:00.";
+    assert_said(&status, sentence, HealthLevel::Well);
+    status.schedule.until = None;
+    let sentence = "The pool is closed and no opening is planned.";
+    assert_said(&status, sentence, HealthLevel::Attention);
+    status.schedule.by_hand = Some(ByHandStatus {
+        state: ShowState::Closed,
+        until: None,
+    });
+    let sentence = "The pool is closed until somebody ends this.";
+    assert_said(&status, sentence, HealthLevel::Attention);
+    status.schedule.is_planned = false;
+    let sentence = "The pool is closed until somebody ends this: no hours are planned.";
+    assert_said(&status, sentence, HealthLevel::Attention);
+    status.schedule.state = ShowState::Dark;
+    status.schedule.by_hand = Some(ByHandStatus {
+        state: ShowState::Dark,
+        until: Some("2026-11-27T14:10:00+01:00".to_owned()),
+    });
+    let sentence = "All is well. The picture is dark until 2026-11-27 14:10.";
+    assert_said(&status, sentence, HealthLevel::Well);
+    // The reason of the black floor comes first, whatever else is wrong.
+    status.faults.push(fault("camera.unplugged"));
+    let (sentence, level) = said(&status);
+    assert!(
+        sentence.starts_with("The picture is dark until 2026-11-27 14:10. camera.unplugged"),
+        "{sentence}"
+    );
+    assert_eq!(level, HealthLevel::Fault);
+    let mut paused = usual();
+    paused.paused_secs = Some(3.0);
+    assert_eq!(said(&paused).1, HealthLevel::Attention);
+    paused.schedule.paused_until = Some("2026-11-27T14:10:00+01:00".to_owned());
+    let sentence = "All is well. The fish stand still until 2026-11-27 14:10.";
+    assert_said(&paused, sentence, HealthLevel::Well);
+}
+
+#[test]
+fn a_fault_has_the_same_colour_everywhere_and_its_advice_fits_the_cause() {
+    for name in MILD {
+        let mut status = usual();
+        status.faults.push(fault(name));
+        // Ticks that take long are the reason.
+        status.timing.tick.p99_ms = 20.0;
+        complete(&mut status);
+        assert_eq!(status.health.level, HealthLevel::Attention, "{name}");
+        assert!(!status.is_healthy, "{name}: it is a fault");
+        assert_eq!(status.health.findings[0].name, name);
+    }
+    let name_of = |fault_name: &str, kind: CameraKind, tick_ms: f64| {
+        let mut status = usual();
+        status.camera.kind = kind;
+        status.timing.tick.p99_ms = tick_ms;
+        status.faults.push(fault(fault_name));
+        let health = HealthStatus::of(&status);
+        health.findings[0].name.clone()
+    };
+    let ended = |kind| name_of("camera.ended", kind, 1.0);
+    assert_eq!(ended(CameraKind::Recording), "camera.ended");
+    assert_eq!(ended(CameraKind::Live), "camera.program_ended");
+    let late = |tick_ms| name_of("simulation_late", CameraKind::Live, tick_ms);
+    assert_eq!(late(20.0), "simulation_late");
+    assert_eq!(late(1.7), "computer_busy");
+}
+
+/// A fixed bug: a desk that stood still left the last status, which said that all was well.
+#[test]
+fn an_old_status_is_a_fault() {
+    let mut status = usual();
+    complete(&mut status);
+    make_stale(&mut status, 14.2);
+    assert!(!status.is_healthy);
+    assert_eq!(status.health.level, HealthLevel::Fault);
+    assert!(
+        status.sentence.contains("not answered for 14 s"),
+        "{}",
+        status.sentence
+    );
+}

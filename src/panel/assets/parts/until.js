@@ -1,0 +1,49 @@
+// Asks how long something that is set by hand lasts.
+
+import { clock, t, when } from "../core/i18n.js";
+import { h } from "../core/dom.js";
+import { status } from "../core/store.js";
+import { openDialog } from "./dialog.js";
+import { icon } from "./icons.js";
+
+/** When something ends, as in a command. @typedef {"next_change" | "tomorrow" | "never" | { secs: number }} Until */
+/** @typedef {{ until: Until, label: string }} Choice */
+
+/** Ends after some minutes. @param {number} n @returns {Choice} */
+export function minutes(n) {
+  const time = clock(new Date(Date.now() + n * 60_000));
+  return { until: { secs: n * 60 }, label: n % 60 === 0 ? t("until.hours", { n: n / 60, time }) : t("until.mins", { n, time }) };
+}
+
+/** Ends with the next planned change; none if nothing is planned. @returns {Choice[]} */
+export function nextChange() {
+  const plan = status.schedule;
+  return plan.until ? [{ until: "next_change", label: t("until.change", { time: when(plan.until) }) }] : [];
+}
+
+/** Ends with the first opening after midnight. @returns {Choice} */
+export function tomorrow() {
+  const plan = status.schedule;
+  return { until: "tomorrow", label: t(plan.is_planned ? "until.opening" : "until.tomorrow", { time: when(plan.tomorrow) }) };
+}
+
+/** Somebody has to end it. @returns {Choice} */
+export function never() {
+  return { until: "never", label: t("until.never") };
+}
+
+/**
+ * Asks for one of the choices. Returns `null` if nothing was chosen.
+ * @param {{ title: string, text: string, choices: Choice[] }} question
+ * @returns {Promise<Until | null>}
+ */
+export async function askedUntil({ title, text, choices }) {
+  /** @type {Until | null} */
+  let answer = null;
+  await openDialog(title, (close) => [
+    h("p", { class: "muted" }, text),
+    h("div", { class: "choices" }, choices.map(({ until, label }) =>
+      h("button", { key: label, type: "button", onclick: () => { answer = until; close(); } }, icon(until === "never" ? "hand" : "hours"), h("span", { class: "grow" }, label)))),
+    h("div", { class: "row end top" }, h("button", { type: "button", onclick: close }, t("cancel")))]);
+  return answer;
+}
