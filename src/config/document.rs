@@ -14,8 +14,8 @@ use toml::de::{DeTable, DeValue};
 use super::extend::{ExtendRules, at_level, extend};
 use super::problem::{Problem, Problems};
 use super::schema::schema_of;
-use super::shown::name_of_invisible;
 use super::spans::Spans;
+use super::syntax::explain;
 use super::validate::{FindingKind, validate};
 use crate::files::read_file;
 
@@ -83,21 +83,9 @@ pub fn parse_extending<T: JsonSchema + DeserializeOwned>(
         tree = Spanned::new(tree.span(), whole);
     }
     spans.record(tree.get_ref(), "");
-    let mut problems: Vec<Problem> = syntax
-        .iter()
-        .map(|e| {
-            spans.problem_at(
-                e.span().as_ref(),
-                String::new(),
-                syntax_message(
-                    e.message(),
-                    e.span().map_or("", |span| spans.line_at(span.start)),
-                ),
-            )
-        })
+    let mut problems: Vec<Problem> = (explain(text, &syntax).into_iter())
+        .map(|(span, message)| spans.problem_at(Some(&span), String::new(), message))
         .collect();
-    // The parser can report one mistake several times; the first report of a line is enough.
-    problems.dedup_by_key(|p| p.line);
     let broken: Vec<usize> = problems.iter().map(|p| p.line).collect();
     let findings = validate(tree.get_ref(), schema_of::<T>(), &spans);
     // A list beyond its limit is not used for further checks, which compare its entries with each other.
@@ -201,23 +189,6 @@ fn remove_keys(table: &mut DeTable<'_>, keys: &[Range<usize>]) {
     let removed: Vec<String> = removed.map(|key| key.get_ref().to_string()).collect();
     for name in removed {
         table.remove(name.as_str());
-    }
-}
-
-/// Returns the message about a syntax error in a line. Editors do not show an invisible character, so the message names it.
-fn syntax_message(message: &str, line: &str) -> String {
-    let mut characters = line.chars().zip(1..);
-    let invisible = characters.find_map(|(c, column)| Some((name_of_invisible(c)?, column)));
-    if let Some((name, column)) = invisible {
-        return format!(
-            "invalid TOML: {message}; column {column} of this line is an invisible character ({name}); remove it"
-        );
-    }
-    match message {
-        "duplicate key" => {
-            "duplicate key: this key already exists in the table; remove one of them".into()
-        }
-        other => format!("invalid TOML: {other}"),
     }
 }
 
@@ -342,7 +313,7 @@ mod tests {
             ducks = 99999999999999999999 | 1:9: ducks: 99999999999999999999 is too large; allowed: 0 to 9
             deep = 'true' | 1:8: deep: 'true' is a text; expected true or false; write it without quotation marks
             title = 3 | 1:9: title: 3 is a whole number; expected a text; put it in quotation marks
-            title = 1979-05-27 | 1:9: title: 1979-05-27 is a date; expected a text
+            title = 1979-05-27 | 1:9: title: 1979-05-27 is a date; expected a text; put it in quotation marks
             water = 3 | 1:9: water: 3 is a whole number; expected a table
             at_m = [0, 0, 0] | 1:8: at_m: has 3 items; allowed: exactly 2
             at_m = [1, 2] | 1:12: at_m[1]: 2 m is too large; allowed: -1 to 1 m
@@ -352,7 +323,7 @@ mod tests {
             [[stones]]\n | 1:1: stones[0]: "shape" is missing; it selects the kind: one of round, flat
             [[stones]]\nshape = 'rund' | 2:9: stones[0].shape: "rund" is not one of round, flat; did you mean "round"?
             [[stones]]\nshape = 'flat'\nradius_m = 1 | 3:1: stones[0].radius_m: unknown key "radius_m"; allowed here: shape
-            ducks = 1\nducks = 2 | 2:1: duplicate key: this key already exists in the table; remove one of them"#;
+            ducks = 1\nducks = 2 | 2:1: duplicate key: ducks is already on line 1; remove one of them"#;
         for [text, wanted] in rows(table) {
             let problems = pond(&text).unwrap_err();
             assert_eq!(

@@ -22,6 +22,7 @@ mod schema;
 mod shown;
 mod spans;
 mod suggest;
+mod syntax;
 mod validate;
 
 pub use document::{
@@ -35,4 +36,4 @@ pub use problem::{Problem, Problems};
 pub use schema::{schema_of, unit_of_field};
 pub use shown::{shown, visible};
 pub use spans::Spans;
-pub use suggest::nearest_name;
+pub use suggest::{nearest_name, suggestion};

@@ -76,15 +76,6 @@ impl Spans {
         self.sources.first().map_or("", |source| &source.text)
     }
 
-    /// Returns the line of the text with a byte, without the texts that it extends.
-    pub(super) fn line_at(&self, byte: usize) -> &str {
-        let Some(source) = self.sources.first() else {
-            return "";
-        };
-        let (line, _) = source.line_and_column(byte);
-        source.text.split('\n').nth(line - 1).unwrap_or("")
-    }
-
     /// Returns the part of a text at a byte range of the combined tree.
     pub(super) fn text_at(&self, span: &Range<usize>) -> &str {
         let level = span.start / LEVEL_BYTES;

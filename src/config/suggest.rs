@@ -24,9 +24,54 @@ pub fn nearest_name<'a>(
         .map(|(_, c)| c)
 }
 
+/// Returns the end of a message about a rejected word: the candidate that is probably meant; empty if there is none.
+pub fn suggestion<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
+    meant(word, candidates).map_or_else(String::new, |name| format!("; did you mean \"{name}\"?"))
+}
+
+/// Returns the candidate that a word probably means: the most similar one, the only one that begins with the word (`tue`), or the
+/// one whose file the word names (`scenes/koi.toml`).
+fn meant<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let candidates: Vec<&str> = candidates.into_iter().collect();
+    if let Some(near) = nearest_name(word, candidates.iter().copied()) {
+        return Some(near);
+    }
+    let file = word.rsplit(['/', '\\']).next().unwrap_or(word);
+    let stem = file.split('.').next().unwrap_or(file);
+    if stem != word
+        && let Some(near) = nearest_name(stem, candidates.iter().copied())
+    {
+        return Some(near);
+    }
+    let start = stem.to_lowercase();
+    let mut longer = candidates
+        .into_iter()
+        .filter(|name| start.len() >= 2 && name.to_lowercase().starts_with(&start));
+    longer.next().filter(|_| longer.next().is_none())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shoal_testing::rows;
+
+    #[test]
+    fn a_file_and_the_begin_of_a_name_get_a_suggestion() {
+        let known = ["koi", "monday", "tuesday", "thursday", "simple_school"];
+        let table = "
+            koi.toml | koi
+            scenes/Koi.toml | koi
+            tue | tuesday
+            Mon. | monday
+            simple | simple_school
+            t |
+            th | thursday
+            tu | tuesday
+            shark.toml |";
+        for [word, wanted] in rows(table) {
+            assert_eq!(meant(&word, known).unwrap_or_default(), wanted, "{word}");
+        }
+    }
 
     #[test]
     fn a_typing_mistake_gets_a_suggestion() {

@@ -12,7 +12,7 @@ use toml::de::{DeTable, DeValue};
 use super::schema::{tag_of, variant_name};
 use super::shown::shown;
 use super::spans::Spans;
-use super::suggest::nearest_name;
+use super::suggest::suggestion;
 
 /// One difference between tree and schema, at a byte range of the text.
 pub(super) struct Finding {
@@ -39,6 +39,7 @@ pub(super) enum FindingKind {
 pub(super) fn validate(tree: &DeTable<'_>, schema: &Value, texts: &Spans) -> Vec<Finding> {
     let mut check = Check {
         texts,
+        whole: schema,
         found: Vec::new(),
     };
     check.table(tree, 0..0, schema, "");
@@ -47,6 +48,8 @@ pub(super) fn validate(tree: &DeTable<'_>, schema: &Value, texts: &Spans) -> Vec
 
 struct Check<'t> {
     texts: &'t Spans,
+    /// Schema of the whole text.
+    whole: &'t Value,
     found: Vec<Finding>,
 }
 
@@ -96,6 +99,20 @@ impl Check<'_> {
                     None => self.number(None, span, schema, path),
                 }
             }
+            // The heading of a list of tables has two brackets.
+            ("array", DeValue::Table(table)) if is_list_of_tables(schema) => {
+                let name = without_places(path);
+                let message = match self.texts.text_at(&span).starts_with('{') {
+                    true => "a table; expected a list of tables; put it in [ ]".to_owned(),
+                    false => {
+                        format!("this is a list of tables; write [[{name}]] with two brackets")
+                    }
+                };
+                self.find(span.clone(), path, message);
+                if let Some(inner) = schema.get("items") {
+                    self.table(table, span, inner, &format!("{path}[0]"));
+                }
+            }
             (_, found) => {
                 let message = self.wrong_type(found, &span, schema);
                 self.find(span, path, message);
@@ -133,7 +150,7 @@ impl Check<'_> {
                 (Some(schema), _) if schema.get("const").is_some() => {}
                 (Some(schema), _) => self.value(value, schema, &inner),
                 (None, Some(Value::Bool(false)) | None) => {
-                    let message = unknown_key(name, known);
+                    let message = self.unknown_key(name, known);
                     self.find_kind(FindingKind::UnknownKey, key.span(), &inner, message);
                 }
                 (None, Some(schema)) => self.value(value, schema, &inner),
@@ -266,14 +283,42 @@ impl Check<'_> {
             (Some("number" | "integer"), DeValue::String(_)) => {
                 "; write the number without quotation marks and without a unit, the key names the unit"
             }
-            (Some("string"), DeValue::Integer(_) | DeValue::Float(_) | DeValue::Boolean(_)) => {
-                "; put it in quotation marks"
-            }
+            (
+                Some("string"),
+                DeValue::Integer(_)
+                | DeValue::Float(_)
+                | DeValue::Boolean(_)
+                | DeValue::Datetime(_),
+            ) => "; put it in quotation marks",
             (Some("boolean"), DeValue::String(_)) => "; write it without quotation marks",
             (Some("array"), _) => "; put it in [ ]",
             _ => "",
         };
         format!("{found_type}; expected {}{hint}", expected(schema))
+    }
+
+    /// Returns the message about a key that a table does not have: the most similar key of the table, and the tables that have it.
+    fn unknown_key(&self, name: &str, known: &Map<String, Value>) -> String {
+        let mut places = Vec::new();
+        tables_with(self.whole, name, "", &mut places);
+        let name = shown(name);
+        let near = suggestion(&name, known.keys().map(String::as_str));
+        let place = match places.as_slice() {
+            [] => String::new(),
+            [place, ..] if place.is_empty() => {
+                "; move this line to the top of the file, above the first heading [ ]".into()
+            }
+            [_, _, _, _, ..] => String::new(),
+            few => format!("; \"{name}\" belongs below {}", few.join(" or ")),
+        };
+        if !near.is_empty() || !place.is_empty() {
+            return format!("unknown key \"{name}\"{near}{place}");
+        }
+        if known.is_empty() {
+            return format!("unknown key \"{name}\"; no key is allowed here");
+        }
+        let names: Vec<&str> = known.keys().map(String::as_str).collect();
+        format!("unknown key \"{name}\"; allowed here: {}", names.join(", "))
     }
 
     /// Returns a part of the user's text on one line, shortened.
@@ -355,22 +400,43 @@ fn type_name(found: &DeValue<'_>) -> &'static str {
     }
 }
 
-fn unknown_key(name: &str, known: &Map<String, Value>) -> String {
-    let name = shown(name);
-    let names = || known.keys().map(String::as_str);
-    match nearest_name(&name, names()) {
-        Some(near) => format!("unknown key \"{name}\"; did you mean \"{near}\"?"),
-        None if known.is_empty() => format!("unknown key \"{name}\"; no key is allowed here"),
-        None => {
-            let names: Vec<&str> = names().collect();
-            format!("unknown key \"{name}\"; allowed here: {}", names.join(", "))
+fn is_list_of_tables(schema: &Value) -> bool {
+    let items = schema.get("items");
+    items.is_some_and(|items| items.get("type").is_none_or(|kind| kind == "object"))
+}
+
+/// Returns a path without the places in lists, as the heading of a table has it.
+fn without_places(path: &str) -> String {
+    let names = path
+        .split('[')
+        .map(|part| part.split_once(']').map_or(part, |(_, rest)| rest));
+    names.collect()
+}
+
+/// Collects the headings of all tables that have a key; an empty one for the top of the file. Tables with names of the user are left out.
+fn tables_with(schema: &Value, key: &str, heading: &str, found: &mut Vec<String>) {
+    let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
+        return;
+    };
+    if properties.contains_key(key) {
+        found.push(heading.to_owned());
+    }
+    for (name, inner) in properties {
+        let name = match heading.trim_matches(['[', ']']) {
+            "" => name.clone(),
+            outer => format!("{outer}.{name}"),
+        };
+        match inner.get("items") {
+            Some(items) if is_list_of_tables(inner) => {
+                tables_with(items, key, &format!("[[{name}]]"), found);
+            }
+            _ => tables_with(inner, key, &format!("[{name}]"), found),
         }
     }
 }
 
 fn unknown_name(word: &str, names: &[&str]) -> String {
     let word = shown(word);
-    let meant = nearest_name(&word, names.iter().copied())
-        .map_or(String::new(), |near| format!("; did you mean \"{near}\"?"));
+    let meant = suggestion(&word, names.iter().copied());
     format!("\"{word}\" is not one of {}{meant}", names.join(", "))
 }
