@@ -10,7 +10,7 @@ use jiff::civil::Date;
 
 use crate::control::{PlanSource, PreviewDay};
 use crate::operation::SchedulePlan;
-use crate::runtime::{now, text_output};
+use crate::runtime::{now, parse_date, text_output};
 use crate::site;
 
 /// `shoal schedule`.
@@ -23,7 +23,7 @@ pub(in crate::app) struct ScheduleArguments {
     #[arg(long, value_name = "N", default_value_t = 21, value_parser = clap::value_parser!(u16).range(1..=400))]
     days: u16,
     /// First day, such as 2026-12-24; default: today
-    #[arg(long, value_name = "DATE")]
+    #[arg(long, value_name = "DATE", value_parser = parse_date)]
     from: Option<Date>,
     /// Print the days as one JSON array
     #[arg(long)]

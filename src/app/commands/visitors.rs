@@ -14,7 +14,7 @@ use crate::operation::{
     CellTotal, CountStore, CountSums, CsvOptions, group_intervals, write_counts_csv,
 };
 use crate::records::counts_file;
-use crate::runtime::{now, text_output};
+use crate::runtime::{now, parse_date, text_output};
 use crate::site;
 
 /// `shoal visitors`.
@@ -27,10 +27,10 @@ pub(in crate::app) struct VisitorsArguments {
     #[arg(long, value_name = "FILE.sqlite")]
     file: Option<PathBuf>,
     /// First day, such as 2026-12-24; default: 7 days ago
-    #[arg(long, value_name = "DATE")]
+    #[arg(long, value_name = "DATE", value_parser = parse_date)]
     from: Option<Date>,
     /// Last day; default: today
-    #[arg(long, value_name = "DATE")]
+    #[arg(long, value_name = "DATE", value_parser = parse_date)]
     to: Option<Date>,
     /// Print every quarter of an hour as CSV
     #[arg(long)]

@@ -11,6 +11,7 @@ use jiff::tz::TimeZone;
 
 use super::params::{DayName, DayParams, HoursParams, ScheduleParams};
 use crate::control::{PlanSource, ShowState};
+use crate::runtime::{numbers_of, parse_date};
 
 /// Minutes of a day of 24 hours.
 const DAY_MINUTES: u16 = 24 * 60;
@@ -342,17 +343,10 @@ fn parse<T>(
 
 /// Reads a date with its year.
 fn full_date(text: &str) -> Result<Date, String> {
-    let wrong = || {
-        let hint = match month_day(text) {
-            Ok(_) => "; a day that returns every year belongs into [[schedule.yearly]]",
-            Err(_) => "",
-        };
-        format!(
-            "\"{text}\" is no date; write year, month and day, for example \"2026-12-24\"{hint}"
-        )
-    };
-    let [year, month, day] = numbers::<3>(text, '-', [4, 2, 2]).ok_or_else(wrong)?;
-    Date::new(year, i8_of(month), i8_of(day)).map_err(|_| wrong())
+    parse_date(text).map_err(|message| match month_day(text) {
+        Ok(_) => message + "; a day that returns every year belongs into [[schedule.yearly]]",
+        Err(_) => message,
+    })
 }
 
 /// Year of the dates that [`month_day`] returns. A leap year, so that it has every day.
@@ -365,12 +359,29 @@ fn month_day(text: &str) -> Result<Date, String> {
             Some(_) => "; a date of one year belongs into [[schedule.dates]]",
             None => "",
         };
+        // The order of other countries: `24.12.`
+        let meant = match numbers_of(text).as_slice() {
+            [day, month] if text.contains('.') => pair_meant(month, day, '-', 12, 31),
+            [month, day] => pair_meant(month, day, '-', 12, 31),
+            _ => String::new(),
+        };
         format!(
-            "\"{text}\" is no day of every year; write month and day, for example \"12-25\"{hint}"
+            "\"{text}\" is no day of every year; write month and day, for example \"12-25\"{meant}{hint}"
         )
     };
     let [month, day] = numbers::<2>(text, '-', [2, 2]).ok_or_else(wrong)?;
     Date::new(LEAP_YEAR, i8_of(month), i8_of(day)).map_err(|_| wrong())
+}
+
+/// Returns the end of a message about a rejected pair of numbers: the pair with two digits each; empty if a number is too large.
+fn pair_meant(first: &str, second: &str, separator: char, first_max: u8, second_max: u8) -> String {
+    let read = |text: &str, max: u8| text.parse::<u8>().ok().filter(|number| *number <= max);
+    match (read(first, first_max), read(second, second_max)) {
+        (Some(first), Some(second)) => {
+            format!("; did you mean \"{first:02}{separator}{second:02}\"?")
+        }
+        _ => String::new(),
+    }
 }
 
 /// Reads numbers with a fixed count of digits.
@@ -394,7 +405,22 @@ fn i8_of(number: i16) -> i8 {
 /// # Errors
 /// If the text is no time, what is wrong with it.
 pub fn minutes_of_day(text: &str) -> Result<u16, String> {
-    let wrong = || format!("\"{text}\" is no time; write hours and minutes, for example \"09:30\"");
+    let wrong = || {
+        let digits = text.trim_end_matches(|c: char| c.is_alphabetic() || " .".contains(c));
+        let digits = digits.replace(['h', 'H'], ":");
+        let is_text = text.to_lowercase().ends_with("pm");
+        let meant = match numbers_of(&digits).as_slice() {
+            _ if is_text => String::new(),
+            [hour] if hour.len() <= 2 => pair_meant(hour, "00", ':', 24, 59),
+            [both] if both.len() <= 4 => {
+                let (hour, minute) = both.split_at(both.len() - 2);
+                pair_meant(hour, minute, ':', 24, 59)
+            }
+            [hour, minute] | [hour, minute, "00"] => pair_meant(hour, minute, ':', 24, 59),
+            _ => String::new(),
+        };
+        format!("\"{text}\" is no time; write hours and minutes, for example \"09:30\"{meant}")
+    };
     let [hour, minute] = numbers::<2>(text, ':', [2, 2]).ok_or_else(wrong)?;
     let total = u16::try_from(hour * 60 + minute).map_err(|_| wrong())?;
     match minute < 60 && total <= DAY_MINUTES {
