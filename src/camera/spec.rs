@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::CameraError;
+use crate::config::nearest_name;
 
 /// The parsed text of a source.
 #[derive(Clone, Debug, PartialEq)]
@@ -113,7 +114,7 @@ impl SourceSpec {
             }
             "v4l2" => SourceKind::live(Backend::V4l2, rest),
             "nokhwa" => SourceKind::live(Backend::Nokhwa, rest),
-            _ => return Err(problem(format!("the kind '{kind}' is unknown"))),
+            _ => return Err(problem(unknown_kind(body, kind))),
         };
         let mut spec = Self {
             kind,
@@ -184,6 +185,33 @@ impl SourceSpec {
         }
         Ok(())
     }
+}
+
+/// Returns the problem of a text that is no source, with the source that is probably meant.
+fn unknown_kind(body: &str, kind: &str) -> String {
+    let lower = body.to_lowercase();
+    let is_number = !body.is_empty() && body.bytes().all(|byte| byte.is_ascii_digit());
+    let is_video = [".y4m", ".png", ".jpg", ".tif"]
+        .iter()
+        .any(|end| lower.ends_with(end));
+    let kinds = ["v4l2", "nokhwa", "file", "command", "synthetic"];
+    let near = nearest_name(kind, kinds);
+    let meant = if is_number || lower.starts_with("/dev/") {
+        format!("v4l2:{body}")
+    } else if lower.starts_with("video") && body.len() == 6 {
+        format!("v4l2:/dev/{body}")
+    } else if ["rtsp", "rtsps", "http", "https", "udp", "rtp", "srt"]
+        .contains(&kind.to_lowercase().as_str())
+    {
+        format!("command:ffmpeg -i {body} -pix_fmt gray -f yuv4mpegpipe -")
+    } else if let (Some(near), true) = (near, body.len() > kind.len()) {
+        format!("{near}{}", &body[kind.len()..])
+    } else if is_video || Path::new(body).exists() {
+        format!("file:{body}")
+    } else {
+        return format!("the kind '{kind}' is unknown");
+    };
+    format!("the kind '{kind}' is unknown (did you mean \"{meant}\"?)")
 }
 
 /// Splits the text of a source into its body and its options.
@@ -278,6 +306,26 @@ mod tests {
             kind("command:curl http://h/?a=1"),
             SourceKind::Command(vec!["curl".into(), "http://h/?a=1".into()])
         );
+    }
+
+    #[test]
+    fn a_text_that_names_a_camera_in_another_way_gets_a_suggestion() {
+        let table = r#"
+            /dev/video0 | "v4l2:/dev/video0"
+            0 | "v4l2:0"
+            video1 | "v4l2:/dev/video1"
+            V4L2:0 | "v4l2:0"
+            v412:0 | "v4l2:0"
+            flie:walk.y4m | "file:walk.y4m"
+            rtsp://10.0.0.5/stream | "command:ffmpeg -i rtsp://10.0.0.5/stream -pix_fmt gray -f yuv4mpegpipe -"
+            walk.y4m | "file:walk.y4m""#;
+        for [text, wanted] in shoal_testing::rows(table) {
+            let error = SourceSpec::parse(&text).unwrap_err().to_string();
+            assert!(
+                error.contains(&format!("did you mean {wanted}?")),
+                "{error}"
+            );
+        }
     }
 
     #[test]

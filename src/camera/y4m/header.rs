@@ -3,6 +3,9 @@
 use crate::camera::CameraError;
 use crate::camera::frame::check_size;
 
+/// Frame rates of cameras, in frames per second. Another one is the unit of a clock.
+const RATES_FPS: std::ops::Range<f64> = 0.001..1000.0;
+
 /// The header of a stream.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::camera) struct Y4mHeader {
@@ -74,16 +77,13 @@ fn frame_rate(parameter: &str, value: &str) -> Result<Option<f64>, String> {
     let parameter = parameter.escape_debug();
     let ratio = value
         .split_once(':')
-        .and_then(|(n, d)| Some((n.parse::<u32>().ok()?, d.parse::<u32>().ok()?)));
+        .and_then(|(n, d)| Some((n.parse::<u64>().ok()?, d.parse::<u64>().ok()?)));
     match ratio {
         Some((0, _) | (_, 0)) => Ok(None),
+        // ffmpeg writes the unit of its clock (90000:1, 1000000:1) for a camera whose rate it does not know.
         Some((n, d)) => {
-            let fps = f64::from(n) / f64::from(d);
-            if (0.001..=10_000.0).contains(&fps) {
-                Ok(Some(fps))
-            } else {
-                Err(format!("'{parameter}' in the header is not a frame rate"))
-            }
+            let fps = n as f64 / d as f64;
+            Ok(RATES_FPS.contains(&fps).then_some(fps))
         }
         None => Err(format!(
             "'{parameter}' in the header is not a frame rate such as F30:1"
