@@ -14,7 +14,7 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use winit::application::ApplicationHandler;
 use winit::event::WindowEvent;
-use winit::event_loop::{ActiveEventLoop, EventLoop};
+use winit::event_loop::ActiveEventLoop;
 use winit::monitor::MonitorHandle;
 use winit::window::WindowId;
 
@@ -96,7 +96,7 @@ pub fn list_monitors() -> anyhow::Result<Vec<Monitor>> {
         )
     })?;
     let mut lister = Lister(Vec::new());
-    EventLoop::new()?.run_app(&mut lister)?;
+    display::event_loop()?.run_app(&mut lister)?;
     Ok(lister.0)
 }
 

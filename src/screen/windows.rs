@@ -11,10 +11,11 @@ use std::time::{Duration, Instant};
 use winit::application::ApplicationHandler;
 use winit::dpi::{PhysicalPosition, PhysicalSize};
 use winit::event::{ElementState, WindowEvent};
-use winit::event_loop::{ActiveEventLoop, ControlFlow, EventLoop, OwnedDisplayHandle};
+use winit::event_loop::{ActiveEventLoop, ControlFlow, OwnedDisplayHandle};
 use winit::keyboard::{Key, NamedKey};
 use winit::window::{Fullscreen, Window, WindowId};
 
+use super::display::event_loop;
 use super::monitors::{self, Monitor};
 use super::notice::NoticeBoard;
 use super::shared_windows::{OpenWindow, SharedWindows, WindowSettings};
@@ -39,7 +40,7 @@ pub fn run_windows(
     on_key: &mut dyn FnMut(&Key) -> bool,
     boards: (&Journal, &NoticeBoard),
 ) -> anyhow::Result<()> {
-    let events = EventLoop::new()?;
+    let events = event_loop()?;
     let mut handler = WindowEventHandler {
         outputs: Vec::new(),
         windows,
