@@ -47,6 +47,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser;
+use clap::error::ErrorKind;
 
 use cli::{Arguments, Command};
 
@@ -55,6 +56,14 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let words: Vec<OsString> = arguments.into_iter().collect();
     let arguments = match Arguments::try_parse_from(&words) {
         Ok(arguments) => arguments,
+        Err(usage) if usage.kind() == ErrorKind::InvalidUtf8 => {
+            let wrong = words.iter().find(|word| word.to_str().is_none());
+            let shown = wrong.map_or_else(String::new, |word| word.to_string_lossy().into_owned());
+            print_message(&format!(
+                "error: the argument \"{shown}\" is not valid Unicode, and its option takes a text; rename the file"
+            ));
+            return ExitCode::from(2);
+        }
         Err(usage) => {
             // A closed terminal is no error.
             let _ = usage.print();

@@ -11,9 +11,11 @@ mod read;
 mod save;
 
 pub use leftovers::remove_leftovers;
-pub use names::{FileKind, document_name_problem, file_kind, is_conflict_copy, is_leftover_name};
+pub use names::{
+    FileKind, copied_name, document_name_problem, file_kind, is_conflict_copy, is_leftover_name,
+};
 pub use output::{OutputKind, check_not_input, check_output, create_stream, output_target};
-pub use read::{open_file, read_file};
+pub use read::{find_program, open_file, read_file};
 pub use save::{
     append_private, create_private_folder, file_generations, remove_file, save_file,
     save_file_again, save_files, write_atomically, write_private,

@@ -90,6 +90,17 @@ pub fn is_conflict_copy(name: &str) -> bool {
     words.any(|word| lower.match_indices(word).any(|(index, _)| is_word(index)))
 }
 
+/// Returns the names of which a name can be the copy that OneDrive makes after a conflict: it adds the name of the computer, such as
+/// `pool-MUSEUM-PC` or `pool-MUSEUM-PC-2`. A name that people choose, such as `pool-night`, has no capital letters.
+pub fn copied_name(name: &str) -> impl Iterator<Item = &str> {
+    let starts = name.match_indices('-').map(|(at, _)| name.split_at(at));
+    let of_computer = starts.filter(|(_, rest)| {
+        let rest = rest.trim_start_matches('-');
+        rest.starts_with(char::is_uppercase) && rest.len() > 1
+    });
+    of_computer.map(|(original, _)| original)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -183,6 +194,21 @@ mod tests {
                 }
                 other => assert!(name == ".toml" && other == FileKind::Other, "{name}"),
             }
+        }
+    }
+
+    /// A fixed bug: the copy that OneDrive makes was a scene of its own, without a word.
+    #[test]
+    fn a_name_with_the_name_of_a_computer_is_a_copy() {
+        for (name, originals) in [
+            ("pool-MUSEUM-PC", &["pool", "pool-MUSEUM"][..]),
+            ("pool-MUSEUM-PC-2", &["pool", "pool-MUSEUM"]),
+            ("koi-night-Annas-MacBook", &["koi-night", "koi-night-Annas"]),
+            ("pool-night", &[]),
+            ("pool-2", &[]),
+            ("Pool", &[]),
+        ] {
+            assert_eq!(copied_name(name).collect::<Vec<_>>(), originals, "{name}");
         }
     }
 

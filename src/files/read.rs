@@ -4,7 +4,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Opens a regular file for reading. Symbolic links are followed.
 ///
@@ -38,6 +38,16 @@ pub fn open_file(path: &Path) -> io::Result<File> {
         Some(what) => Err(not_regular(what)),
         None => Ok(file),
     }
+}
+
+/// Returns the file of a program: a path, or a name in the folders of the variable PATH; `None` if there is none.
+pub fn find_program(name: &str) -> Option<PathBuf> {
+    if name.contains('/') {
+        return Some(PathBuf::from(name)).filter(|path| path.is_file());
+    }
+    let folders = std::env::var_os("PATH")?;
+    let mut files = std::env::split_paths(&folders).map(|folder| folder.join(name));
+    files.find(|path| path.is_file())
 }
 
 /// Reads a regular file of at most `bytes_max` bytes. `what` names this kind of file in the message about its size.

@@ -83,7 +83,7 @@ impl OutputParams {
                 "the crop is empty or too small; make right at least 0.01 larger than left, and bottom at least 0.01 larger than top",
             );
         }
-        if !is_convex(self.corners.in_order()) {
+        if !is_convex(self.corners.in_order()) && !self.corners.is_mirrored() {
             report(
                 "corners",
                 "the four corners are not convex; move them so that top left, top right, bottom right, bottom left form a quadrilateral without crossing sides or dents",
@@ -204,6 +204,13 @@ impl Corners {
             &self.bottom_left,
         ]
         .map(Corner::position)
+    }
+
+    /// Whether the picture is drawn mirrored, for a projector that shines over a mirror or from behind.
+    pub fn is_mirrored(&self) -> bool {
+        let mut corners = self.in_order();
+        corners.reverse();
+        is_convex(corners)
     }
 }
 

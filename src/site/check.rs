@@ -10,7 +10,7 @@ use super::findings::Findings;
 use super::library::Library;
 use super::source::Entry;
 use crate::camera::SourceSpec;
-use crate::config::nearest_name;
+use crate::config::suggestion;
 use crate::control::DocumentName;
 use crate::render::OutputParams;
 use crate::simulation::MAX_AGENTS;
@@ -61,6 +61,7 @@ pub(super) fn check_site(entry: &Entry<SiteFile>, library: &Library, findings: &
     }
     for (i, output) in site.outputs.iter().enumerate() {
         findings.problems_of(entry, &format!("outputs[{i}]"), output.problems());
+        warn_corners(entry, &format!("outputs[{i}].corners"), output, findings);
         let same = |other: &OutputParams| other.monitor == output.monitor;
         if let Some(other) = site.outputs.iter().take(i).position(same)
             && !output.monitor.is_empty()
@@ -74,6 +75,31 @@ pub(super) fn check_site(entry: &Entry<SiteFile>, library: &Library, findings: &
                 ),
             );
         }
+    }
+}
+
+/// Warns of corners that the file does not contain although it contains others, and of a mirrored picture.
+fn warn_corners(
+    entry: &Entry<SiteFile>,
+    path: &str,
+    output: &OutputParams,
+    findings: &mut Findings,
+) {
+    let names = ["top_left", "top_right", "bottom_right", "bottom_left"];
+    let is_written = |name: &&str| entry.spans.is_written(&format!("{path}.{name}"));
+    let (written, absent): (Vec<&str>, Vec<&str>) = names.into_iter().partition(is_written);
+    if !written.is_empty() && !absent.is_empty() {
+        let message = format!(
+            "{} of 4 corners; {} stays in the corner of the projector's picture; list all four",
+            written.len(),
+            absent.join(" and ")
+        );
+        findings.warning(entry, path, message);
+    }
+    if output.corners.is_mirrored() {
+        let message = "the picture is mirrored, as for a projector that shines over a mirror or from behind; if it does not, exchange \
+                       the left and the right corners";
+        findings.warning(entry, path, message.into());
     }
 }
 
@@ -341,10 +367,9 @@ fn names(library: &Library) -> BTreeSet<&str> {
 fn unknown<S: AsRef<str>>(what: &str, name: &str, known: impl Iterator<Item = S>) -> String {
     let known: Vec<S> = known.collect();
     let known: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
-    let suggestion = nearest_name(name, known.iter().copied())
-        .map_or(String::new(), |n| format!("; did you mean \"{n}\"?"));
+    let meant = suggestion(name, known.iter().copied());
     format!(
-        "there is no {what} \"{name}\"; existing: {}{suggestion}",
+        "there is no {what} \"{name}\"; existing: {}{meant}",
         known.join(", ")
     )
 }

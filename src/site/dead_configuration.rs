@@ -10,7 +10,7 @@ use super::findings::Findings;
 use super::library::Library;
 use super::source::Entry;
 use crate::behavior::ActionParams;
-use crate::config::nearest_name;
+use crate::config::suggestion;
 use crate::world::{Condition, Effect};
 
 /// Relations that the program itself uses, for perception, flocking, path costs or drives.
@@ -106,16 +106,15 @@ pub(super) fn warn_dead_species(
         if is_used || (is_known && (acts || species.relations[relation].is_empty())) {
             continue;
         }
-        let suggestion = if is_known {
+        let meant = if is_known {
             String::new()
         } else {
-            nearest_name(&singular(relation), KNOWN_RELATIONS)
-                .map_or(String::new(), |name| format!("; did you mean \"{name}\"?"))
+            suggestion(&singular(relation), KNOWN_RELATIONS)
         };
         findings.warning(
             entry,
             &format!("relations.{relation}"),
-            format!("no action of this species uses the relation \"{relation}\", so it has no effect{suggestion}"),
+            format!("no action of this species uses the relation \"{relation}\", so it has no effect{meant}"),
         );
     }
 }
@@ -230,14 +229,13 @@ fn warn_unused_paths(
     for (name, path) in wanted {
         if !scene.paths.iter().any(|known| known.name == path) {
             let known = scene.paths.iter().map(|path| path.name.as_str());
-            let suggestion = nearest_name(path, known)
-                .map_or(String::new(), |name| format!("; did you mean \"{name}\"?"));
+            let meant = suggestion(path, known);
             findings.warning(
                 entry,
                 &format!("population.{name}"),
                 format!(
                     "an action of this species needs the path \"{path}\", which is not in [[paths]] of this scene, so it is never \
-                     executed{suggestion}"
+                     executed{meant}"
                 ),
             );
         }

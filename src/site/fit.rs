@@ -3,11 +3,14 @@
 //! In: a scene that was designed for one surface. Out: the scene for another surface, and warnings about what does not
 //! fit. Must not: change depths, or the size of the fish.
 
-use glam::Vec2;
+use glam::{Vec2, Vec3};
 
 use super::files::{Fit, SceneFile};
 use crate::geometry::{Surface, SurfaceKind};
 use crate::world::{BarrierShape, Effect, ObstacleParams, Water};
+
+/// Share of the water that obstacles may fill without a warning.
+const FILLED_PERCENT_MAX: u32 = 50;
 
 impl SceneFile {
     /// Returns the scene for a surface.
@@ -72,6 +75,7 @@ impl SceneFile {
                 ));
             }
         }
+        found.extend(filled_warning(&fitted, &water));
         found
     }
 
@@ -100,6 +104,48 @@ impl SceneFile {
             kind.name()
         ))
     }
+}
+
+/// Returns a warning if obstacles fill most of the water that visitors see: the fish are then pushed out of the picture.
+fn filled_warning(scene: &SceneFile, water: &Water) -> Option<(String, String)> {
+    /// Number of samples along each axis.
+    const SAMPLES: u8 = 12;
+    let solids: Vec<_> = (scene.obstacles.iter())
+        .map(ObstacleParams::solid)
+        .collect();
+    let (low_m, high_m) = water.y_range_m(0.0);
+    let mut inside = vec![0_u32; solids.len()];
+    let (mut filled, mut all) = (0_u32, 0_u32);
+    let steps = || (0..SAMPLES).map(|step| (f32::from(step) + 0.5) / f32::from(SAMPLES));
+    for height in steps() {
+        let y = low_m + (high_m - low_m) * height;
+        let half = water.visible_half_m(y);
+        for (x, z) in steps().flat_map(|x| steps().map(move |z| (x, z))) {
+            let at = Vec3::new(half.x * (2.0 * x - 1.0), y, half.y * (2.0 * z - 1.0));
+            let mut is_filled = false;
+            for (solid, inside) in solids.iter().zip(&mut inside) {
+                if solid
+                    .as_ref()
+                    .is_some_and(|solid| solid.signed_distance_m(at) < 0.0)
+                {
+                    *inside += 1;
+                    is_filled = true;
+                }
+            }
+            filled += u32::from(is_filled);
+            all += 1;
+        }
+    }
+    let percent = filled * 100 / all;
+    let largest =
+        (0..inside.len()).max_by_key(|&index| (inside[index], std::cmp::Reverse(index)))?;
+    (percent >= FILLED_PERCENT_MAX).then(|| {
+        let message = format!(
+            "the obstacles fill {percent} % of the water, this one {} %; the fish have no room; make the obstacles smaller",
+            inside[largest] * 100 / all
+        );
+        (format!("obstacles[{largest}]"), message)
+    })
 }
 
 /// Returns a position with its horizontal part multiplied by `ratio`.

@@ -12,7 +12,7 @@ use super::builtin::SPECIES;
 use super::files::{SPECIES_RULES, SpeciesFile};
 use super::source::{Entry, SourceText};
 use crate::config::{
-    self, PathSegment, Problem, TextChange, ValuePath, is_toml, nearest_name, parse_extending,
+    self, PathSegment, Problem, TextChange, ValuePath, is_toml, parse_extending, suggestion,
     top_level_text, whole_table,
 };
 
@@ -83,10 +83,9 @@ impl SpeciesTexts {
             }
             let Some(base) = self.0.get(&next) else {
                 let known: Vec<&str> = self.0.keys().map(String::as_str).collect();
-                let suggestion = nearest_name(&next, known.iter().copied())
-                    .map_or(String::new(), |name| format!("; did you mean \"{name}\"?"));
+                let meant = suggestion(&next, known.iter().copied());
                 return Err(format!(
-                    "there is no species \"{next}\"; existing: {}{suggestion}",
+                    "there is no species \"{next}\"; existing: {}{meant}",
                     known.join(", ")
                 ));
             };

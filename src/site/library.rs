@@ -4,7 +4,8 @@
 //! In: a folder, or none. Out: parsed files by name, with the positions of their values. The library is cheap to copy, so a
 //! change can be tried on a copy. Must not: check the files against each other (`check` does).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::io::ErrorKind::NotFound;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,9 +18,10 @@ use super::builtin;
 use super::files::{SceneFile, SiteFile, SpeciesFile};
 use super::inheritance::SpeciesTexts;
 use super::source::{Entries, Entry, SourceText};
+use crate::calibration::Calibration;
 use crate::config::{self, Problem, Spans, is_blank, schema_of};
 use crate::control::DocumentName;
-use crate::files::{FileKind, document_name_problem, file_kind, is_conflict_copy};
+use crate::files::{FileKind, copied_name, document_name_problem, file_kind, is_conflict_copy};
 
 /// Maximum number of files that are read from one folder. A larger number is probably a mistake.
 const FILES_MAX: usize = 256;
@@ -60,24 +62,45 @@ impl LeftOut {
             warning: Problem::of_file(file, format!("is not read: {reason}")),
         })
     }
+
+    /// Returns the warning about a document that looks like a copy of another one. It is read: its name can be intended.
+    fn copy(folder: &'static str, name: &str, path: &Path, names: &BTreeSet<&str>) -> Option<Self> {
+        let original = copied_name(name).find(|original| names.contains(original))?;
+        let message = format!(
+            "looks like a copy of {original}.toml that a sync program made after a conflict; compare it with the original, then \
+             remove or rename it"
+        );
+        Some(Self {
+            folder,
+            stem: name.to_owned(),
+            warning: Problem::of_file(path.display().to_string(), message),
+        })
+    }
 }
 
 impl Library {
     /// Reads a site file with `scenes/*.toml` and `species/*.toml` beside it, and adds the built-in scenes and species.
     pub(super) fn read(path: Option<&Path>, problems: &mut Vec<Problem>) -> Self {
-        let site = match path.map(config::read_text) {
+        let site = match path {
             None => {
                 let demo = SourceText::built_in(builtin::SITE, "built-in demo.toml".to_owned());
                 parse_document(&demo, problems)
             }
-            Some(Ok(text)) => {
-                let file = path.map_or(String::new(), |p| p.display().to_string());
-                parse_document(&own_text(&text, file, problems), problems)
-            }
-            Some(Err(problem)) => {
-                problems.push(problem);
-                None
-            }
+            Some(path) => match read_site(path) {
+                Ok(text) => {
+                    let file = path.display().to_string();
+                    parse_document(&own_text(&text, file, problems), problems)
+                }
+                // The files beside it are not those of a site.
+                Err((problem, IsSite(false))) => {
+                    problems.push(problem);
+                    return Self::default();
+                }
+                Err((problem, IsSite(true))) => {
+                    problems.push(problem);
+                    None
+                }
+            },
         };
         let (mut scenes, mut species) = (Folder::default(), Folder::default());
         if let Some(path) = path {
@@ -357,6 +380,80 @@ fn read_texts(
     texts
 }
 
+/// Whether a file is that of a site.
+struct IsSite(bool);
+
+/// Reads the text of a site file.
+///
+/// # Errors
+/// The problem of the file. A folder and a file of another kind are no site.
+fn read_site(path: &Path) -> Result<String, (Problem, IsSite)> {
+    let no_site = |message: String| {
+        let problem = Problem::of_file(path.display().to_string(), message);
+        Err((problem, IsSite(false)))
+    };
+    if path.is_dir() {
+        return no_site(match site_files_in(path).as_slice() {
+            [] => "is a folder; name a site file, such as FOLDER/site.toml".to_owned(),
+            found => format!(
+                "is a folder; name the site file in it: {}",
+                found.join(" or ")
+            ),
+        });
+    }
+    let text = config::read_text(path).map_err(|problem| (problem, IsSite(true)))?;
+    let Some(kind) = other_kind(&text) else {
+        return Ok(text);
+    };
+    let above = path
+        .parent()
+        .and_then(Path::parent)
+        .map_or_else(Vec::new, site_files_in);
+    let hint = match above.as_slice() {
+        [] => String::new(),
+        found => format!(" that uses it: {}", found.join(" or ")),
+    };
+    no_site(format!(
+        "is a {kind} file, not a site file; name the site file{hint}"
+    ))
+}
+
+/// Returns the site files in a folder, sorted.
+fn site_files_in(folder: &Path) -> Vec<String> {
+    let folder = match folder.as_os_str().is_empty() {
+        true => Path::new("."),
+        false => folder,
+    };
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let documents = entries.map(|entry| entry.path()).filter(|path| {
+        let kind = path.file_name().map(file_kind);
+        matches!(kind, Some(FileKind::Document(_)))
+            && config::read_text(path).is_ok_and(|text| other_kind(&text).is_none())
+    });
+    let mut found: Vec<String> = documents.map(|path| path.display().to_string()).collect();
+    found.sort();
+    found
+}
+
+/// Returns the kind of document whose keys a text has, if it has more of them than keys of a site.
+fn other_kind(text: &str) -> Option<&'static str> {
+    let table: toml::Table = text.parse().ok()?;
+    let known = |schema: &Value| {
+        let properties = schema.get("properties").and_then(Value::as_object);
+        let is_known = |key: &&String| properties.is_some_and(|keys| keys.contains_key(*key));
+        table.keys().filter(is_known).count()
+    };
+    let kinds = [
+        ("scene", schema_of::<SceneFile>()),
+        ("species", schema_of::<SpeciesFile>()),
+        ("calibration", schema_of::<Calibration>()),
+    ];
+    let (count, kind) = (kinds.into_iter())
+        .map(|(kind, schema)| (known(schema), kind))
+        .max_by_key(|(count, _)| *count)?;
+    (count > known(schema_of::<SiteFile>())).then_some(kind)
+}
+
 /// Returns a text of the user. A text without content is a problem: it is what a power cut or
 /// an interrupted copy leaves of a file, and would silently replace everything by defaults.
 fn own_text(text: &str, file: String, problems: &mut Vec<Problem>) -> SourceText {
@@ -403,8 +500,19 @@ fn conflict_copies_beside(site: &Path) -> Vec<LeftOut> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut found: Vec<LeftOut> = entries
         .filter(|entry| site.file_name() != Some(&entry.file_name()))
-        .filter(|entry| is_conflict_copy(&entry.file_name().to_string_lossy()))
-        .filter_map(|entry| LeftOut::new("", &entry.path()))
+        .filter_map(|entry| {
+            let path = entry.path();
+            let name = path.file_name()?.to_string_lossy();
+            if is_conflict_copy(&name) {
+                return LeftOut::new("", &path);
+            }
+            let names = site
+                .file_stem()
+                .and_then(OsStr::to_str)
+                .into_iter()
+                .collect();
+            LeftOut::copy("", name.strip_suffix(".toml")?, &path, &names)
+        })
         .collect();
     found.sort_by(|a, b| a.warning.file.cmp(&b.warning.file));
     found
@@ -459,6 +567,14 @@ impl Folder {
             }
         }
         found.documents.sort();
+        let names: BTreeSet<&str> = found
+            .documents
+            .iter()
+            .map(|(name, _)| name.as_str())
+            .collect();
+        let copies = (found.documents.iter())
+            .filter_map(|(copy, path)| LeftOut::copy(name, copy, path, &names));
+        found.left_out.extend(copies);
         found
             .left_out
             .sort_by(|a, b| a.warning.file.cmp(&b.warning.file));

@@ -11,6 +11,7 @@ use super::files::{SceneFile, SiteFile, SpeciesFile};
 use super::findings::Findings;
 use super::library::Library;
 use super::models::Models;
+use super::outside::warn_missing;
 use super::source::Entry;
 use crate::calibration::Calibration;
 use crate::config::{self, Problem, Problems};
@@ -187,9 +188,13 @@ pub(super) fn validate(
         }
     }
     findings.add_inherited();
+    let site = assemble(library, models, &mut findings);
+    // A warning can follow from a problem: an obstacle outside of a surface with a wrong size.
+    if !findings.problems.is_empty() {
+        findings.warnings.clear();
+    }
     let left_out = library.left_out.iter().map(|file| file.warning.clone());
     findings.warnings.extend(left_out);
-    let site = assemble(library, models, &mut findings);
     let (mut problems, mut warnings) = (Problems(findings.problems), Problems(findings.warnings));
     problems.sort();
     problems.limit("problems");
@@ -204,6 +209,9 @@ pub(super) fn validate(
 fn assemble(library: &Library, models: &mut Models, findings: &mut Findings) -> Option<Site> {
     let folder = library.folder();
     read_models(library, models, &folder, findings);
+    if let Some(entry) = &library.site {
+        warn_missing(entry, &folder, findings);
+    }
     let calibration =
         (library.site.as_ref()).and_then(|entry| read_calibration(entry, &folder, findings));
     // Only valid numbers are compiled.

@@ -22,6 +22,7 @@ mod language;
 mod library;
 mod load;
 mod models;
+mod outside;
 mod programs;
 mod reasons;
 mod report;

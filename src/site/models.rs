@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::config::nearest_name;
+use crate::config::suggestion;
 use crate::files::read_file;
 use crate::render::{Model, ModelError, SHIPPED_MODELS, shipped_static_models};
 
@@ -112,10 +112,9 @@ fn model_file(name: &str, folder: &Path) -> Result<PathBuf, String> {
         return Ok(folder.join(name));
     }
     let known: Vec<&str> = SHIPPED_MODELS.iter().map(|(n, _)| *n).collect();
-    let suggestion = nearest_name(name, known.iter().copied())
-        .map_or(String::new(), |n| format!("; did you mean \"{n}\"?"));
+    let meant = suggestion(name, known.iter().copied());
     Err(format!(
-        "there is no model \"{name}\"; give a built-in name ({}) or the path of a .glb file{suggestion}",
+        "there is no model \"{name}\"; give a built-in name ({}) or the path of a .glb file{meant}",
         known.join(", ")
     ))
 }

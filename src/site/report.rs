@@ -42,13 +42,13 @@ impl fmt::Display for CheckReport {
             1 => format!("1 {what}"),
             n => format!("{n} {what}s"),
         };
-        write!(
-            f,
-            "{}: {}, {}",
-            visible(&self.site),
-            count(self.problems.len(), "problem"),
-            count(self.warnings.len(), "warning")
-        )
+        // Warnings that follow from a problem are not looked for.
+        let warnings = match (self.is_good(), self.warnings.len()) {
+            (false, 0) => "warnings were not looked for".to_owned(),
+            (_, number) => count(number, "warning"),
+        };
+        let problems = count(self.problems.len(), "problem");
+        write!(f, "{}: {problems}, {warnings}", visible(&self.site))
     }
 }
 

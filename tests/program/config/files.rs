@@ -1,6 +1,8 @@
 //! Tests of the files that a folder contains in reality: what other programs leave beside the documents, empty files, and files
 //! that are not regular. `check` says what is wrong, and never hangs.
 
+use shoal::site::check_report;
+
 use super::{SiteFolder, shipped};
 
 const DEFAULTS: (&str, &str) = ("site.toml", "# defaults");
@@ -164,4 +166,36 @@ fn a_folder_that_cannot_be_listed_is_an_error() {
     assert!(text.contains("error: scenes: cannot be read: "), "{text}");
     let folder = SiteFolder::new(&[DEFAULTS]);
     assert_eq!(folder.report().problems, [], "no folder is no problem");
+}
+
+/// A fixed bug: a folder was "a folder, not a file", and a scene had nine unknown keys.
+#[test]
+fn a_folder_or_a_file_of_another_kind_names_the_site_file() {
+    let folder = SiteFolder::new(&[
+        DEFAULTS,
+        ("scenes/pond.toml", &shipped("scenes/pool.toml")),
+        ("species/eel.toml", &shipped("species/trout.toml")),
+    ]);
+    let site = folder.site().display().to_string();
+    for (path, expected) in [
+        ("", format!("is a folder; name the site file in it: {site}")),
+        ("species", "is a folder; name a site file".to_owned()),
+        (
+            "scenes/pond.toml",
+            format!("is a scene file, not a site file; name the site file that uses it: {site}"),
+        ),
+        (
+            "species/eel.toml",
+            format!("is a species file, not a site file; name the site file that uses it: {site}"),
+        ),
+    ] {
+        let report = check_report(Some(&folder.0.path().join(path)));
+        let messages: Vec<&str> = (report.problems.iter())
+            .map(|problem| problem.message.as_str())
+            .collect();
+        assert!(
+            messages.len() == 1 && messages[0].starts_with(&expected),
+            "{path}: {messages:?}"
+        );
+    }
 }
