@@ -596,6 +596,7 @@ export default {
   "hours.month": "{label}: Monat",
   "hours.all_day": "Keine Zeiten: ganztägig {state}.",
   "hours.from": "Von",
+  "hours.end": "Bis",
   "hours.state": "Zustand",
   "hours.scene": "Szene",
   "hours.same_scene": "gleiche Szene",

@@ -596,6 +596,7 @@ export default {
   "hours.month": "{label}: month",
   "hours.all_day": "No hours: {state} all day.",
   "hours.from": "From",
+  "hours.end": "To",
   "hours.state": "State",
   "hours.scene": "Scene",
   "hours.same_scene": "same scene",

@@ -276,7 +276,7 @@ class Hours extends View {
   #hour(ctx, index, hour) {
     const change = (/** @type {string} */ key, /** @type {string} */ text) => this.#change((value) => { value.hours[index][key] = text; });
     const time = (/** @type {"from" | "to"} */ key) => h("input", {
-      type: "text", inputmode: "numeric", class: "time", value: hour[key] ?? "", maxlength: 5, placeholder: "00:00", disabled: ctx.isReadOnly, "aria-label": t(`hours.${key}`),
+      type: "text", inputmode: "numeric", class: "time", value: hour[key] ?? "", maxlength: 5, placeholder: "00:00", disabled: ctx.isReadOnly, "aria-label": t(key === "from" ? "hours.from" : "hours.end"),
       onchange: (/** @type {any} */ e) => change(key, tidyTime(e.target.value)),
     });
     const scenes = documentsOf("scene").map((doc) => doc.document.name ?? "").sort();

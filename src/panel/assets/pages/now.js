@@ -137,14 +137,16 @@ class Now extends View {
   /** Sets a state for a time that is asked for. @param {"open" | "dark" | "closed"} state @param {import("../parts/until.js").Choice[]} choices */
   async #setState(state, choices) {
     const until = await askedUntil({ title: t(`now.${state}_title`), text: t(`now.${state}_text`), choices });
-    if (until) send({ command: "schedule", step: { do: "by_hand", state, until } }, t(`now.done.${state}`));
+    if (until === "plan") this.#resume();
+    else if (until) send({ command: "schedule", step: { do: "by_hand", state, until } }, t(`now.done.${state}`));
   }
 
   /** Opens a closed pool: the plan again if nothing is planned, otherwise for some time. */
   #open() {
     const { by_hand, is_planned } = status.schedule;
     if (by_hand && !is_planned) return this.#resume();
-    return this.#setState("open", [minutes(60), minutes(180), ...nextChange(), tomorrow(), never()]);
+    const asPlanned = by_hand ? [{ until: /** @type {const} */ ("plan"), label: t("now.resume") }] : [];
+    return this.#setState("open", [...asPlanned, minutes(60), minutes(180), ...nextChange(), tomorrow(), never()]);
   }
 
   #buttons() {

@@ -6,7 +6,7 @@ import { status } from "../core/store.js";
 import { openDialog } from "./dialog.js";
 import { icon } from "./icons.js";
 
-/** When something ends, as in a command. @typedef {"next_change" | "tomorrow" | "never" | { secs: number }} Until */
+/** When something ends, as in a command; `plan`: it does not begin. @typedef {"plan" | "next_change" | "tomorrow" | "never" | { secs: number }} Until */
 /** @typedef {{ until: Until, label: string }} Choice */
 
 /** Ends after some minutes. @param {number} n @returns {Choice} */
