@@ -35,7 +35,7 @@ const PAGES = [
   { name: "scenes", role: "admin", onPhone: false, isEditor: true },
   { name: "hours", role: "operate", onPhone: true, isEditor: true },
   { name: "setup", role: "admin", onPhone: false, isEditor: true },
-  { name: "system", role: "admin", onPhone: false },
+  { name: "system", role: "admin", onPhone: false, isEditor: true },
 ];
 
 /** Returns the page that the address names. */
