@@ -120,7 +120,7 @@ class Hours extends View {
   #hand(plan) {
     const resume = () => send({ command: "schedule", step: { do: "resume" } }, t("now.done.resume"));
     const attract = async () => {
-      const until = await askedUntil({ title: t("hours.attract"), text: t("hours.attract_what"), choices: [minutes(10), minutes(60), ...nextChange(), tomorrow(), never()] });
+      const until = await askedUntil({ title: t("hours.attract"), text: t("hours.attract_what"), choices: [minutes(10), minutes(60), ...nextChange(), ...tomorrow(), never()] });
       if (until) send({ command: "schedule", step: { do: "by_hand", state: "attract", until } }, t("hours.done.attract"));
     };
     return plan.by_hand

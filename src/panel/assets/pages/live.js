@@ -93,7 +93,7 @@ class Live extends View {
         h("dl", { class: "facts" },
           h("dt", null, t("live.need")), h("dd", null, agent.need || t("live.standard")),
           h("dt", null, t("live.actions")), h("dd", null, agent.actions.join(", ") || "–"),
-          h("dt", null, t("live.speed")), h("dd", null, `${number(Math.hypot(...agent.velocity_mps), 2)} m/s`, agent.boost > 0 && ` · ${t("live.boost")}`),
+          h("dt", null, t("live.speed")), h("dd", null, `${number(Math.hypot(...agent.velocity_mps), 2)} m/s`, Boolean(agent.boost) && ` · ${t("live.boost")}`),
           h("dt", null, t("live.place")), h("dd", null, agent.position_m.map((value) => number(value, 2)).join(" · "), " m")),
         this.#forces(agent.forces ?? {}),
         may("admin") && h("div", { class: "row top" },

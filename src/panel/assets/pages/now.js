@@ -109,7 +109,7 @@ class Now extends View {
   }
 
   async #pause() {
-    const until = await askedUntil({ title: t("now.pause_title"), text: t("now.pause_text"), choices: [minutes(10), minutes(60), tomorrow(), never()] });
+    const until = await askedUntil({ title: t("now.pause_title"), text: t("now.pause_text"), choices: [minutes(10), minutes(60), ...tomorrow(), never()] });
     if (until) send({ command: "pause", on: true, until }, t("now.done.pause"));
   }
 
@@ -146,7 +146,7 @@ class Now extends View {
     const { by_hand, is_planned } = status.schedule;
     if (by_hand && !is_planned) return this.#resume();
     const asPlanned = by_hand ? [{ until: /** @type {const} */ ("plan"), label: t("now.resume") }] : [];
-    return this.#setState("open", [...asPlanned, minutes(60), minutes(180), ...nextChange(), tomorrow(), never()]);
+    return this.#setState("open", [...asPlanned, minutes(60), minutes(180), ...nextChange(), ...tomorrow(), never()]);
   }
 
   #buttons() {
@@ -155,7 +155,7 @@ class Now extends View {
     const isPaused = typeof status.paused_secs === "number";
     const isLit = !["dark", "closed"].includes(plan.state);
     const isClosed = plan.state === "closed";
-    const ends = [minutes(10), minutes(60), ...nextChange(), tomorrow(), never()];
+    const ends = [minutes(10), minutes(60), ...nextChange(), ...tomorrow(), never()];
     /** @type {[string, string, () => void, boolean, boolean][]} */
     const list = [
       ["scene", "scenes", () => this.#chooseScene(), true, false],
@@ -165,7 +165,7 @@ class Now extends View {
       ["pause", isPaused ? "play" : "pause", () => (isPaused ? this.#goOn() : this.#pause()), isPaused || isLit, isPaused],
       isClosed
         ? ["open", "power", () => this.#open(), true, false]
-        : ["end", "power", () => this.#setState("closed", [tomorrow(), never()]), true, false],
+        : ["end", "power", () => this.#setState("closed", [...tomorrow(), never()]), true, false],
     ];
     return h("section", { class: "big-buttons", "aria-label": t("now.buttons"), key: "buttons" }, list.map(([name, drawing, action, isOn, isPressed]) =>
       h("button", { key: name, type: "button", disabled: !isOn, "aria-pressed": ["dark", "pause"].includes(name) ? String(isPressed) : null, onclick: action },

@@ -91,7 +91,7 @@ class Recordings extends View {
 
   /** @param {Recording} file */
   async #replay(file) {
-    const until = await askedUntil({ title: t("recordings.replay_title"), text: t("recordings.replay_text"), choices: [minutes(10), minutes(60), ...nextChange(), tomorrow(), never()] });
+    const until = await askedUntil({ title: t("recordings.replay_title"), text: t("recordings.replay_text"), choices: [minutes(10), minutes(60), ...nextChange(), ...tomorrow(), never()] });
     if (until) await this.#step({ do: "replay", name: file.name, until }, "replay");
   }
 

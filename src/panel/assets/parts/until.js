@@ -18,13 +18,14 @@ export function minutes(n) {
 /** Ends with the next planned change; none if nothing is planned. @returns {Choice[]} */
 export function nextChange() {
   const plan = status.schedule;
-  return plan.until ? [{ until: "next_change", label: t("until.change", { time: when(plan.until) }) }] : [];
+  return plan.until && plan.is_clock_trusted ? [{ until: "next_change", label: t("until.change", { time: when(plan.until) }) }] : [];
 }
 
-/** Ends with the first opening after midnight. @returns {Choice} */
+/** Ends with the first opening after midnight. None while the clock is not set: nobody could say when that is. @returns {Choice[]} */
 export function tomorrow() {
   const plan = status.schedule;
-  return { until: "tomorrow", label: t(plan.is_planned ? "until.opening" : "until.tomorrow", { time: when(plan.tomorrow) }) };
+  if (!plan.is_clock_trusted) return [];
+  return [{ until: "tomorrow", label: t(plan.is_planned ? "until.opening" : "until.tomorrow", { time: when(plan.tomorrow) }) }];
 }
 
 /** Somebody has to end it. @returns {Choice} */
