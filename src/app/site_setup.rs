@@ -7,7 +7,7 @@ use anyhow::anyhow;
 
 use super::frame_tracker::TrackerConfig;
 use super::live::LiveConfig;
-use crate::camera::{AtEnd, SourceSpec};
+use crate::camera::{AtEnd, SourceSpec, hide_passwords};
 use crate::config::Problems;
 use crate::records::{LastValidSite, RecordConfig};
 use crate::render::{OutputParams, OverlayOptions, RenderSetup, StaticShape};
@@ -139,7 +139,7 @@ pub(super) fn live_config(
         .map(|species| format!("{} {}", species.count, species.name))
         .collect();
     print_message(&format!("scene: {} ({})", site.scene_name, fish.join(", ")));
-    print_message(&format!("camera: {source}"));
+    print_message(&format!("camera: {}", hide_passwords(&source)));
     if let Some(calibration) = &site.calibration {
         print_message(&format!("calibration: made at {}", calibration.date));
     }

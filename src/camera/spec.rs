@@ -65,7 +65,9 @@ impl std::fmt::Display for SourceSpec {
         match &self.kind {
             SourceKind::File(path) => write!(f, "file:{}", path.display()),
             SourceKind::StandardInput => f.write_str("-"),
-            SourceKind::Command(words) => write!(f, "command:{}", shell_words::join(words)),
+            SourceKind::Command(words) => {
+                write!(f, "command:{}", hide_passwords(&shell_words::join(words)))
+            }
             SourceKind::Synthetic { seed } => write!(f, "synthetic:{seed}"),
             SourceKind::Live { backend, device } => match backend {
                 Backend::V4l2 => write!(f, "v4l2:{device}"),
@@ -73,6 +75,28 @@ impl std::fmt::Display for SourceSpec {
             },
         }
     }
+}
+
+/// Replaces the password of every address `scheme://name:password@host` in a text.
+pub fn hide_passwords(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("://") {
+        let (before, after) = rest.split_at(at + 3);
+        shown.push_str(before);
+        let host = after.find(|c: char| c == '/' || c.is_whitespace());
+        let authority = &after[..host.unwrap_or(after.len())];
+        rest = after;
+        if let Some((login, _)) = authority.rsplit_once('@')
+            && let Some((name, _)) = login.split_once(':')
+        {
+            shown.push_str(name);
+            shown.push_str(":•••");
+            rest = &after[login.len()..];
+        }
+    }
+    shown.push_str(rest);
+    shown
 }
 
 /// Keys of the options after the `?` of a source text.
@@ -246,6 +270,21 @@ fn command_words(text: &str) -> Result<Vec<String>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_name_of_a_source_has_no_password() {
+        let name = |source: &str| SourceSpec::parse(source).unwrap().to_string();
+        let source = "command:ffmpeg -i 'rtsp://ada:s3cret%40@10.0.0.7:554/a' -f yuv4mpegpipe -";
+        let shown = name(source);
+        assert!(!shown.contains("s3cret"), "{shown}");
+        assert!(shown.contains("rtsp://ada:•••@10.0.0.7:554/a"), "{shown}");
+        for plain in [
+            "command:ffmpeg -i rtsp://10.0.0.7/a -f yuv4mpegpipe -",
+            "command:ffmpeg -i rtsp://ada@10.0.0.7/a@b -",
+        ] {
+            assert_eq!(name(plain), plain);
+        }
+    }
 
     fn kind(text: &str) -> SourceKind {
         SourceSpec::parse(text).unwrap().kind

@@ -9,13 +9,31 @@ use super::files::SiteFile;
 
 /// Beginning of a camera source that is a program.
 const CAMERA_PROGRAM: &str = "command:";
+/// What precedes and follows the address in the source of a camera in the network, as the panel builds it.
+const NETWORK_CAMERA: [&str; 2] = [
+    "command:ffmpeg -nostdin -loglevel error -rtsp_transport tcp -i '",
+    "' -an -vf scale=640:-2,format=gray -strict -1 -f yuv4mpegpipe -",
+];
 /// What others see instead of a value.
 const HIDDEN: &str = "***";
+
+/// Whether a source only reads the stream of a camera in the network. Its program is always the same, so an address names no program.
+fn is_network_camera(source: &str) -> bool {
+    let [before, after] = NETWORK_CAMERA;
+    let inside = source.strip_prefix(before);
+    inside
+        .and_then(|rest| rest.strip_suffix(after))
+        .is_some_and(|address| {
+            let is_plain = |c: char| c.is_ascii_graphic() && !matches!(c, '\'' | '"' | '\\');
+            let is_stream = address.starts_with("rtsp://") || address.starts_with("rtsps://");
+            is_stream && address.chars().all(is_plain)
+        })
+}
 
 /// Returns the values that name a program or decide who may change one, each with its path.
 pub fn programs(site: &SiteFile) -> [(&'static str, String); 4] {
     let source = site.camera.source.trim_start();
-    let camera = if source.starts_with(CAMERA_PROGRAM) {
+    let camera = if source.starts_with(CAMERA_PROGRAM) && !is_network_camera(source) {
         source
     } else {
         ""
@@ -67,4 +85,35 @@ fn is_secret(path: &str, text: &str) -> bool {
     path != "/camera/source"
         || text.trim_start().starts_with(CAMERA_PROGRAM)
         || text.contains("://")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_of_a_network_camera_names_no_program() {
+        let of = |source: &str| {
+            let mut site = SiteFile::default();
+            site.camera.source = source.to_owned();
+            programs(&site)[0].1.clone()
+        };
+        let [before, after] = NETWORK_CAMERA;
+        let camera = |address: &str| format!("{before}{address}{after}");
+        assert_eq!(
+            of(&camera("rtsp://ada:p%40ss@192.168.1.64:554/stream1")),
+            ""
+        );
+        assert_eq!(of("v4l2:0"), "");
+        for other in [
+            camera("rtsp://host/' -f null /etc/passwd '"),
+            camera("rtsp://host/\" "),
+            camera("file:///etc/passwd"),
+            camera("concat:a|b"),
+            format!("{} ; rm x", camera("rtsp://host/a")),
+            "command:sh -c true".to_owned(),
+        ] {
+            assert_eq!(of(&other), other.trim());
+        }
+    }
 }

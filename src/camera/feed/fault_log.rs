@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use super::health::{ActiveFault, CameraHealth};
-use crate::camera::FaultKind;
+use crate::camera::{FaultKind, hide_passwords};
 use crate::runtime::{FailureLimit, Fault, FaultLedger};
 
 /// Longest description of a fault, in characters. Limits text from drivers and workers, which is not trusted.
@@ -59,7 +59,11 @@ impl FaultLog {
 
     /// Records an occurrence of a fault. Unusable frames become a fault when there are many, see [`MIN_UNUSABLE_FRAMES`].
     pub(super) fn raise(&mut self, kind: FaultKind, detail: &str, now: Instant) {
-        let detail: String = detail.chars().take(MAX_DETAIL_CHARS).collect();
+        // A program that reads a camera in the network says the address that it could not open, with the password.
+        let detail: String = hide_passwords(detail)
+            .chars()
+            .take(MAX_DETAIL_CHARS)
+            .collect();
         let record = &mut self.records[kind as usize];
         record.total += 1;
         record.last = Some(now);
