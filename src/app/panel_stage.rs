@@ -59,8 +59,8 @@ pub(super) fn start_panel(
 ) -> anyhow::Result<()> {
     let notices = live.notices.clone();
     let is_remote = Listen::parse(&options.params.listen).is_ok_and(Listen::is_remote);
-    // A trial of the built-in site on a desk is not disturbed by a text in the picture.
-    let floor = (is_remote || options.state_folder.is_some()).then(|| live.notices.clone());
+    // An address that only this computer can open says nothing to visitors, and a phone cannot open it.
+    let floor = is_remote.then(|| live.notices.clone());
     let links = PanelLinks {
         client: live.client.clone(),
         journal: live.journal.clone(),
@@ -81,7 +81,7 @@ pub(super) fn start_panel(
             }
             if let Some(floor) = &floor {
                 let language = floor.language();
-                floor.show_setup(notice.map(|notice| floor_notice(notice, is_remote, language)));
+                floor.show_setup(notice.map(|notice| floor_notice(notice, language)));
             }
         }),
         log: &LOG,
@@ -124,8 +124,8 @@ fn devices() -> Devices {
     }
 }
 
-/// Returns what the floor shows until a password is set. Only a panel that a phone can reach has a QR code.
-fn floor_notice(notice: &SetupNotice, is_remote: bool, language: Language) -> FloorNotice {
+/// Returns what the floor shows until a password is set.
+fn floor_notice(notice: &SetupNotice, language: Language) -> FloorNotice {
     let open = language.choose("Set up Shoal:", "Shoal einrichten:");
     FloorNotice {
         text: match notice.fingerprint.as_str() {
@@ -138,7 +138,7 @@ fn floor_notice(notice: &SetupNotice, is_remote: bool, language: Language) -> Fl
                 shortened(full)
             ),
         },
-        code: is_remote.then(|| qr_modules(&notice.link())).flatten(),
+        code: qr_modules(&notice.link()),
         ..FloorNotice::default()
     }
 }
@@ -175,13 +175,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_panel_that_a_phone_can_reach_has_a_qr_code() {
+    fn the_floor_shows_address_code_and_qr_code() {
         let notice = SetupNotice {
             url: "https://192.168.1.20:8017".to_owned(),
             code: "K7QM-2XHB".to_owned(),
             fingerprint: ["AB"; 32].join(":"),
         };
-        let shown = floor_notice(&notice, true, Language::De);
+        let shown = floor_notice(&notice, Language::De);
         assert!(shown.text.contains(&notice.url) && shown.text.contains(&notice.code));
         assert!(
             shown.text.contains("SHA-256: AB:AB") && shown.text.len() < 150,
@@ -193,6 +193,5 @@ mod tests {
         // The corner of a finder pattern: a dark ring, a bright one, a dark square.
         let row: Vec<bool> = code.dark[3 * code.width..3 * code.width + 8].to_vec();
         assert_eq!(row, [true, false, true, true, true, false, true, false]);
-        assert_eq!(floor_notice(&notice, false, Language::En).code, None);
     }
 }

@@ -15,7 +15,7 @@ use super::ctl::{CtlServer, new_socket_path};
 use super::disk_watch::watch_files;
 use super::live::{LiveConfig, LivePool, Meters, SetupBuilder};
 use super::panel_stage::{start_panel, visitor_counts};
-use crate::control::{Command, PictureStatus, Source, SourceKind, VisionCommand};
+use crate::control::{Command, PictureStatus, Source, SourceKind, TestPicture, VisionCommand};
 use crate::panel::PanelOptions;
 use crate::records::{SessionConfig, SessionStart, StateLock};
 use crate::render::RenderSetup;
@@ -94,6 +94,8 @@ pub(super) struct DisplayOptions {
     pub(super) setup: RenderSetup,
     /// Settings of the windows, in the order of the outputs.
     pub(super) windows: Vec<WindowSettings>,
+    /// Picture for adjusting the projectors that is shown from the start.
+    pub(super) test_picture: Option<TestPicture>,
     /// Number of pictures after which the graphics device is lost once, for tests; `None`: it is not lost.
     pub(super) lose_device_after: Option<u64>,
 }
@@ -163,10 +165,12 @@ pub(super) fn run_pool(options: RunOptions, stop: StopFlag) -> anyhow::Result<Ru
                 Ok(())
             })?;
     }
+    let mut test_picture = None;
     let (handoff, windows, lose_device_after) = match options.display {
         Some(display) => {
             let handoff = SetupHandoff::new(display.setup);
             let handoff = Arc::new(handoff);
+            test_picture = display.test_picture;
             (Some(handoff), display.windows, display.lose_device_after)
         }
         None => (None, Vec::new(), None),
@@ -175,6 +179,7 @@ pub(super) fn run_pool(options: RunOptions, stop: StopFlag) -> anyhow::Result<Ru
     let counts = visitor_counts(options.documents.editor.site());
     let panel = options.panel.filter(|_| !is_second);
     start_editing(&mut live, options.documents, handoff.clone(), &shared)?;
+    live.start_with_test_picture(test_picture);
     #[cfg(unix)]
     start_control_socket(&mut live, options.control_socket)?;
     if let Some(panel) = panel {

@@ -15,7 +15,7 @@ use super::fit::{Fit, PointPair};
 use super::mirror::{MirrorCause, is_mirrored, mirror_cause};
 use super::params::CalibrationParams;
 use super::points::{MeasuredPoint, PointOrigin};
-use super::position::position_problem;
+use super::position::lamp_problem;
 use super::quality::{SelectedFit, outliers, predicted_error, rms};
 use super::rejection::{
     Rejection, RejectionCause, impossible_points, mirror_note, misplaced, no_fit, quarter_note,
@@ -88,7 +88,11 @@ pub fn calibrate(
         cause.get_or_insert(RejectionCause::Inaccurate);
     }
     reasons.extend(shortcomings);
-    reasons.extend(setup.lamp_m.and_then(|at| position_problem("lamp", at)));
+    reasons.extend(
+        setup
+            .lamp_m
+            .and_then(|at| lamp_problem(at, setup.surface_m)),
+    );
     let scatter_m = assumed_scatter(&selected.fit, limits);
     let camera = camera_position(&selected.fit, setup.camera_m, scatter_m);
     if reasons.is_empty() {
@@ -206,7 +210,7 @@ fn report(
         let (x, z) = (p.floor_m.x, p.floor_m.y);
         match p.origin {
             PointOrigin::Line(line) => format!("the point at {x:.2}, {z:.2} m (line {line})"),
-            PointOrigin::Target(number) => format!("target {number}"),
+            PointOrigin::Target(number) => format!("cross {number}"),
             PointOrigin::Marker(number) => format!("marker {number}"),
             PointOrigin::Cell(number) => format!("cell {number}"),
         }

@@ -40,7 +40,7 @@ pub use gray::{GrayAxis, GrayPattern, GrayScan, NotVisible};
 pub use lamp::{LampFit, POLES_MIN, PoleMeasurement, lamp_from_poles};
 pub use params::CalibrationParams;
 pub use points::{MeasuredPoint, POINTS_MAX, PointOrigin, PointsError, read_points};
-pub use position::position_problem;
+pub use position::lamp_problem;
 pub use quality::SelectedFit;
 pub use rejection::{Rejection, RejectionCause};
 pub use report::{CalibrationReport, CalibrationSetup};

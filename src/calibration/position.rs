@@ -9,6 +9,11 @@ const HEIGHT_MIN_M: f64 = 0.1;
 /// Largest distance of a lamp or camera from the center of the surface, in meters. Larger distances are treated as typing
 /// errors: the largest surface is 100 m wide, and an infrared lamp does not light a floor from farther away.
 const DISTANCE_MAX_M: f64 = 100.0;
+/// Largest distance of a lamp from the center of the surface, in diagonals of the surface: from farther away, an infrared lamp
+/// does not light it evenly and strongly enough.
+const LAMP_DIAGONALS_MAX: f64 = 3.0;
+/// Distance of a lamp that is always allowed, in meters, for a small surface under a high ceiling.
+const LAMP_DISTANCE_MIN_M: f64 = 15.0;
 /// Difference between the given camera position and the position of the fit that is always allowed, as a share of the camera's
 /// distance. A lens whose center is not in the middle of the frame causes such differences.
 const CAMERA_SHARE_MAX: f64 = 0.3;
@@ -16,7 +21,7 @@ const CAMERA_SHARE_MAX: f64 = 0.3;
 const CAMERA_DEVIATIONS_MAX: f64 = 6.0;
 
 /// Returns why a lamp or camera cannot be at a position; `None` if it can. `what` is its name in the message.
-pub fn position_problem(what: &str, position_m: DVec3) -> Option<String> {
+pub(super) fn position_problem(what: &str, position_m: DVec3) -> Option<String> {
     let DVec3 { x, y, z } = position_m;
     // A comparison with NaN is false, so NaN is a problem too.
     let is_high = y > HEIGHT_MIN_M;
@@ -34,6 +39,21 @@ pub fn position_problem(what: &str, position_m: DVec3) -> Option<String> {
     Some(format!(
         "the {what} cannot be at {x}, {y}, {z}: {why}; measure again, and give three numbers in meters as x,y,z"
     ))
+}
+
+/// Returns why a lamp cannot be at a position above a surface of this size; `None` if it can.
+pub fn lamp_problem(position_m: DVec3, surface_m: (f64, f64)) -> Option<String> {
+    let most_m = (LAMP_DIAGONALS_MAX * surface_m.0.hypot(surface_m.1)).max(LAMP_DISTANCE_MIN_M);
+    position_problem("lamp", position_m).or_else(|| {
+        (position_m.length() > most_m).then(|| {
+            let DVec3 { x, y, z } = position_m;
+            format!(
+                "the lamp cannot be at {x}, {y}, {z}: this is {:.0} m from the center of the surface, and at most {most_m:.0} m are \
+                 plausible for its size; measure again, and check the decimal point",
+                position_m.length()
+            )
+        })
+    })
 }
 
 /// Returns why a given camera position contradicts the fitted one; `None` if it does not. `deviation_m` is the standard
@@ -82,6 +102,19 @@ mod tests {
             };
             assert!(is_wanted, "{position:?}: {message:?}");
         }
+    }
+
+    #[test]
+    fn a_lamp_at_42_meters_above_a_small_pool_is_a_typing_error() {
+        let pool = (4.0, 3.0);
+        assert_eq!(lamp_problem(DVec3::new(0.2, 4.2, -0.3), pool), None);
+        assert_eq!(lamp_problem(DVec3::new(0.0, 12.0, 0.0), pool), None);
+        let message = lamp_problem(DVec3::new(2.0, 42.0, -3.0), pool).unwrap();
+        assert_message(
+            &message,
+            &["2, 42, -3", "42 m from the center", "at most 15 m"],
+        );
+        assert_eq!(lamp_problem(DVec3::new(2.0, 30.0, 9.0), (20.0, 8.0)), None);
     }
 
     #[test]

@@ -97,7 +97,7 @@ impl Rejection {
 fn name(points: &[MeasuredPoint], i: usize) -> String {
     match points.get(i).map(|p| p.origin) {
         Some(PointOrigin::Line(line)) => format!("point {} (line {line})", i + 1),
-        Some(PointOrigin::Target(number)) => format!("target {number}"),
+        Some(PointOrigin::Target(number)) => format!("cross {number}"),
         Some(PointOrigin::Marker(number)) => format!("marker {number}"),
         Some(PointOrigin::Cell(number)) => format!("cell {number}"),
         None => format!("point {}", i + 1),

@@ -37,6 +37,11 @@ const STILL_SHARE: f64 = 0.0016;
 const STILL_MIN_PX: f64 = 0.75;
 /// Two spots closer than this, as a share of the frame width, count as spots at the same position.
 const NEAR_SHARE: f64 = 0.02;
+/// Time without any dark spot at a shown cross, in seconds, after which the object counts as not visible. The technician, who is a
+/// dark spot too, has left by then.
+const UNSEEN_SECS: f64 = 10.0;
+/// Number of times that a rejected target is asked for again. If it still does not fit, other targets are wrong.
+const REPEATS_MAX: u8 = 2;
 /// Largest relative change of the area of a spot that counts as still.
 const AREA_CHANGE: f64 = 0.2;
 
@@ -90,6 +95,8 @@ pub enum TouchEvent {
 struct Target {
     floor_m: DVec2,
     state: TargetState,
+    /// Number of times that a rejection has asked for it again.
+    repeats: u8,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -133,6 +140,8 @@ pub enum WaitReason {
     Light,
     /// The object is not on the target yet.
     Object,
+    /// No dark spot has been visible for a while, so the object is probably not dark for the camera.
+    Unseen,
     /// All spots were already visible before the cross appeared. The object must be lifted first.
     Removal,
     /// The object must stay still for this time, in seconds.
@@ -172,6 +181,8 @@ pub struct TouchProcedure {
     /// Whether it is not known yet which spots were visible before the cross appeared. All spots of the next steady frame then
     /// count as earlier spots.
     is_new_target: bool,
+    /// Time of the last frame with a dark spot, or of the first frame of the shown target.
+    last_spot_secs: f64,
     waiting: WaitReason,
     outcome: Option<Outcome>,
 }
@@ -199,6 +210,7 @@ impl TouchProcedure {
             earlier: Vec::new(),
             has_spots: false,
             is_new_target: true,
+            last_spot_secs: f64::NEG_INFINITY,
             waiting: WaitReason::Floor,
             outcome: None,
         })
@@ -229,6 +241,10 @@ impl TouchProcedure {
         };
         if std::mem::take(&mut self.is_new_target) {
             self.remember_earlier_spots();
+            self.last_spot_secs = now;
+        }
+        if !self.tracks.is_empty() {
+            self.last_spot_secs = now;
         }
         self.earlier.retain_mut(|spot| {
             if frame.mask.is_dark(spot.at_px) {
@@ -268,13 +284,29 @@ impl TouchProcedure {
             Some(number) if (1..=last).contains(&number) => number - 1,
             Some(number) => {
                 return Err(format!(
-                    "there is no target {number}; give a number from 1 to {last}"
+                    "there is no cross {number}; give a number from 1 to {last}"
                 ));
             }
             None => self.shown.unwrap_or(last - 1),
         };
         self.show(index);
         Ok(())
+    }
+
+    /// Measures all targets again, from the first one.
+    pub fn start_again(&mut self) {
+        for target in &mut self.targets {
+            (target.state, target.repeats) = (TargetState::Open, 0);
+        }
+        self.outcome = None;
+        self.show(0);
+    }
+
+    /// Whether targets were measured again in vain, so that others must be wrong.
+    pub fn is_stuck(&self) -> bool {
+        self.rejection().is_some()
+            && self.shown.is_none()
+            && self.targets.iter().any(|target| target.repeats > 0)
     }
 
     /// Returns the target to show, or `None` if all targets are done.
@@ -420,6 +452,7 @@ impl TouchProcedure {
             }
             None => match faulty {
                 Some(fault) => (WaitReason::Faulty(fault), None),
+                None if now - self.last_spot_secs > UNSEEN_SECS => (WaitReason::Unseen, None),
                 None if self.tracks.is_empty() => (WaitReason::Object, None),
                 None if new.is_empty() => (WaitReason::Removal, None),
                 None => (WaitReason::Object, None),
@@ -449,6 +482,7 @@ impl TouchProcedure {
         if let Some(target) = self.targets.get_mut(index) {
             target.state = TargetState::Open;
             self.shown = Some(index);
+            self.last_spot_secs = self.last_secs;
             // The spots of the last frame, not those of the next one: if the camera stalls, the object can already be on the
             // new cross in the next frame.
             if self.has_spots && !self.is_new_target {
@@ -510,7 +544,10 @@ impl TouchProcedure {
         let needs_skipped = points.len() < POINTS_MIN || rejection.repeat.is_empty();
         self.outcome = Some(Outcome::Rejected(rejection));
         for (i, target) in self.targets.iter_mut().enumerate() {
-            if wrong.contains(&i) || needs_skipped && target.state == TargetState::Skipped {
+            if wrong.contains(&i) && target.repeats < REPEATS_MAX {
+                target.repeats += 1;
+                target.state = TargetState::Open;
+            } else if needs_skipped && target.state == TargetState::Skipped {
                 target.state = TargetState::Open;
             }
         }
@@ -537,6 +574,7 @@ fn targets((columns, rows): (u8, u8), (width_m, height_m): (f64, f64)) -> Vec<Ta
                     share(row, rows) * height_m,
                 ),
                 state: TargetState::Open,
+                repeats: 0,
             }
         })
         .collect()

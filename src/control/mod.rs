@@ -13,6 +13,7 @@ mod request;
 mod schedule;
 mod stage;
 mod status;
+mod test_picture;
 
 pub use client::{
     Board, CommandSender, DeskClient, DeskEvent, DocumentsPage, DocumentsReader, Incoming,
@@ -41,3 +42,4 @@ pub use status::{
     PictureStatus, Rejection, RuleStatus, SpeciesStatus, Status, TargetResult, TimingStatus,
     TrackStatus, VersionStatus, VisitorStatus,
 };
+pub use test_picture::{CornerName, MarkedCorner, TestPattern, TestPicture};

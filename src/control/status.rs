@@ -6,11 +6,12 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::command::DocumentName;
+use super::command::{DocumentName, TouchMark};
 use super::health::HealthStatus;
 use super::recording::RecordingStatus;
 use super::request::Reason;
 use super::schedule::ScheduleStatus;
+use super::test_picture::TestPicture;
 use crate::geometry::Visitor;
 use crate::runtime::{DurationStatus, FaultStatus, MachineStatus, StageStatus};
 
@@ -60,6 +61,8 @@ pub struct Status {
     pub schedule: ScheduleStatus,
     /// Time for which an operator has let the pool stand still; `None` if it moves.
     pub paused_secs: Option<f64>,
+    /// The picture for adjusting the projectors that is shown instead of the pool; `None` if the pool is shown.
+    pub test_picture: Option<TestPicture>,
     /// The recording that is being made; `None` if there is none.
     pub recording: Option<RecordingStatus>,
     /// Name of the recording that is replayed instead of the camera; `None` if the camera is used.
@@ -284,8 +287,12 @@ pub enum CalibrationWait {
     Floor,
     /// The light changes.
     Light,
+    /// The camera, which has stopped to send pictures.
+    CameraLost,
     /// The mark on the shown target.
     Mark,
+    /// The mark, which the camera has not seen for a while. It is probably not dark in the camera's picture.
+    Unseen,
     /// The mark has to be lifted first: it was there before the target appeared.
     Removal,
     /// The mark must not move for a moment.
@@ -306,6 +313,8 @@ pub enum CalibrationWait {
     Decision,
     /// The technician, who repeats a target or cancels.
     Repetition,
+    /// The technician, who starts again: single targets were repeated in vain.
+    NewStart,
 }
 
 /// Why a calibration or a step of it was rejected.
@@ -363,6 +372,9 @@ pub struct CalibrationStatus {
     pub end: Option<CalibrationEnd>,
     /// Whether a procedure is running.
     pub is_running: bool,
+    /// The mark that is put on the targets; `None` if no targets are measured.
+    #[serde(default)]
+    pub mark: Option<TouchMark>,
     /// Number of the shown target, counted from 1; `None` if no target is shown.
     pub target: Option<usize>,
     /// Total number of targets, or of Gray-code patterns.
@@ -394,6 +406,12 @@ pub struct CalibrationKnown {
     /// Whether the calibration contains the position of the lamp. Without this position, the centroid of a shadow is
     /// used as the foot point.
     pub knows_lamp: bool,
+    /// Position of the lamp in world space; `None` if it is not known.
+    #[serde(default)]
+    pub lamp_m: Option<[f64; 3]>,
+    /// Width and height of the surface that the calibration is for.
+    #[serde(default)]
+    pub surface_m: [f64; 2],
 }
 
 /// Shift of the camera since it was calibrated.

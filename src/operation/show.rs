@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use parking_lot::Mutex;
 
 use super::hold::{Hold, Moment};
-use crate::control::{HandEnd, ShowState};
+use crate::control::{HandEnd, ShowState, TestPicture};
 use crate::runtime::Heartbeat;
 
 /// Time in the state `closed` after which the pool rests. Longer than the fade, so that the fish swim until the picture is black.
@@ -20,6 +20,9 @@ const REST_AFTER: Duration = Duration::from_secs(25);
 const REST_INTERVAL: Duration = Duration::from_secs(1);
 /// Longest delay of the end of a rest.
 const REST_STEP: Duration = Duration::from_millis(50);
+
+/// Longest time for which an operator's picture for adjusting the projectors is shown.
+const TEST_PICTURE_TIME: Duration = Duration::from_secs(30 * 60);
 
 /// The state that is shown. Copies share their content.
 #[derive(Clone, Debug)]
@@ -33,6 +36,8 @@ struct Shown {
     paused: Option<(Instant, Hold)>,
     /// The recording that is replayed instead of the camera, and when this ends.
     rehearsal: Option<(PathBuf, Hold)>,
+    /// The picture for adjusting the projectors, and the time until which it is shown; `None` for no limit.
+    test_picture: Option<(TestPicture, Option<Instant>)>,
 }
 
 impl Default for ShowControl {
@@ -42,12 +47,13 @@ impl Default for ShowControl {
             since: Instant::now(),
             paused: None,
             rehearsal: None,
+            test_picture: None,
         })))
     }
 }
 
 impl ShowControl {
-    /// Sets the state. Another state ends a pause and a rehearsal that last until the next change.
+    /// Sets the state. Another state ends a pause and a rehearsal that last until the next change. It also ends a test picture.
     pub fn set(&self, state: ShowState, now: Instant) {
         let mut shown = self.0.lock();
         if shown.state != state {
@@ -60,6 +66,7 @@ impl ShowControl {
                 since: now,
                 paused: paused.filter(|(_, hold)| lasts(hold)),
                 rehearsal: rehearsal.clone().filter(|(_, hold)| lasts(hold)),
+                test_picture: None,
             };
         }
     }
@@ -127,6 +134,23 @@ impl ShowControl {
         shown.rehearsal = rehearsal;
     }
 
+    /// Shows a picture for adjusting the projectors for a limited time, or the pool again.
+    pub fn set_test_picture(&self, picture: Option<TestPicture>, now: Instant) {
+        let until = Some(now + TEST_PICTURE_TIME);
+        self.0.lock().test_picture = picture.map(|picture| (picture, until));
+    }
+
+    /// Shows a picture for adjusting the projectors without a limit of time, as the command line wants it.
+    pub fn start_with_test_picture(&self, picture: Option<TestPicture>) {
+        self.0.lock().test_picture = picture.map(|picture| (picture, None));
+    }
+
+    /// Returns the picture for adjusting the projectors; `None` if the pool is shown.
+    pub fn test_picture(&self, now: Instant) -> Option<TestPicture> {
+        let (picture, until) = self.0.lock().test_picture?;
+        until.is_none_or(|until| now < until).then_some(picture)
+    }
+
     /// Whether visitors are to be counted: not while the installation is closed, and not those of a recording.
     pub fn counts_visitors(&self) -> bool {
         let shown = self.0.lock();
@@ -164,6 +188,24 @@ impl ShowControl {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::control::TestPattern;
+
+    const GRID: TestPicture = TestPicture {
+        pattern: TestPattern::Grid,
+        corner: None,
+    };
+
+    #[test]
+    fn a_forgotten_test_picture_ends_after_half_an_hour() {
+        let begin = Instant::now();
+        let show = ShowControl::default();
+        show.set_test_picture(Some(GRID), begin);
+        let last = begin + TEST_PICTURE_TIME - Duration::from_secs(1);
+        assert_eq!(show.test_picture(last), Some(GRID));
+        assert_eq!(show.test_picture(begin + TEST_PICTURE_TIME), None);
+        show.set_test_picture(None, begin);
+        assert_eq!(show.test_picture(begin), None);
+    }
 
     #[test]
     fn the_pool_rests_only_when_closed_and_after_the_fade() {
@@ -192,9 +234,12 @@ mod tests {
         assert!(show.counts_visitors());
         let recording = PathBuf::from("a.y4m");
         show.set_rehearsal(Some((recording.clone(), HandEnd::NextChange)), at(3));
+        show.start_with_test_picture(Some(GRID));
+        assert_eq!(show.test_picture(at(100_000)), Some(GRID));
         assert!(!show.counts_visitors());
         show.set(ShowState::Dark, at(4));
         assert_eq!((show.paused_since(), show.rehearsal()), (None, None));
+        assert_eq!(show.test_picture(at(4)), None);
         assert!(show.counts_visitors());
         assert!(show.pause(change, at(5)).is_err(), "nothing is shown");
         show.pause(None, at(5)).unwrap();

@@ -63,7 +63,7 @@ pub use model::{
     Model, ModelError, ModelProblem, ModelVertex, SHIPPED_MODELS, shipped_static_models,
 };
 pub use output_params::{Corner, Corners, Mask, OutputParams};
-pub use overlay::{Overlay, OverlayOptions, Pattern};
+pub use overlay::{OutputCorner, Overlay, OverlayOptions, Pattern};
 pub use pose::{Body, Individual};
 pub use scenery::Scenery;
 pub use setup::{PictureParams, PictureQuality, RenderSetup};

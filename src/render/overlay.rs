@@ -51,8 +51,21 @@ pub struct OverlayOptions {
     pub shadows: bool,
     /// Whether to draw the radius and the velocity of every fish.
     pub vectors: bool,
-    /// A pattern for adjusting projectors. If set, nothing else is drawn.
+    /// A pattern for adjusting projectors. If set, nothing else is drawn, except while the camera is calibrated.
     pub pattern: Option<Pattern>,
+    /// The corner of an output that the pattern marks.
+    pub corner: Option<OutputCorner>,
+}
+
+/// A corner of the picture of an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutputCorner {
+    /// Index of the output in the site.
+    pub output: usize,
+    /// Whether it is one of the right corners.
+    pub is_right: bool,
+    /// Whether it is one of the lower corners.
+    pub is_lower: bool,
 }
 
 /// Patterns for adjusting projectors, on a dark background.
@@ -73,7 +86,19 @@ pub enum Pattern {
     Blend,
     /// Rulers along two edges of the surface, in meters.
     Rulers,
+    /// The number and the border of every output, and an arrow to its upper edge.
+    Outputs,
 }
+
+/// Colors of the outputs in patterns, repeated if there are more outputs.
+const OUTPUT_COLORS: [[f32; 3]; 4] = [
+    [0.8, 0.1, 0.1],
+    [0.1, 0.3, 0.9],
+    [0.1, 0.7, 0.2],
+    [0.7, 0.6, 0.1],
+];
+/// Color of a marked corner.
+const CORNER_COLOR: [f32; 4] = [1.0, 0.5, 0.05, 1.0];
 
 /// The triangles of the overlay of one picture.
 #[derive(Debug, Default)]
@@ -391,8 +416,13 @@ impl Overlay {
         }
     }
 
-    /// Adds a pattern over a dark picture.
-    pub fn pattern<'a>(&mut self, pattern: Pattern, views: impl Iterator<Item = &'a View>) {
+    /// Adds a pattern over a dark picture. `views` are the drawn outputs, each with its index in the site.
+    pub fn pattern<'a>(
+        &mut self,
+        pattern: Pattern,
+        corner: Option<OutputCorner>,
+        views: impl Iterator<Item = (usize, &'a View)> + Clone,
+    ) {
         let half = self.surface.half_extent_m();
         let white = [0.9, 0.9, 0.9, 1.0];
         // The dark area is 2 % larger than the surface, for control meshes that extend beyond the edge of the surface.
@@ -411,7 +441,7 @@ impl Overlay {
                     self.cross(at, arm_m, white);
                     self.circle(at, arm_m / 2.0, white);
                 }
-                self.border(half, white);
+                self.border(-half, half, white);
             }
             Pattern::Grid => {
                 for i in -5i8..=5 {
@@ -423,17 +453,72 @@ impl Overlay {
                 self.circle(Vec2::ZERO, half.min_element() * 0.8, [0.2, 0.9, 0.3, 1.0]);
             }
             Pattern::Targets { columns, rows } => self.targets(columns, rows),
-            Pattern::Blend => self.blend_zones(views),
+            Pattern::Blend => self.blend_zones(views.clone()),
             Pattern::Rulers => self.rulers(),
+            Pattern::Outputs => self.output_numbers(views.clone()),
+        }
+        for (index, view) in views {
+            if let Some(corner) = corner.filter(|corner| corner.output == index) {
+                self.mark_corner(view, corner);
+            }
         }
     }
 
-    fn border(&mut self, half: Vec2, color: [f32; 4]) {
+    /// Returns the upper left and the lower right corner of the part of the surface that an output shows.
+    fn crop_of(&self, view: &View) -> [Vec2; 2] {
+        let half = self.surface.half_extent_m();
+        let crop = view.warp.crop_in_picture();
+        crop.map(|p| (p.as_vec2() * 2.0 - 1.0) * half)
+    }
+
+    /// Adds the number and the border of each output, and an arrow to its upper edge.
+    fn output_numbers<'a>(&mut self, views: impl Iterator<Item = (usize, &'a View)>) {
+        for (index, view) in views {
+            let [low, high] = self.crop_of(view);
+            let (size, middle) = (high - low, (low + high) / 2.0);
+            let [r, g, b] = OUTPUT_COLORS[index % OUTPUT_COLORS.len()];
+            self.area(low, high, [r, g, b, 0.35]);
+            self.line_m = 0.012 * size.x;
+            self.border(low, high, [r, g, b, 1.0]);
+            let height = 0.4 * size.y;
+            let width = height * glyphs::aspect() * if index < 9 { 1.0 } else { 2.0 };
+            let at = middle + Vec2::new(-width / 2.0, -0.15 * size.y);
+            self.number(at, height, index as u32 + 1, [1.0; 4]);
+            let tip = Vec2::new(middle.x, low.y + 0.06 * size.y);
+            self.arrow(
+                Vec2::new(middle.x, low.y + 0.28 * size.y),
+                tip,
+                [0.9, 0.9, 0.9, 1.0],
+            );
+        }
+    }
+
+    /// Marks a corner of an output: an arrow to it, and rings around it.
+    fn mark_corner(&mut self, view: &View, corner: OutputCorner) {
+        let [low, high] = self.crop_of(view);
+        let size = high - low;
+        let end = |is_far: bool, low: f32, high: f32| if is_far { high } else { low };
+        let at = Vec2::new(
+            end(corner.is_right, low.x, high.x),
+            end(corner.is_lower, low.y, high.y),
+        );
+        self.line_m = 0.01 * size.x;
+        self.arrow(
+            at + ((low + high) / 2.0 - at) * 0.6,
+            at + ((low + high) / 2.0 - at) * 0.08,
+            CORNER_COLOR,
+        );
+        for radius in [0.06, 0.12] {
+            self.circle(at, radius * size.min_element(), CORNER_COLOR);
+        }
+    }
+
+    fn border(&mut self, low: Vec2, high: Vec2, color: [f32; 4]) {
         let corners = [
-            half * Vec2::new(-1.0, -1.0),
-            half * Vec2::new(1.0, -1.0),
-            half,
-            half * Vec2::new(-1.0, 1.0),
+            low,
+            Vec2::new(high.x, low.y),
+            high,
+            Vec2::new(low.x, high.y),
         ];
         for i in 0..4 {
             self.line(corners[i], corners[(i + 1) % 4], color);
@@ -461,25 +546,16 @@ impl Overlay {
     }
 
     /// Adds the crop of every output in its own color. Where two crops overlap, their colors mix.
-    fn blend_zones<'a>(&mut self, views: impl Iterator<Item = &'a View>) {
+    fn blend_zones<'a>(&mut self, views: impl Iterator<Item = (usize, &'a View)>) {
         let half = self.surface.half_extent_m();
-        let colors = [
-            [0.8, 0.1, 0.1, 0.5],
-            [0.1, 0.3, 0.9, 0.5],
-            [0.1, 0.7, 0.2, 0.5],
-            [0.7, 0.6, 0.1, 0.5],
-        ];
-        for (i, view) in views.enumerate() {
-            let [low, high] = view
-                .warp
-                .crop_in_picture()
-                .map(|p| (p.as_vec2() * 2.0 - 1.0) * half);
-            let color = colors[i % colors.len()];
-            self.area(low, high, color);
+        for (index, view) in views {
+            let [low, high] = self.crop_of(view);
+            let [r, g, b] = OUTPUT_COLORS[index % OUTPUT_COLORS.len()];
+            self.area(low, high, [r, g, b, 0.5]);
             self.number(
                 low + Vec2::splat(0.04 * half.x),
                 0.12 * half.y,
-                i as u32 + 1,
+                index as u32 + 1,
                 [1.0; 4],
             );
         }
@@ -489,7 +565,7 @@ impl Overlay {
     fn rulers(&mut self) {
         let half = self.surface.half_extent_m();
         let white = [0.9, 0.9, 0.9, 1.0];
-        self.border(half, white);
+        self.border(-half, half, white);
         let small = 0.012 * self.surface.width_m;
         for (edge, along, inside) in [
             (Vec2::new(-half.x, -half.y), Vec2::X, Vec2::Y),

@@ -15,6 +15,7 @@ mod screen_supervisor;
 mod setup_handoff;
 mod shared_windows;
 mod snapshot_pair;
+mod test_pattern;
 mod windows;
 
 pub use display::{check_reachable, is_x11, wait_for_display};
@@ -26,4 +27,5 @@ pub use screen_supervisor::{ScreenOpener, ScreenSupervisor, screen_opener};
 pub use setup_handoff::SetupHandoff;
 pub use shared_windows::{ScreenBoard, SharedWindows, WindowSettings};
 pub use snapshot_pair::SnapshotPair;
+pub use test_pattern::with_test_picture;
 pub use windows::run_windows;

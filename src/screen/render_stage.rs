@@ -11,7 +11,7 @@ use super::notice::NoticeBoard;
 use super::screen_supervisor::{Readiness, ScreenOpener, ScreenSupervisor, UNSEEN_PAUSE};
 use super::setup_handoff::SetupHandoff;
 use super::snapshot_pair::SnapshotPair;
-use crate::control::{Journal, PictureStatus};
+use crate::control::{Journal, PictureStatus, TestPicture};
 use crate::render::CalibrationPattern;
 use crate::runtime::{DurationMeter, FramePacer, Heartbeat, Latest};
 
@@ -39,6 +39,8 @@ pub struct RenderStage {
     pub status: Arc<Mutex<PictureStatus>>,
     /// Time from one picture to the next.
     pub picture_interval: Arc<DurationMeter>,
+    /// Returns the picture for adjusting the projectors.
+    pub test_picture: Box<dyn Fn(Instant) -> Option<TestPicture> + Send>,
     /// Returns whether the picture is lit.
     pub is_lit: Box<dyn Fn() -> bool + Send>,
     /// Sleeps until the next picture while the pool rests; returns at once otherwise. Returns whether it slept.
@@ -100,6 +102,7 @@ impl RenderStage {
             }
             let begun = Instant::now();
             let pattern = *self.pattern.lock();
+            supervisor.set_test_picture((self.test_picture)(begun));
             supervisor.set_notice(self.notices.current(begun));
             supervisor.set_level(fade.advance((self.is_lit)(), begun));
             if supervisor.draw(&pair, pattern, begun)? {

@@ -11,7 +11,8 @@ use anyhow::bail;
 use super::setup_handoff::SetupHandoff;
 use super::shared_windows::SharedWindows;
 use super::snapshot_pair::SnapshotPair;
-use crate::control::{Journal, PictureStatus};
+use super::test_pattern::drawn;
+use crate::control::{Journal, PictureStatus, TestPicture};
 use crate::render::{
     Acquired, CalibrationPattern, FlashState, FloorNotice, Governor, GpuPresenter, Presenter,
     RenderSetup, ThumbnailPixels,
@@ -262,6 +263,14 @@ impl<'a> ScreenSupervisor<'a> {
     pub fn set_level(&mut self, level: f32) {
         if let Some(screen) = &mut self.screen {
             screen.set_level(level);
+        }
+    }
+
+    /// Draws a picture for adjusting the projectors instead of the pool from the next picture on, or the pool again.
+    pub fn set_test_picture(&mut self, picture: Option<TestPicture>) {
+        if let Some(screen) = &mut self.screen {
+            let (pattern, corner) = drawn(picture);
+            screen.set_test_pattern(pattern, corner);
         }
     }
 

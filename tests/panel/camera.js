@@ -1,5 +1,5 @@
 // A camera for the calibration test: a program that writes y4m frames of a lit floor, with a dark disc where the test wants it.
-// Usage: node camera.js FILE. FILE holds the place of the disc on the floor as "x z" in meters, or nothing.
+// Usage: node camera.js FILE. FILE holds the place of the disc on the floor as "x z" in meters, or nothing, or "lost".
 
 import { readFileSync } from "node:fs";
 
@@ -29,6 +29,15 @@ function place() {
     return Number.isFinite(x) && Number.isFinite(z) ? [x, z] : null;
   } catch {
     return null;
+  }
+}
+
+/** Whether the camera is to send nothing, as with a loose cable. */
+function isLost() {
+  try {
+    return readFileSync(file, "utf8").trim() === "lost";
+  } catch {
+    return false;
   }
 }
 
@@ -67,6 +76,7 @@ if (process.argv[1]?.endsWith("camera.js")) {
   process.stdout.write(`YUV4MPEG2 W${WIDTH} H${HEIGHT} F${FPS}:1 Ip A1:1 Cmono\n`);
   let n = 0;
   setInterval(() => {
+    if (isLost()) return;
     if (process.stdout.writableLength > WIDTH * HEIGHT * 3) return;
     process.stdout.write("FRAME\n");
     process.stdout.write(frame(n++, place()));

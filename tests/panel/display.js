@@ -59,6 +59,18 @@ class Picture {
     return jsQR(this.rgba, this.width, this.height)?.data ?? null;
   }
 
+  /** Returns the share of pixels for which `test` of red, green and blue is true, in a part of the picture. */
+  share(test, [x0, y0, x1, y1] = [0, 0, this.width, this.height]) {
+    let count = 0;
+    for (let y = y0; y < y1; y++) {
+      for (let x = x0; x < x1; x++) {
+        const at = 4 * (y * this.width + x);
+        if (test(this.rgba[at], this.rgba[at + 1], this.rgba[at + 2])) count += 1;
+      }
+    }
+    return count / ((x1 - x0) * (y1 - y0));
+  }
+
   /** Whether the projected picture covers the pixel. */
   isLit(x, y) {
     const at = 4 * (Math.round(y) * this.width + Math.round(x));

@@ -75,14 +75,14 @@ test("the first start asks for the code and a password, and begins the installat
 
 test("a value of the surface is changed in the installation and reaches the site file with its comments", async () => {
   await page.goto(`${pool.url}/#/setup/surface`);
-  const field = page.getByLabel("Width", { exact: true });
+  const field = page.getByLabel("Width of the projected picture", { exact: true });
   await field.fill("200");
   await field.press("Enter");
   await page.getByText("Allowed: 0.2 to 100.").waitFor();
   await field.fill("4");
   await field.press("Enter");
-  await page.getByLabel("Eye height", { exact: true }).fill("3.5");
-  await page.getByLabel("Eye height", { exact: true }).press("Enter");
+  await page.getByLabel("Height of the eyes that look at it", { exact: true }).fill("3.5");
+  await page.getByLabel("Height of the eyes that look at it", { exact: true }).press("Enter");
   // Nobody has to press *Save* for what the installation sets.
   await until(() => readFileSync(pool.site, "utf8").includes("eye_height_m = 3.5"), "the value in the file");
   const text = readFileSync(pool.site, "utf8");
@@ -97,7 +97,7 @@ test("touch targets: what is waited for is said, a misplaced one alone is repeat
   await page.getByRole("button", { name: "Start", exact: true }).click();
   await page.getByText("Cross 1 of 9").waitFor({ timeout: 60_000 });
   // First the empty floor is learned, and the page says so.
-  await page.getByText("Lay the mark on the cross and step away.").waitFor({ timeout: 60_000 });
+  await page.getByText("Put the disc on the cross and step away.").waitFor({ timeout: 60_000 });
   const put = async (number, [dx, dz] = [0, 0]) => {
     const row = Math.floor((number - 1) / 3);
     const column = row % 2 === 0 ? (number - 1) % 3 : 2 - ((number - 1) % 3);
@@ -139,7 +139,7 @@ test("touch targets: what is waited for is said, a misplaced one alone is repeat
     await page.locator(".target-errors li", { hasText: new RegExp(`^Cross ${number}${Math.round(error_m * 1000)} mm$`) }).waitFor();
   }
   await page.getByRole("button", { name: "Use this calibration" }).click();
-  await page.getByText(/Calibrated: error \d+ mm on average/).first().waitFor();
+  await page.getByText(/Calibrated: predicted error \d+ mm on average/).first().waitFor();
   console.log(`from the first page to a calibrated pool: ${steps} clicks and entries, 10 marks laid, ${Math.round((Date.now() - opened) / 1000)} s`);
   await page.getByText("The new calibration is in use and saved.").waitFor();
   assert.deepEqual([(await state()).end, (await state()).is_saved], ["accepted", true]);

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { api, launch, openPage, until } from "./browser.js";
+import { api, launch, logIn, openPage, until } from "./browser.js";
 import { Display, missingForDisplay } from "./display.js";
 import { PASSWORD, Pool } from "./pool.js";
 
@@ -80,6 +80,32 @@ test("the projected picture follows a corner that is dragged with a finger", { s
   assert.ok(there > 60, `the corner moved by ${there} px`);
   // The opposite corner stays where it is.
   assert.ok(display.picture().firstLit([width - 1, height - 1], middle) <= CORNER_PX, "the opposite corner");
+});
+
+test("a test picture from the panel replaces the fish, marks the chosen corner, and ends with the step", { skip }, async () => {
+  const { width, height } = display.picture();
+  const isWhite = (r, g, b) => Math.min(r, g, b) > 120;
+  const isOrange = (r, g, b) => r > 150 && g > 60 && g < 0.8 * r && b < 0.4 * r;
+  const isDark = (r, g, b) => Math.max(r, g, b) < 40;
+  const lowerRight = [width / 2, height / 2, width, height].map(Math.round);
+  await page.goto(`${pool.url}/#/setup/output`);
+  await page.getByRole("button", { name: "Grid", exact: true }).click();
+  await until(() => {
+    const picture = display.picture();
+    return picture.share(isWhite) > 0.02 && picture.share(isDark) > 0.5;
+  }, "the grid", SHOWN_MS);
+  assert.equal(display.picture().share(isOrange, lowerRight), 0, "the upper left corner is marked");
+  await page.getByRole("button", { name: "3: Bottom right corner" }).last().click();
+  await until(() => display.picture().share(isOrange, lowerRight) > 0.003, "the mark of the chosen corner", SHOWN_MS);
+  // Another page says what is on the floor.
+  const other = await openPage(browser, pool.url);
+  await logIn(other, "admin", PASSWORD);
+  await other.goto(`${pool.url}/#/now`);
+  await other.getByText("A test picture is on the floor").waitFor();
+  await other.context().close();
+  await page.goto(`${pool.url}/#/setup/surface`);
+  await until(async () => (await api(page, "/status")).test_picture === null, "the end of the test picture");
+  await until(() => display.picture().share(isWhite) < 0.01, "the fish", SHOWN_MS);
 });
 
 test("the page offers the monitors that are connected", { skip }, async () => {

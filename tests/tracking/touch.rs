@@ -511,7 +511,7 @@ fn the_program_calibrates_saves_and_restarts_calibrated() {
     program.show_until("being learned");
     program.show_for(3.0);
     for number in 1..=9_u32 {
-        program.show_until(&format!("Target {number} of 9"));
+        program.show_until(&format!("Cross {number} of 9"));
         program.room.things.clear();
         program.show_for(0.6);
         let (row, i) = ((number - 1) / 3, (number - 1) % 3);
@@ -519,8 +519,8 @@ fn the_program_calibrates_saves_and_restarts_calibrated() {
         let at = DVec2::new(f64::from(column) - 1.0, f64::from(row) - 1.0) * DVec2::new(1.8, 1.35);
         program.room.things = vec![Thing::disc(at)];
         let next = match number {
-            9 => "9 targets are measured".to_owned(),
-            _ => format!("Target {} of 9", number + 1),
+            9 => "9 crosses are measured".to_owned(),
+            _ => format!("Cross {} of 9", number + 1),
         };
         program.show_until(&next);
     }

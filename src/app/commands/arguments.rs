@@ -7,8 +7,9 @@ use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
 
 use crate::camera::SourceSpec;
+use crate::control::{TestPattern, TestPicture};
 use crate::life::VisitorProgram;
-use crate::render::{OverlayOptions, Pattern};
+use crate::render::OverlayOptions;
 use crate::world::{OverlayLayer, OverlayLayers};
 
 /// The site of a command.
@@ -125,6 +126,8 @@ enum PatternName {
     Blend,
     /// Rulers in meters along two edges
     Rulers,
+    /// The number and the border of each output
+    Outputs,
 }
 
 impl OverlayArguments {
@@ -134,17 +137,24 @@ impl OverlayArguments {
         OverlayOptions {
             shadows: has(OverlayName::Shadows),
             vectors: has(OverlayName::Vectors),
-            pattern: self.pattern.map(|name| match name {
-                PatternName::Corners => Pattern::Corners,
-                PatternName::Grid => Pattern::Grid,
-                PatternName::Targets => Pattern::Targets {
-                    columns: 4,
-                    rows: 4,
-                },
-                PatternName::Blend => Pattern::Blend,
-                PatternName::Rulers => Pattern::Rulers,
-            }),
+            ..OverlayOptions::default()
         }
+    }
+
+    /// Returns the picture for adjusting the projectors; `None` if the pool is shown.
+    pub(super) fn test_picture(&self) -> Option<TestPicture> {
+        let pattern = match self.pattern? {
+            PatternName::Corners => TestPattern::Corners,
+            PatternName::Grid => TestPattern::Grid,
+            PatternName::Targets => TestPattern::Targets,
+            PatternName::Blend => TestPattern::Blend,
+            PatternName::Rulers => TestPattern::Rulers,
+            PatternName::Outputs => TestPattern::Outputs,
+        };
+        Some(TestPicture {
+            pattern,
+            corner: None,
+        })
     }
 
     /// Returns the layers of annotations that the simulation has to write.

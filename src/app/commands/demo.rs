@@ -75,6 +75,7 @@ fn demo_in_window(arguments: DemoArguments) -> anyhow::Result<()> {
         )?,
         display: Some(DisplayOptions {
             windows: window_settings(&site, arguments.size, !arguments.windowed),
+            test_picture: None,
             lose_device_after: None,
             setup: render_setup(site),
         }),

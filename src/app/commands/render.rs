@@ -13,6 +13,7 @@ use crate::app::offscreen::{PictureOutput, RenderOptions, render_offscreen};
 use crate::app::site_setup::{first_output_setup, load_site, simulation};
 use crate::app::visitor_source::VisitorSource;
 use crate::runtime::{print_message, stop_on_signals};
+use crate::screen::with_test_picture;
 use crate::world::{OverlayLayer, Snapshot};
 
 /// `shoal render`.
@@ -55,7 +56,10 @@ pub(in crate::app) fn render(arguments: &RenderArguments) -> anyhow::Result<Exit
     )?;
     let mut simulation = simulation(&site, pool.seed, pool.threads)?;
     let mut setup = first_output_setup(site, arguments.size);
-    setup.overlay_options = arguments.overlay.options();
+    setup.overlay_options = with_test_picture(
+        arguments.overlay.options(),
+        arguments.overlay.test_picture(),
+    );
     let layers = arguments.overlay.layers();
     simulation.record_forces(layers.has(OverlayLayer::Force));
     let advance = |snapshot: &mut Snapshot| {

@@ -154,6 +154,7 @@ pub(in crate::app) fn run(arguments: RunArguments, words: &[OsString]) -> anyhow
     };
     let display = (!arguments.headless).then(|| DisplayOptions {
         windows: window_settings(&site, None, !arguments.windowed),
+        test_picture: arguments.overlay.test_picture(),
         lose_device_after: arguments.lose_device_after,
         setup: build_setup(site),
     });

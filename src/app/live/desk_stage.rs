@@ -16,7 +16,7 @@ use crate::app::desk::Desk;
 use crate::control::{
     Board, CalibrationStatus, Command, DeskEvent, DocumentsPage, EditorStep, EventKind, Incoming,
     Journal, Outcome, PoolCommand, Reason, ShowCommand, Source, SourceKind, StageReport, Status,
-    UpkeepCommand, VisionCommand,
+    TestPicture, UpkeepCommand, VisionCommand,
 };
 use crate::operation::{AlertBoard, ScheduleBoard};
 use crate::records::{DocumentsCopy, LastValidSite, SessionLog};
@@ -301,6 +301,15 @@ impl DeskStage {
         let requested = match command {
             ShowCommand::Schedule { step } => self.links.schedule.request(step.clone()),
             ShowCommand::Pause { on, until } => self.links.control.pause(on.then_some(*until)),
+            ShowCommand::TestPicture { .. } if self.links.setups.is_none() => {
+                Err("the pool runs without a picture")
+            }
+            ShowCommand::TestPicture { pattern, corner } => {
+                let (pattern, corner) = (*pattern, *corner);
+                let picture = pattern.map(|pattern| TestPicture { pattern, corner });
+                self.links.control.show_test_picture(picture);
+                Ok(())
+            }
             ShowCommand::TestAlert => self.links.alerts.check_program(),
         };
         requested.map_err(str::to_owned)

@@ -91,6 +91,8 @@ pub struct LiveCalibration {
     dark: Vec<bool>,
     /// Size of the camera's pictures in pixels; `None` before the first frame.
     picture_px: Option<(u32, u32)>,
+    /// Whether the camera has stopped to send pictures.
+    is_camera_lost: bool,
     /// Whether the message has to be printed even if the state has not changed.
     has_new_message: bool,
 }
@@ -161,6 +163,7 @@ impl LiveCalibration {
             used_bits: UsedBits::default(),
             dark: Vec::new(),
             picture_px: None,
+            is_camera_lost: false,
             has_new_message: false,
         };
         started.publish();
@@ -180,6 +183,14 @@ impl LiveCalibration {
     pub(super) fn change_settings(&mut self, params: &VisionParams, surface: &Surface) {
         self.params = mark_params(params.clone());
         self.surface.clone_from(surface);
+    }
+
+    /// Says that no pictures arrive, until the next one does.
+    pub fn camera_lost(&mut self) {
+        if !std::mem::replace(&mut self.is_camera_lost, true) && self.procedure.is_some() {
+            self.has_new_message = true;
+            self.publish();
+        }
     }
 
     /// Returns the calibration in use.
@@ -245,6 +256,7 @@ impl LiveCalibration {
             return;
         }
         self.picture_px = Some((frame.width_px, frame.height_px));
+        self.is_camera_lost = false;
         if self.procedure.is_some() {
             self.used_bits.observe(&frame.luma);
             (self.used_bits).write_eight_bit(&frame.luma, &mut self.levels);
@@ -296,6 +308,7 @@ impl LiveCalibration {
             CalibrationStep::Repeat { target } => {
                 self.touching()?.repeat(target).map_err(impossible_step)?;
             }
+            CalibrationStep::StartAgain => self.touching()?.start_again(),
             CalibrationStep::Cancel => {
                 if self.procedure.take().is_some() {
                     self.end = Some(CalibrationEnd::Cancelled);

@@ -44,7 +44,7 @@ use crate::calibration::Calibration;
 use crate::camera::{AtEnd, CameraParams, SourceSpec};
 use crate::control::{
     Board, CalibrationStatus, DeskClient, DeskEvent, Journal, PictureStatus, Source, SourceKind,
-    desk_queue,
+    TestPicture, desk_queue,
 };
 use crate::geometry::{Surface, Visitor};
 use crate::operation::{
@@ -469,7 +469,8 @@ impl LivePool {
         min_interval: impl Fn() -> Duration + Send + 'static,
         lose_device_after: Option<u64>,
     ) -> anyhow::Result<()> {
-        let (lit, resting, views) = (self.show.clone(), self.show.clone(), self.views.clone());
+        let (lit, resting, test) = (self.show.clone(), self.show.clone(), self.show.clone());
+        let views = self.views.clone();
         let mut render = RenderStage {
             open_screen,
             handoff: self.handoff.clone(),
@@ -482,6 +483,7 @@ impl LivePool {
             lose_device_after,
             status: Arc::clone(&self.picture_status),
             picture_interval: Arc::clone(&self.meters.picture_interval),
+            test_picture: Box::new(move |now| test.test_picture(now)),
             is_lit: Box::new(move || lit.is_lit()),
             rest: Box::new(move |heartbeat| resting.rest(heartbeat, || false)),
             journal: self.journal.clone(),
@@ -491,6 +493,11 @@ impl LivePool {
             .start("render", HangPolicy::EndProgram, move |heartbeat| {
                 render.run(heartbeat)
             })
+    }
+
+    /// Shows a picture for adjusting the projectors from the start.
+    pub(super) fn start_with_test_picture(&self, picture: Option<TestPicture>) {
+        self.show.start_with_test_picture(picture);
     }
 
     /// Returns the recording that is replayed instead of the camera, whenever it is asked.

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 
 use super::camera_link::CameraLink;
-use crate::control::{HandEnd, RecordingStep, StageChoice};
+use crate::control::{HandEnd, RecordingStep, StageChoice, TestPicture};
 use crate::operation::ShowControl;
 use crate::records::RecordingDeck;
 use crate::runtime::{StageBoard, StopFlag};
@@ -102,6 +102,11 @@ impl StageControl {
     /// Ends the program for a new start.
     pub(crate) fn restart_program(&self) {
         self.program.request();
+    }
+
+    /// Shows a picture for adjusting the projectors, or the pool again.
+    pub(crate) fn show_test_picture(&self, picture: Option<TestPicture>) {
+        self.show.set_test_picture(picture, Instant::now());
     }
 
     /// Carries out a step of recording or replaying.

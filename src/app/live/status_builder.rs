@@ -178,6 +178,7 @@ impl StatusBuilder {
             calibration,
             schedule,
             paused_secs: (sources.show.paused_since()).map(|since| since.elapsed().as_secs_f64()),
+            test_picture: sources.show.test_picture(Instant::now()),
             recording: sources.deck.status(),
             rehearsal: (sources.show.rehearsal()).and_then(|path| file_name(&path)),
             director: self.rules(),

@@ -147,11 +147,15 @@ impl VisionStage {
             // A live feed has no end and returns no error, because it opens a failed source again itself.
             let Some(feed) = self.camera.feed() else {
                 heartbeat.sleep(FRAME_WAIT);
+                self.calibration.camera_lost();
                 continue;
             };
             let outcome = feed.take(&mut frame, FRAME_WAIT);
             if !matches!(outcome, Ok(ReadOutcome::Frame)) {
                 silence += FRAME_WAIT;
+                if silence > CAMERA_LOST_AFTER {
+                    self.calibration.camera_lost();
+                }
                 if silence > CAMERA_LOST_AFTER && !std::mem::replace(&mut is_camera_lost, true) {
                     latest.observation.shadows.clear();
                     latest.frame_at = None;

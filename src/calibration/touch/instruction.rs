@@ -17,14 +17,14 @@ impl TouchProcedure {
         let _ = match (self.shown_target(), self.fitted()) {
             (Some(target), _) => write!(
                 text,
-                "Target {} of {}: {}",
+                "Cross {} of {}: {}",
                 target.number,
                 target.of,
                 self.step_instruction()
             ),
             (None, Some((_, report))) => write!(
                 text,
-                "{} targets are measured. The predicted floor error is {:.0} mm (at most {:.0} mm). {}Accept the calibration, or \
+                "{} crosses are measured. The predicted floor error is {:.0} mm (at most {:.0} mm). {}Accept the calibration, or \
                  cancel to keep the old one.",
                 report.points,
                 report.errors.predicted_rms_m * 1e3,
@@ -33,7 +33,13 @@ impl TouchProcedure {
             ),
             (None, None) => write!(
                 text,
-                "The old calibration stays in use. Repeat a target by its number, or cancel."
+                "The old calibration stays in use. {}",
+                if self.is_stuck() {
+                    "Measuring the same cross again does not help, so other crosses are wrong. Start again, and follow the numbers; \
+                     or repeat another cross by its number, or cancel."
+                } else {
+                    "Repeat a cross by its number, or cancel."
+                }
             ),
         };
         text
@@ -52,6 +58,9 @@ impl TouchProcedure {
             WaitReason::Floor => "the empty floor is being learned. Step out of the light.".to_owned(),
             WaitReason::Light => "the light is changing. Wait a moment.".to_owned(),
             WaitReason::Object => format!("{put}."),
+            WaitReason::Unseen => format!(
+                "{put}. No dark spot is visible: is the {object} dark in the camera's picture? Some black materials are bright in infrared."
+            ),
             WaitReason::Removal => format!(
                 "{put}. First lift the object: what was there before the cross appeared is ignored."
             ),
@@ -60,7 +69,7 @@ impl TouchProcedure {
                 "{spots} dark spots are still, but only the one on the cross is allowed. Step out of the light."
             ),
             WaitReason::Faulty(SpotFault::CutOff) => {
-                "the spot is cut off by the edge of the camera frame. Turn the camera so that it sees this target completely, or skip it."
+                "the spot is cut off by the edge of the camera frame. Turn the camera so that it sees this cross completely, or skip it."
                     .to_owned()
             }
             WaitReason::Faulty(SpotFault::TooLarge) => {
@@ -70,7 +79,7 @@ impl TouchProcedure {
                 "the dark spot is not a disc. Step away, so that only the disc is dark.".to_owned()
             }
             WaitReason::Faulty(SpotFault::OneStripe) => {
-                "the camera cannot distinguish the pole from its shadow here. Use the disc for this target, or skip it."
+                "the camera cannot distinguish the pole from its shadow here. Use the disc for this cross, or skip it."
                     .to_owned()
             }
         }

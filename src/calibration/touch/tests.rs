@@ -106,7 +106,7 @@ impl Room {
 fn sixteen_targets_make_a_calibration() {
     let mut room = Room::new((4, 4));
     room.expect_instruction(
-        "Target 1 of 16: put the center of the disc on the cross and step away.",
+        "Cross 1 of 16: put the center of the disc on the cross and step away.",
     );
     for number in 1..=16 {
         assert_eq!(room.touch.shown_target().map(|p| p.number), Some(number));
@@ -115,7 +115,7 @@ fn sixteen_targets_make_a_calibration() {
         assert_eq!(room.measured.last(), Some(&number));
     }
     assert_eq!(room.touch.shown_target(), None);
-    room.expect_instruction("16 targets are measured. The predicted floor error is ");
+    room.expect_instruction("16 crosses are measured. The predicted floor error is ");
     room.expect_instruction("Accept the calibration");
     let (calibration, report) = room.touch.fitted().unwrap();
     assert!(report.errors.left_out_rms_m < 1e-6, "{report:?}");
@@ -283,9 +283,9 @@ fn only_the_misplaced_target_is_repeated() {
     }
     assert_eq!(room.touch.shown_target().map(|p| p.number), Some(4));
     assert!(room.touch.fitted().is_none());
-    room.expect_instruction("target 4 is ");
+    room.expect_instruction("cross 4 is ");
     room.expect_instruction("from its position according to the other 15 points");
-    room.expect_instruction("Target 4 of 16: ");
+    room.expect_instruction("Cross 4 of 16: ");
     room.put(DVec2::ZERO);
     assert_eq!(room.touch.shown_target(), None);
     assert!(
@@ -316,7 +316,7 @@ fn back_skip_and_repeat() {
     room.put(DVec2::ZERO);
     assert!(room.touch.fitted().is_some());
     let message = room.touch.repeat(Some(10)).unwrap_err();
-    assert_eq!(message, "there is no target 10; give a number from 1 to 9");
+    assert_eq!(message, "there is no cross 10; give a number from 1 to 9");
     assert!(room.touch.repeat(Some(0)).is_err());
 }
 
@@ -330,7 +330,7 @@ fn skipped_targets_come_back_when_too_few_are_left() {
         room.touch.skip();
     }
     room.expect_instruction("5 points are too few; measure at least 6");
-    room.expect_instruction("Target 6 of 9");
+    room.expect_instruction("Cross 6 of 9");
 }
 
 #[test]
@@ -387,4 +387,67 @@ fn invalid_times_are_ignored() {
     }
     room.wait(2.0);
     assert_eq!(room.measured, [1]);
+}
+
+#[test]
+fn a_disc_that_the_camera_does_not_see_is_named_after_ten_seconds() {
+    let mut room = Room::new((3, 3));
+    room.wait(UNSEEN_SECS - 1.0);
+    assert_eq!(room.touch.wait_reason(), WaitReason::Object);
+    room.wait(1.5);
+    assert_eq!(room.touch.wait_reason(), WaitReason::Unseen);
+    room.expect_instruction("is the disc dark in the camera's picture?");
+    // A visible one is measured as always, and the next cross has its own time.
+    room.put(DVec2::ZERO);
+    assert_eq!(room.measured, [1]);
+    room.spots.clear();
+    room.wait(UNSEEN_SECS - 1.0);
+    assert_eq!(room.touch.wait_reason(), WaitReason::Object);
+}
+
+#[test]
+fn a_cross_is_repeated_twice_in_vain_and_then_the_procedure_asks_for_a_new_start() {
+    let mut room = Room::new((4, 4));
+    // The technician reads the crosses row by row, but they are numbered in alternating direction: two rows are mirrored.
+    let place = |number: usize| {
+        let (row, i) = ((number - 1) / 4, (number - 1) % 4);
+        let column = if row % 2 == 0 { i } else { 3 - i };
+        let of = |column: usize| targets((4, 4), (4.0, 3.0))[row * 4 + column].floor_m;
+        if row % 2 == 0 { of(column) } else { of(3 - i) }
+    };
+    let put_at = |room: &mut Room, floor_m: DVec2| {
+        room.spots.clear();
+        room.wait(0.5);
+        room.spots
+            .push(spot(view(-0.2, 0.05).camera_from_floor(floor_m)));
+        room.wait(1.5);
+    };
+    for number in 1..=16 {
+        put_at(&mut room, place(number));
+    }
+    // From now on every cross that is asked for is laid correctly.
+    let mut asked = Vec::new();
+    while let Some(target) = room.touch.shown_target() {
+        asked.push(target.number);
+        assert!(asked.len() <= 2 * 16, "endless: {asked:?}");
+        room.put(DVec2::ZERO);
+    }
+    for number in 1..=16 {
+        let times = asked.iter().filter(|&&other| other == number).count();
+        assert!(times <= usize::from(REPEATS_MAX), "{number}: {asked:?}");
+    }
+    if room.touch.fitted().is_none() {
+        assert!(room.touch.is_stuck());
+        room.expect_instruction("Start again, and follow the numbers");
+    }
+    room.touch.start_again();
+    assert_eq!(room.touch.measured_count(), 0);
+    for _ in 1..=16 {
+        room.put(DVec2::ZERO);
+    }
+    assert!(
+        room.touch.fitted().is_some(),
+        "{}",
+        room.touch.instruction()
+    );
 }

@@ -59,6 +59,8 @@ pub enum CalibrationStep {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         target: Option<usize>,
     },
+    /// Measures all targets again, from the first one.
+    StartAgain,
     /// Cancels the calibration. The old calibration stays in use.
     Cancel,
     /// Applies the proven calibration (measured, with an error below the limits) and saves it.

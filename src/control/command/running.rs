@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::super::recording::RecordingStep;
 use super::super::schedule::{HandEnd, ScheduleStep};
 use super::super::stage::StageChoice;
+use super::super::test_picture::{MarkedCorner, TestPattern};
 
 /// A command for the operation: opening hours, pause, messages about faults.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -24,6 +25,16 @@ pub enum ShowCommand {
         #[serde(default, skip_serializing_if = "HandEnd::is_default")]
         until: HandEnd,
     },
+    /// Shows a pattern for adjusting the projectors instead of the pool, or the pool again. A calibration of the camera, the next
+    /// change of the opening hours, or half an hour end it.
+    TestPicture {
+        /// The pattern. If absent, the pool is shown again.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pattern: Option<TestPattern>,
+        /// A corner that the pattern marks.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        corner: Option<MarkedCorner>,
+    },
     /// Sends a test message on the way of the messages about faults.
     TestAlert,
 }
@@ -31,6 +42,7 @@ pub enum ShowCommand {
 named!(ShowCommand {
     Schedule = "schedule",
     Pause = "pause",
+    TestPicture = "test_picture",
     TestAlert = "test_alert",
 });
 
@@ -39,6 +51,9 @@ impl ShowCommand {
         match self {
             Self::Schedule { step } => serde_json::to_string(step).unwrap_or_default(),
             Self::Pause { on, .. } => if *on { "on" } else { "off" }.to_owned(),
+            Self::TestPicture { pattern, .. } => {
+                pattern.map_or("off", TestPattern::name).to_owned()
+            }
             Self::TestAlert => String::new(),
         }
     }

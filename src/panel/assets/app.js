@@ -87,7 +87,7 @@ class App extends View {
 
   /** The frame shows little of the status, so it is drawn only if that changed. */
   #followStatus() {
-    const next = JSON.stringify([status.unsaved, status.undo_depth, status.redo_depth, health(status), status.site]);
+    const next = JSON.stringify([status.unsaved, status.undo_depth, status.redo_depth, health(status), status.site, status.calibration.is_running, status.test_picture]);
     if (next !== this.#lastFrame) this.update();
     this.#lastFrame = next;
   }
@@ -98,7 +98,7 @@ class App extends View {
     const isMine = event.source.kind === "panel" && event.source.name === session.user;
     // Events of the past come too when the page opens.
     const isOld = Date.now() - Date.parse(event.time) > 10_000 && status && Date.parse(status.time) - Date.parse(event.time) > 10_000;
-    if (isMine || isOld || ["calibrate", "director"].includes(event.command)) return;
+    if (isMine || isOld || ["calibrate", "director", "test_picture"].includes(event.command)) return;
     notify("info", describeCommand(event));
   }
 
@@ -141,11 +141,26 @@ class App extends View {
       this.#nav(page),
       connection === "lost" && h("p", { class: "offline", key: "offline", role: "alert" }, icon("warn"), t("offline", { time: clock(new Date(newsAt)) })),
       connection === "http" && h("p", { class: "offline info", key: "http", role: "status" }, icon("info"), t("http_only")),
+      this.#busy(),
       h("main", { id: "main", tabindex: "-1", key: "main", class: connection === "lost" ? "is-old" : "" },
         // Without a connection, nothing can be pressed or entered.
         h("fieldset", { class: "page", key: "page", disabled: connection === "lost" }, h(`shoal-${page.name}`, { key: page.name }))),
       hasChanges && this.#changes(),
       this.#menuIsOpen && this.#sheet(page));
+  }
+
+  /** What stands on the floor instead of the pool, on every page but the one that shows it. */
+  #busy() {
+    const step = location.hash.split("/").slice(1, 3).join("/");
+    if (status?.calibration.is_running && step !== "setup/calibration") {
+      return h("div", { class: "offline busy", role: "status", key: "busy" }, icon("warn"), h("span", { class: "grow" }, t("busy.calibration")),
+        may("admin") && h("a", { class: "button", href: "#/setup/calibration" }, t("busy.calibration_go")));
+    }
+    if (status?.test_picture && step !== "setup/output") {
+      return h("div", { class: "offline busy", role: "status", key: "busy" }, icon("warn"), h("span", { class: "grow" }, t("busy.test_picture")),
+        may("admin") && h("button", { type: "button", onclick: () => send({ command: "test_picture" }) }, t("busy.test_picture_end")));
+    }
+    return null;
   }
 
   #focusPage() {

@@ -18,6 +18,7 @@ use crate::render::error::RenderError;
 use crate::render::flash::FlashState;
 use crate::render::governor::Quality;
 use crate::render::output_params::OutputParams;
+use crate::render::overlay::{OutputCorner, Pattern};
 use crate::render::setup::RenderSetup;
 use crate::render::view::View;
 use crate::world::Snapshot;
@@ -56,6 +57,10 @@ pub trait Presenter {
 
     /// Sets the calibration pattern that is drawn from the next picture on; with `None`, no pattern is drawn.
     fn set_calibration_pattern(&mut self, pattern: Option<CalibrationPattern>);
+
+    /// Sets the pattern for adjusting projectors that is drawn instead of the pool from the next picture on, and the corner that
+    /// it marks.
+    fn set_test_pattern(&mut self, pattern: Option<Pattern>, corner: Option<OutputCorner>);
 
     /// Sets the text that is drawn at an edge of the surface from the next picture on.
     fn set_notice(&mut self, notice: Option<Arc<FloorNotice>>);
@@ -382,6 +387,12 @@ impl Presenter for GpuPresenter {
         self.renderer.calibration_pattern = pattern;
     }
 
+    fn set_test_pattern(&mut self, pattern: Option<Pattern>, corner: Option<OutputCorner>) {
+        self.renderer.output_indexes.clone_from(&self.outputs);
+        let options = &mut self.renderer.overlay_options;
+        (options.pattern, options.corner) = (pattern, corner);
+    }
+
     fn set_notice(&mut self, notice: Option<Arc<FloorNotice>>) {
         self.renderer.notice = notice;
     }
@@ -415,7 +426,6 @@ impl Presenter for GpuPresenter {
             setup.outputs = self.windows.iter().zip(sizes).map(in_its_window).collect();
         }
         if is_same_scene && self.renderer.change_outputs(&setup.outputs)? {
-            self.renderer.overlay_options = setup.overlay_options;
             return Ok(true);
         }
         self.renderer.change_scene(setup)?;

@@ -52,6 +52,8 @@ pub struct Renderer {
     pub(super) quality: Quality,
     /// Options for drawings over the picture, apart from the overlay items of the snapshots.
     pub overlay_options: OverlayOptions,
+    /// Index in the site of each output, if they are not all outputs of the site in their order.
+    pub output_indexes: Vec<usize>,
     /// The pattern for the camera calibration that is drawn over the picture; `None` if no pattern is drawn.
     pub calibration_pattern: Option<CalibrationPattern>,
     /// The text that is drawn at an edge of the surface; `None` if none is drawn.
@@ -131,6 +133,7 @@ impl Renderer {
             quality: Quality::FULL,
             overlay_options: setup.overlay_options,
             calibration_pattern: None,
+            output_indexes: Vec::new(),
             notice: None,
             level: 1.0,
             gpu,
@@ -286,9 +289,13 @@ impl Renderer {
     /// Collects all items that are drawn over the picture.
     fn build_overlay(&mut self, next: &Snapshot) {
         self.overlay.clear(&self.data.surface);
-        if let Some(pattern) = self.overlay_options.pattern {
-            let views = self.outputs.iter().map(OutputPass::view);
-            self.overlay.pattern(pattern, views);
+        // While the camera is calibrated, its crosses are more important.
+        if let (Some(pattern), None) = (self.overlay_options.pattern, self.calibration_pattern) {
+            let views = self.outputs.iter().map(OutputPass::view).enumerate();
+            let indexes = &self.output_indexes;
+            let views = views.map(|(i, view)| (indexes.get(i).copied().unwrap_or(i), view));
+            let corner = self.overlay_options.corner;
+            self.overlay.pattern(pattern, corner, views);
             self.draw_notice();
             return;
         }

@@ -58,11 +58,49 @@ fn every_pattern_draws_something() {
         },
         Pattern::Blend,
         Pattern::Rulers,
+        Pattern::Outputs,
     ] {
         let mut overlay = overlay();
-        overlay.pattern(pattern, std::iter::once(&view));
+        overlay.pattern(pattern, None, std::iter::once((0, &view)));
         assert!(overlay.vertices.len() > 6 * 64, "{pattern:?}");
     }
+}
+
+#[test]
+fn a_marked_corner_is_at_the_corner_of_its_output() {
+    let surface = Surface::default();
+    let half = surface.half_extent_m();
+    let view = View::new(&surface, &OutputParams::default()).unwrap();
+    let drawn = |corner| {
+        let mut overlay = overlay();
+        overlay.pattern(Pattern::Grid, corner, std::iter::once((1, &view)));
+        overlay.vertices
+    };
+    let plain = drawn(None).len();
+    for (is_right, is_lower) in [(false, false), (true, false), (true, true), (false, true)] {
+        let corner = OutputCorner {
+            output: 1,
+            is_right,
+            is_lower,
+        };
+        let vertices = drawn(Some(corner));
+        let at = half
+            * Vec2::new(f32::from(u8::from(is_right)), f32::from(u8::from(is_lower)))
+                .mul_add(Vec2::splat(2.0), Vec2::splat(-1.0));
+        let marks = &vertices[plain..];
+        let middle =
+            marks.iter().map(|v| Vec2::from(v.position)).sum::<Vec2>() / marks.len() as f32;
+        assert!(
+            middle.distance(at) < 0.5 * half.length(),
+            "{middle} near {at}"
+        );
+    }
+    let other = OutputCorner {
+        output: 0,
+        is_right: false,
+        is_lower: false,
+    };
+    assert_eq!(drawn(Some(other)).len(), plain);
 }
 
 #[test]

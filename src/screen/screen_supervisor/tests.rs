@@ -1,7 +1,7 @@
 //! Failures of the screen, with a fake screen for every state that a driver can report.
 
 use super::*;
-use crate::render::{Quality, RenderError};
+use crate::render::{OutputCorner, Pattern, Quality, RenderError};
 use crate::world::Snapshot;
 use std::sync::{Arc, Mutex};
 
@@ -52,6 +52,8 @@ impl Presenter for FakeScreen {
     }
 
     fn set_calibration_pattern(&mut self, _: Option<CalibrationPattern>) {}
+
+    fn set_test_pattern(&mut self, _: Option<Pattern>, _: Option<OutputCorner>) {}
 
     fn set_notice(&mut self, _: Option<Arc<FloorNotice>>) {}
 

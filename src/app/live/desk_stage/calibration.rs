@@ -11,6 +11,12 @@ impl DeskStage {
             return Err(reason.to_owned());
         }
         let limits = self.desk.editor().site().file.calibration.clone();
+        if matches!(
+            step,
+            CalibrationStep::Start { .. } | CalibrationStep::GrayCode
+        ) {
+            self.links.control.show_test_picture(None);
+        }
         if !self.send_calibration(CalibrationCommand::Step(step.clone(), limits)) {
             return Err("too many calibration steps at once; try again in a moment".to_owned());
         }
@@ -30,7 +36,10 @@ impl DeskStage {
 /// Returns the reason why a calibration step is impossible at present; `None` if it is possible.
 fn impossible_step(step: &CalibrationStep, status: &CalibrationStatus) -> Option<&'static str> {
     match step {
-        CalibrationStep::Back | CalibrationStep::Skip | CalibrationStep::Repeat { .. }
+        CalibrationStep::Back
+        | CalibrationStep::Skip
+        | CalibrationStep::Repeat { .. }
+        | CalibrationStep::StartAgain
             if !status.is_running =>
         {
             Some("no touch targets are shown; start a calibration first")

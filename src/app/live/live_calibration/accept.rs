@@ -5,7 +5,7 @@ use glam::DVec3;
 
 use super::{LiveCalibration, NO_CALIBRATION, NO_PICTURE, Procedure, impossible_step, rejected};
 use crate::calibration::{
-    Calibration, DarkMask, MeasuredPoint, calibrate, find_texture_marks, position_problem,
+    Calibration, DarkMask, MeasuredPoint, calibrate, find_texture_marks, lamp_problem,
 };
 use crate::control::{CalibrationEnd, CalibrationRejection, StageReport, Undelivered};
 use crate::runtime::now_iso;
@@ -80,7 +80,9 @@ impl LiveCalibration {
 
     /// Sets the position of the lamp in the calibration in use.
     pub(super) fn set_lamp(&mut self, position_m: [f64; 3]) -> Result<(), String> {
-        if let Some(problem) = position_problem("lamp", DVec3::from_array(position_m)) {
+        let (width_m, height_m) = (self.surface.width_m, self.surface.height_m);
+        let surface_m = (f64::from(width_m), f64::from(height_m));
+        if let Some(problem) = lamp_problem(DVec3::from_array(position_m), surface_m) {
             return Err(problem);
         }
         let [x, y, z] = position_m;

@@ -11,8 +11,8 @@ pub(super) fn floor_text(touch: &TouchProcedure, language: Language) -> String {
     match (touch.shown_target(), report, rejection) {
         (Some(target), _, rejection) => {
             let head = match language {
-                Language::En => format!("Target {} of {}.", target.number, target.of),
-                Language::De => format!("Ziel {} von {}.", target.number, target.of),
+                Language::En => format!("Cross {} of {}.", target.number, target.of),
+                Language::De => format!("Kreuz {} von {}.", target.number, target.of),
             };
             let again = match rejection {
                 Some(_) => language.choose(
@@ -30,15 +30,21 @@ pub(super) fn floor_text(touch: &TouchProcedure, language: Language) -> String {
             );
             match language {
                 Language::En => format!(
-                    "Done: {} targets, error {mean_mm:.0} mm, at most {worst_mm:.0} mm.",
+                    "Done: {} crosses, error {mean_mm:.0} mm, at most {worst_mm:.0} mm.",
                     report.points
                 ),
                 Language::De => format!(
-                    "Fertig: {} Ziele, Fehler {mean_mm:.0} mm, höchstens {worst_mm:.0} mm.",
+                    "Fertig: {} Kreuze, Fehler {mean_mm:.0} mm, höchstens {worst_mm:.0} mm.",
                     report.points
                 ),
             }
         }
+        (None, None, _) if touch.is_stuck() => language
+            .choose(
+                "The crosses do not fit each other. Start again, and follow the numbers.",
+                "Die Kreuze passen nicht zueinander. Neu beginnen, der Reihe nach.",
+            )
+            .to_owned(),
         (None, None, _) => language
             .choose(
                 "Rejected: the measurement is not exact enough. The old calibration stays.",
@@ -67,6 +73,16 @@ fn step_text(touch: &TouchProcedure, language: Language) -> String {
             "Das Licht ändert sich. Warten.",
         ),
         WaitReason::Object => put,
+        WaitReason::Unseen => match touch.target_object() {
+            TargetObject::Disc => say(
+                "No dark disc is visible. Is it dark for the camera?",
+                "Keine dunkle Scheibe zu sehen. Ist sie für die Kamera dunkel?",
+            ),
+            TargetObject::Pole => say(
+                "No dark pole is visible. Is it dark for the camera?",
+                "Kein dunkler Stab zu sehen. Ist er für die Kamera dunkel?",
+            ),
+        },
         WaitReason::Removal => match language {
             Language::En => format!("Lift it first. {put}"),
             Language::De => format!("Erst hochheben. {put}"),

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use super::floor_text::floor_text;
 use super::{LiveCalibration, Procedure};
-use crate::calibration::{CalibrationReport, SpotFault, TouchProcedure, WaitReason};
+use crate::calibration::{CalibrationReport, SpotFault, TargetObject, TouchProcedure, WaitReason};
 use crate::control::{
     CalibrationEnd, CalibrationKnown, CalibrationPhase, CalibrationRejection, CalibrationResult,
-    CalibrationStatus, CalibrationWait, TargetResult,
+    CalibrationStatus, CalibrationWait, TargetResult, TouchMark,
 };
 use crate::render::FloorNotice;
 use crate::runtime::print_message;
@@ -25,6 +25,14 @@ impl LiveCalibration {
             _ => None,
         };
         let text = match &self.procedure {
+            Some(Procedure::Touching { .. } | Procedure::Scanning(_)) if self.is_camera_lost => {
+                language
+                    .choose(
+                        "The camera sends no pictures. Check its cable.",
+                        "Die Kamera sendet keine Bilder. Kabel prüfen.",
+                    )
+                    .to_owned()
+            }
             Some(Procedure::Touching { touch, .. }) => floor_text(touch, language),
             Some(Procedure::Proven(proven)) => {
                 let mean_mm = proven.1.errors.predicted_rms_m * 1e3;
@@ -98,8 +106,16 @@ impl LiveCalibration {
         match (phase, &self.procedure) {
             (CalibrationPhase::Idle, _) => None,
             (CalibrationPhase::Starting, _) => Some(CalibrationWait::Camera),
+            (CalibrationPhase::Touch | CalibrationPhase::Stripes, _) if self.is_camera_lost => {
+                Some(CalibrationWait::CameraLost)
+            }
             (CalibrationPhase::Stripes, _) => Some(CalibrationWait::Stripes),
             (CalibrationPhase::Proven, _) => Some(CalibrationWait::Decision),
+            (CalibrationPhase::Rejected, Some(Procedure::Touching { touch, .. }))
+                if touch.is_stuck() =>
+            {
+                Some(CalibrationWait::NewStart)
+            }
             (CalibrationPhase::Rejected, _) => Some(CalibrationWait::Repetition),
             (CalibrationPhase::Touch, Some(Procedure::Touching { touch, .. })) => {
                 Some(wait_of(touch.wait_reason()))
@@ -135,6 +151,11 @@ impl LiveCalibration {
             _ => None,
         };
         let message = match (&self.procedure, touch) {
+            (Some(Procedure::Touching { .. } | Procedure::Scanning(_)), _)
+                if self.is_camera_lost =>
+            {
+                "The camera sends no pictures. Check its cable and power; the calibration continues by itself.".to_owned()
+            }
             (_, Some(touch)) if self.message.is_empty() => touch.instruction(),
             (_, Some(touch)) => format!("{} {}", self.message, touch.instruction()),
             (Some(Procedure::Scanning(scan)), _) => format!(
@@ -157,6 +178,10 @@ impl LiveCalibration {
             result: self.result(),
             end: self.end,
             is_running: self.procedure.is_some(),
+            mark: touch.map(|touch| match touch.target_object() {
+                TargetObject::Disc => TouchMark::Disc,
+                TargetObject::Pole => TouchMark::Pole,
+            }),
             target: pattern.map(|p| p.number),
             targets: touch.map_or_else(
                 || scan.map_or(0, |s| s.pattern_count()),
@@ -176,6 +201,8 @@ impl LiveCalibration {
                 predicted_rms_m: c.errors.predicted_rms_m,
                 predicted_worst_m: c.errors.predicted_worst_m,
                 knows_lamp: c.lamp_m.is_some(),
+                lamp_m: c.lamp_m,
+                surface_m: [c.surface.width_m, c.surface.height_m],
             }),
             // The desk, which saves it, completes this.
             is_saved: false,
@@ -217,6 +244,7 @@ fn wait_of(reason: WaitReason) -> CalibrationWait {
         WaitReason::Floor => CalibrationWait::Floor,
         WaitReason::Light => CalibrationWait::Light,
         WaitReason::Object => CalibrationWait::Mark,
+        WaitReason::Unseen => CalibrationWait::Unseen,
         WaitReason::Removal => CalibrationWait::Removal,
         WaitReason::Stillness { .. } => CalibrationWait::Stillness,
         WaitReason::SingleSpot { .. } => CalibrationWait::SingleSpot,

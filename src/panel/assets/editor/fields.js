@@ -2,6 +2,7 @@
 
 import { h } from "../core/dom.js";
 import { known, number, t } from "../core/i18n.js";
+import { parseNumber } from "../core/numbers.js";
 import { icon } from "../parts/icons.js";
 import { axes, choiceHelp, helpOf, kindOf, sentence, titleOf, valueAt } from "./schema.js";
 
@@ -139,7 +140,7 @@ function numberField(ctx, schema, path, value, id) {
   const shown = typeof value === "number" ? tidy(value) : "";
   const wrong = ctx.wrong.has(path);
   return [
-    h("input", { type: "number", id, value: shown, min: low, max: high, step: stepOf(schema, value), inputmode: "decimal", disabled: ctx.isReadOnly,
+    h("input", { class: "numeric", id, value: shown, inputmode: "decimal", autocomplete: "off", "data-step": stepOf(schema, value), onkeydown: stepWithArrows, disabled: ctx.isReadOnly,
       placeholder: t("edit.automatic"), "aria-invalid": wrong ? "true" : null, "aria-describedby": wrong ? `${id}-wrong` : null,
       onchange: (/** @type {any} */ e) => takeNumber(ctx, schema, path, e.target.value) }),
     h("span", { class: "unit" }, schema["x-unit"] ?? ""),
@@ -147,6 +148,21 @@ function numberField(ctx, schema, path, value, id) {
       oninput: (/** @type {any} */ e) => { const field = /** @type {HTMLInputElement | null} */ (document.getElementById(id)); if (field) field.value = round(Number(e.target.value), high - low); },
       onchange: (/** @type {any} */ e) => takeNumber(ctx, schema, path, round(Number(e.target.value), high - low)) }),
   ];
+}
+
+/**
+ * Lets the arrow keys change a number. The field is a text, because a browser reads a decimal comma in its own language only, and
+ * drops it otherwise: 4,2 would be 42.
+ * @param {KeyboardEvent} event
+ */
+export function stepWithArrows(event) {
+  const by = { ArrowUp: 1, ArrowDown: -1 }[event.key];
+  const field = /** @type {HTMLInputElement} */ (event.target);
+  const value = parseNumber(field.value);
+  if (!by || Number.isNaN(value)) return;
+  event.preventDefault();
+  field.value = tidy(value + by * Number(field.dataset.step));
+  field.dispatchEvent(new Event("change", { bubbles: true }));
 }
 
 /** Removes the digits that only come from 32-bit numbers. @param {number} value */
@@ -163,7 +179,7 @@ function round(value, span) {
 /** @param {Context} ctx @param {Schema} schema @param {string} path @param {string} text */
 function takeNumber(ctx, schema, path, text) {
   if (text === "" && (schema.default === undefined || schema.default === null)) return remove(ctx, path);
-  const value = Number(text);
+  const value = parseNumber(text);
   const problem = numberProblem(schema, text, value);
   if (problem) {
     ctx.wrong.set(path, problem);
@@ -189,14 +205,14 @@ function vectorField(ctx, schema, path, value, id, key) {
   return [
     h("div", { class: "vector", role: "group", "aria-labelledby": `${id}-label` }, names.map((name, index) =>
       h("label", { key: name }, name,
-        h("input", { type: "number", id: index === 0 ? id : `${id}-${name}`, value: list[index] === null ? "" : tidy(list[index]), step: 0.05, disabled: ctx.isReadOnly,
+        h("input", { class: "numeric", id: index === 0 ? id : `${id}-${name}`, value: list[index] === null ? "" : tidy(list[index]), inputmode: "decimal", autocomplete: "off", "data-step": 0.05, onkeydown: stepWithArrows, disabled: ctx.isReadOnly,
           onchange: (/** @type {any} */ e) => {
-            const problem = numberProblem(schema.items, e.target.value, Number(e.target.value));
+            const problem = numberProblem(schema.items, e.target.value, parseNumber(e.target.value));
             if (problem) {
               ctx.wrong.set(path, problem);
               return ctx.update();
             }
-            set(ctx, path, names.map((_, i) => (i === index ? Number(e.target.value) : (list[i] ?? 0))));
+            set(ctx, path, names.map((_, i) => (i === index ? parseNumber(e.target.value) : (list[i] ?? 0))));
           } })))),
     h("span", { class: "unit" }, schema["x-unit"] ?? ""),
   ];

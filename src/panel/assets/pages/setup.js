@@ -8,37 +8,71 @@ import { on } from "../core/topics.js";
 import { context } from "../editor/context.js";
 import { editor } from "../editor/form.js";
 import { confirmed } from "../parts/dialog.js";
+import { valueAt } from "../editor/schema.js";
 import { health, troubles } from "../parts/health.js";
 import { icon } from "../parts/icons.js";
 import { notify } from "../parts/notices.js";
 import { brokenFiles } from "../parts/broken.js";
-import "../setup/calibration_step.js";
+import { isOtherSurface } from "../setup/calibration_step.js";
 import "../setup/camera_step.js";
-import "../setup/lamp_step.js";
+import { surfaceDrawing } from "../setup/drawings.js";
+import { lampText } from "../setup/lamp_step.js";
 import "../setup/output_step.js";
 import { sceneTitle } from "./now.js";
 
-/** The steps, and how to see that one is done. @type {[string, () => boolean | null][]} */
+/** The value that the site file itself has. @param {string} path */
+const written = (path) => valueAt(documents.get("site")?.values, path);
+/** Whether the camera shows a floor, and not simulated visitors. */
+const hasCamera = () => status.camera.kind === "live" && status.camera.fps > 0 && !status.faults.some((/** @type {any} */ fault) => fault.name.startsWith("camera"));
+/** Whether the calibration in use is one of the present surface, and the camera was not moved since. */
+const isCalibrated = () => {
+  const { current, drift } = status.calibration;
+  const surface = documents.get("site")?.effective?.surface;
+  return current !== null && !drift?.is_alarm && surface !== undefined && !isOtherSurface(current.surface_m, surface);
+};
+/** Whether the surface has a size of its own. One that is as large as the delivered one was measured when it was calibrated. */
+const isMeasured = () => isCalibrated() || !isDelivered();
+const isDelivered = () => {
+  const surface = documents.get("site")?.effective?.surface;
+  return surface === undefined || (surface.width_m === DELIVERED_M[0] && surface.height_m === DELIVERED_M[1]);
+};
+/** Whether every projector shows a picture on a monitor, and one was adjusted or chosen. */
+const isProjected = () => status.outputs.length > 0 && status.outputs.every((/** @type {any} */ output) => output.monitor !== "")
+  && (written("outputs") ?? []).some((/** @type {any} */ output) => output.monitor || output.corners);
+
+/** Size of the surface of a new site. */
+const DELIVERED_M = [4, 3];
+
+/** The steps, and how to see that the work of one is done; `null` where there is nothing to be seen. @type {[string, () => boolean | null][]} */
 const STEPS = [
-  ["language", () => true],
+  ["language", () => written("language") !== undefined],
   ["password", () => true],
-  ["camera", () => status.camera.kind === "live" && status.camera.fps > 0 && !status.faults.some((/** @type {any} */ fault) => fault.name.startsWith("camera"))],
-  ["surface", () => documents.get("site")?.values?.surface !== undefined],
-  ["output", () => status.outputs.length > 0 && status.outputs.every((/** @type {any} */ output) => output.monitor !== "")],
-  ["calibration", () => status.calibration.current !== null],
+  ["camera", hasCamera],
+  ["surface", isMeasured],
+  ["output", isProjected],
+  ["calibration", isCalibrated],
   ["lamp", () => status.calibration.current?.knows_lamp ?? false],
-  ["scene", () => true],
+  ["scene", () => null],
   ["hours", () => status.schedule === undefined ? null : status.schedule.is_planned],
   ["report", () => null],
 ];
 
+/** Time after which a changed step is drawn. */
+const STRIP_MS = 100;
+
 class Setup extends View {
   #state = { open: new Set(), wrong: new Map() };
+  /** Whether the panel was opened to the network here. */
+  #isReachSet = false;
   #passwords = { old: "", next: "", again: "" };
 
   start() {
     this.until(useDocuments(), ...["documents", "language", "status"].map((topic) => on(topic, this.update)));
-    const moved = () => this.update();
+    const moved = () => {
+      this.update();
+      this.#followStrip();
+    };
+    this.#followStrip();
     window.addEventListener("hashchange", moved);
     this.until(() => window.removeEventListener("hashchange", moved));
   }
@@ -50,6 +84,15 @@ class Setup extends View {
     if (await confirmed({ title: t("setup.leave_title"), text: t("setup.leave_text", { names }), yes: t("changes.save"), no: t("setup.leave_drafts") })) {
       send({ command: "save" }, t("changes.saved"));
     }
+  }
+
+  /** Scrolls the strip of steps of a phone to the current one. */
+  #followStrip() {
+    setTimeout(() => {
+      const strip = this.querySelector(".steps ol");
+      const step = /** @type {HTMLElement | null} */ (strip?.querySelector("[aria-current]"));
+      if (strip && step) strip.scrollTo({ left: step.offsetLeft - (strip.clientWidth - step.offsetWidth) / 2 });
+    }, STRIP_MS);
   }
 
   #step() {
@@ -87,7 +130,7 @@ class Setup extends View {
       case "language": return this.#language();
       case "password": return this.#password();
       case "camera": return h("shoal-camera-step", null);
-      case "surface": return h("section", { class: "card" }, site && editor(context([site], this.update, this.#state), schema.site.properties.surface, "surface", "surface", { isBare: true }));
+      case "surface": return site && this.#surface(site);
       case "output": return h("shoal-output-step", null);
       case "calibration": return h("shoal-calibration-step", null);
       case "lamp": return h("shoal-lamp-step", null);
@@ -95,6 +138,18 @@ class Setup extends View {
       case "hours": return h("shoal-hours", null);
       default: return this.#report();
     }
+  }
+
+  /** The surface: which length is which, in the order in which they are measured. @param {import("../core/store.js").Doc} site */
+  #surface(site) {
+    const ctx = context([site], this.update, this.#state);
+    const { surface } = schema.site.properties;
+    const was = status.calibration.current?.surface_m;
+    return h("section", { class: "card" },
+      h("div", { class: "grid two" },
+        h("div", { class: "rows" }, ["kind", "width_m", "height_m", "eye_height_m"].map((key) => editor(ctx, { ...surface.properties[key], title: t(`surface.title.${key}`) }, `surface.${key}`, key))),
+        surfaceDrawing(site.effective.surface)),
+      was?.[0] > 0 && isOtherSurface(was, site.effective.surface) && h("p", { class: "hint warn" }, icon("warn"), h("span", null, t("fault.calibration_surface"), " ", t("remedy.calibration_surface"))));
   }
 
   #language() {
@@ -158,16 +213,33 @@ class Setup extends View {
       [t("setup.surface"), `${t(`surface.${site.surface?.kind ?? "floor"}`)}, ${number(site.surface?.width_m ?? 0)} × ${number(site.surface?.height_m ?? 0)} m`],
       ...status.outputs.map((/** @type {any} */ output, /** @type {number} */ i) => [t("now.output", { n: i + 1 }), `${output.monitor || "–"} · ${output.size_px.join(" × ")} · ${t("unit.fps", { n: Math.round(output.fps) })}`]),
       [t("setup.calibration"), calibration ? t("calibration.current", { mean: number(calibration.predicted_rms_m * 1000, 0), worst: number(calibration.predicted_worst_m * 1000, 0), date: when(calibration.date) }) : t("calibration.none")],
-      [t("setup.lamp"), t(calibration?.knows_lamp ? "lamp.known" : "lamp.unknown")],
+      [t("setup.lamp"), lampText(calibration)],
       [t("setup.scene"), `${sceneTitle(status.scene)} · ${Object.entries(status.species).map(([name, s]) => `${/** @type {any} */ (s).count} ${name}`).join(", ")}`],
       [t("report.speed"), [t("report.speed_fish", { tick: number(status.timing.tick.p99_ms, 1) }), status.timing.draw.count > 0 && t("report.speed_picture", { draw: number(status.timing.draw.p99_ms, 1) })].filter(Boolean).join(" · ")],
       [t("report.user"), session.user ?? ""],
     ];
-    return h("section", { class: "card report" },
+    return h("div", { class: "stack" }, this.#reach(site.panel?.listen), h("section", { class: "card report" },
       h("dl", { class: "report-list" }, rows.map(([name, value]) => [h("dt", { key: `t${name}` }, name), h("dd", { key: `d${name}` }, value)])),
       faults.length > 0 && h("ul", null, faults.map((trouble) => h("li", { key: trouble.name, class: `hint ${trouble.kind}` }, icon("warn"), h("span", null, trouble.title, " ", trouble.since, ". ", trouble.remedy)))),
       h("div", { class: "row no-print top" }, h("button", { type: "button", class: "primary", onclick: () => print() }, icon("print"), t("report.print")),
-        status.unsaved.length > 0 && h("button", { type: "button", onclick: () => send({ command: "save" }, t("changes.saved")) }, icon("save"), t("changes.save"))));
+        status.unsaved.length > 0 && h("button", { type: "button", onclick: () => send({ command: "save" }, t("changes.saved")) }, icon("save"), t("changes.save")))));
+  }
+
+  /** Asks whether the network reaches the panel after a start for the set-up, too. @param {string | undefined} listen */
+  #reach(listen) {
+    const isHere = ["localhost", "[::1]"].includes(location.hostname) || location.hostname.startsWith("127.");
+    if (isHere || (listen !== "local" && !this.#isReachSet)) return null;
+    const allow = async () => {
+      this.#isReachSet = await send({ command: "edit", edits: [setEdit({ kind: "site" }, "panel.listen", "lan")] }) && await send({ command: "save" });
+      this.update();
+    };
+    return h("section", { class: "card stack no-print" },
+      h("h2", null, t("report.reach")),
+      this.#isReachSet
+        ? h("p", { class: "hint good", role: "status" }, icon("check"), h("span", null, t("report.reach_done")))
+        : [h("p", null, t("report.reach_help")),
+          h("div", null, h("button", { type: "button", class: "primary", onclick: allow }, t("report.reach_yes"))),
+          h("p", { class: "small muted" }, t("report.reach_no"))]);
   }
 }
 

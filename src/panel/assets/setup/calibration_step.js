@@ -2,9 +2,11 @@
 
 import { h, View } from "../core/dom.js";
 import { number, t, when } from "../core/i18n.js";
-import { send, status } from "../core/store.js";
+import { parseNumber } from "../core/numbers.js";
+import { documents, send, status, useDocuments } from "../core/store.js";
 import { on } from "../core/topics.js";
 import { icon } from "../parts/icons.js";
+import "../parts/picture.js";
 import "./point_picker.js";
 import { rejectionText, waiting } from "./waiting.js";
 
@@ -21,6 +23,7 @@ class CalibrationStep extends View {
   #table = "";
 
   start() {
+    this.until(useDocuments());
     for (const topic of ["language", "status"]) this.until(on(topic, this.update));
   }
 
@@ -39,8 +42,17 @@ class CalibrationStep extends View {
     const drift = calibration.drift;
     return [
       h("p", { class: "hint good" }, icon("check"), h("span", null, t("calibration.current", { mean: mm(known.predicted_rms_m), worst: mm(known.predicted_worst_m), date: when(known.date) }))),
+      this.#otherSurface(known.surface_m),
       drift?.is_alarm && h("p", { class: "hint bad" }, icon("warn"), h("span", null, t("calibration.drift", { mm: mm(drift.shift_m) }))),
     ];
+  }
+
+  /** Says that the surface had another size when it was calibrated. @param {[number, number]} was */
+  #otherSurface(was) {
+    const surface = documents.get("site")?.effective?.surface;
+    if (!surface || was[0] === 0 || !isOtherSurface(was, surface)) return null;
+    const size = (/** @type {number} */ width, /** @type {number} */ height) => `${number(width)} × ${number(height)} m`;
+    return h("p", { class: "hint warn" }, icon("warn"), h("span", null, t("calibration.other_surface", { from: size(was[0], was[1]), to: size(surface.width_m, surface.height_m) })));
   }
 
   /** @param {any} step @param {string} [done] */
@@ -97,9 +109,9 @@ class CalibrationStep extends View {
       h("shoal-points", { marks: this.#markers.map((marker, index) => ({ px: marker.camera_px, label: String(index + 1) })), onpoint: (/** @type {any} */ e) => { this.#markers.push({ camera_px: e.detail, floor_m: [0, 0] }); this.update(); } }),
       h("ol", { class: "items" }, this.#markers.map((marker, index) => h("li", { key: index, class: "row marker" },
         h("strong", { class: "number" }, index + 1),
-        ["x", "z"].map((axis, i) => h("label", { key: axis, class: "row tight" }, axis, h("input", { type: "number", step: 0.01, value: String(marker.floor_m[i]), "aria-label": t("calibration.marker_place", { n: index + 1, axis }), onchange: (/** @type {any} */ e) => { marker.floor_m[i] = Number(e.target.value); this.update(); } }), "m")),
+        ["x", "z"].map((axis, i) => h("label", { key: axis, class: "row tight" }, axis, h("input", { inputmode: "decimal", autocomplete: "off", value: String(marker.floor_m[i]), "aria-label": t("calibration.marker_place", { n: index + 1, axis }), "aria-invalid": Number.isNaN(marker.floor_m[i]) ? "true" : null, onchange: (/** @type {any} */ e) => { marker.floor_m[i] = parseNumber(e.target.value); this.update(); } }), "m")),
         h("button", { type: "button", class: "plain square", "aria-label": t("edit.remove", { name: String(index + 1) }), onclick: () => { this.#markers.splice(index, 1); this.update(); } }, icon("trash"))))),
-      h("button", { type: "button", class: "primary", disabled: this.#markers.length < MARKERS_MIN, onclick: () => this.#send({ do: "markers", points: this.#markers }) }, t("calibration.compute")),
+      h("button", { type: "button", class: "primary", disabled: this.#markers.length < MARKERS_MIN || this.#markers.some((marker) => marker.floor_m.some(Number.isNaN)), onclick: () => this.#send({ do: "markers", points: this.#markers }) }, t("calibration.compute")),
     ];
   }
 
@@ -117,10 +129,12 @@ class CalibrationStep extends View {
     const isTouch = phase === "touch";
     const isAgain = isTouch && rejection?.code === "misplaced_point";
     const text = waiting(calibration);
+    const isStuck = ["unseen", "camera_lost", "new_start"].includes(calibration.waits_for ?? "");
     return h("section", { class: "card stack procedure", "aria-live": "polite" },
       target !== null && h("p", { class: "procedure-target" }, t("calibration.target", { n: target, total: targets })),
       isAgain ? h("p", { class: "hint bad" }, icon("warn"), h("span", null, t("calibration.again"))) : rejection && this.#rejection(rejection),
-      h("p", { class: "procedure-title" }, text ?? t("calibration.working")),
+      isStuck ? h("p", { class: "hint warn procedure-title", role: "alert" }, icon("warn"), h("span", null, text)) : h("p", { class: "procedure-title" }, text ?? t("calibration.working")),
+      calibration.waits_for === "unseen" && h("shoal-picture", { source: { topic: "camera" } }),
       targets > 0 && h("div", null,
         h("progress", { max: targets, value: taken, "aria-label": t("calibration.progress") }),
         h("p", { class: "small muted" }, t(phase === "stripes" ? "calibration.shown" : "calibration.taken", { n: taken, total: targets }))),
@@ -131,6 +145,7 @@ class CalibrationStep extends View {
         isTouch && h("button", { type: "button", onclick: () => this.#send({ do: "back" }) }, icon("left"), t("calibration.back")),
         isTouch && h("button", { type: "button", onclick: () => this.#send({ do: "repeat" }) }, icon("revert"), t("calibration.repeat")),
         isTouch && h("button", { type: "button", onclick: () => this.#send({ do: "skip" }) }, t("calibration.skip"), icon("right")),
+        (phase === "rejected" || isTouch) && h("button", { type: "button", class: phase === "rejected" ? "primary" : "", onclick: () => this.#send({ do: "start_again" }) }, icon("play"), t("calibration.start_again")),
         h("button", { type: "button", class: "danger", onclick: () => this.#send({ do: "cancel" }) }, icon("close"), t("calibration.cancel"))),
       text && h("details", { class: "fold" }, h("summary", null, t("health.detail")), h("p", { class: "muted", lang: "en" }, calibration.sentence)),
       this.#canRepeat(calibration) && h("details", { class: "fold", open: phase === "rejected" }, h("summary", null, t("calibration.single")),
@@ -151,6 +166,11 @@ class CalibrationStep extends View {
         h("h3", null, t("calibration.target_errors")),
         h("ul", { class: "target-errors top" }, result.targets.map((target) => h("li", { key: target.number }, h("span", { class: "muted" }, t("calibration.cross", { n: target.number })), h("strong", { class: "number" }, `${mm(target.error_m)} mm`))))));
   }
+}
+
+/** Whether the surface has another size than that of the calibration. @param {[number, number]} was @param {{ width_m: number, height_m: number }} surface */
+export function isOtherSurface(was, surface) {
+  return Math.abs(was[0] - surface.width_m) > 1e-3 || Math.abs(was[1] - surface.height_m) > 1e-3;
 }
 
 /** @param {number} meters */

@@ -9,6 +9,7 @@ import { context } from "../editor/context.js";
 import { editor } from "../editor/form.js";
 import { icon } from "../parts/icons.js";
 import "../parts/picture.js";
+import { networkSource, withoutPassword } from "./network_camera.js";
 import { advice, measure } from "./picture_stats.js";
 
 /** @typedef {import("./picture_stats.js").Stats} Stats */
@@ -28,6 +29,8 @@ class CameraStep extends View {
   #cameras = null;
   #isListing = false;
   #state = { open: new Set(["camera.controls"]), wrong: new Map() };
+  #address = "";
+  #login = { user: "", password: "" };
   /** @type {{ step: "" | "dark" | "light" | "done", change: number }} */
   #test = { step: "", change: 0 };
 
@@ -49,25 +52,58 @@ class CameraStep extends View {
     const site = documents.get("site");
     if (!site || schema === null || status === null) return null;
     const ctx = context([site], this.update, this.#state);
+    const source = site.effective.camera?.source ?? "";
+    const hasPassword = withoutPassword(source) !== source;
     return h("div", { class: "grid two" },
       h("div", { class: "column" },
+        this.#chooser(),
         h("shoal-picture", { source: { topic: "camera" }, onpicture: (/** @type {any} */ e) => this.#measure(e.detail) }),
         this.#exposure(),
         this.#projectionTest()),
       h("div", { class: "column" },
-        this.#chooser(),
-        h("section", { class: "card" }, h("h2", null, t("camera.settings")), editor(ctx, schema.site.properties.camera, "camera", "camera", { isBare: true, skip: [] }))));
+        h("section", { class: "card" }, h("h2", null, t("camera.settings")), editor(ctx, schema.site.properties.camera, "camera", "camera", { isBare: true, skip: hasPassword ? ["source"] : [] }))));
   }
 
   #chooser() {
-    if (this.#cameras === null) return null;
+    const cameras = this.#cameras;
     const current = documents.get("site")?.effective?.camera?.source;
     const choose = (/** @type {string} */ source) => send({ command: "edit", edits: [setEdit({ kind: "site" }, "camera.source", source)] });
     return h("section", { class: "card" },
       h("div", { class: "card-head" }, h("h2", null, t("camera.which")), h("button", { class: "square plain", type: "button", "aria-label": t("camera.again"), disabled: this.#isListing, onclick: () => this.#readCameras() }, icon("revert"))),
-      this.#cameras.length === 0 && h("p", { class: "hint warn" }, icon("warn"), h("span", null, t("camera.none"))),
-      h("div", { class: "choices" }, this.#cameras.map((camera) => h("button", { key: camera.source, type: "button", "aria-pressed": String(camera.source === current), onclick: () => choose(camera.source) }, h("span", { class: "grow" }, camera.card, h("br", null), h("span", { class: "small muted" }, camera.problem ?? camera.source))))),
-      h("p", { class: "small muted top" }, t("camera.current", { source: current ?? "" })));
+      this.#isListing && h("p", { class: "muted", role: "status" }, t("camera.searching")),
+      !this.#isListing && cameras === null && h("p", { class: "hint warn" }, icon("warn"), h("span", null, t("camera.not_listed"))),
+      cameras?.length === 0 && h("div", { class: "hint warn" }, icon("warn"), h("div", null, h("p", null, t("camera.none")), h("ul", { class: "checklist" }, ["plug", "linux", "group", "network"].map((name) => h("li", { key: name }, t(`camera.check.${name}`)))))),
+      this.#isSimulated() && h("p", { class: "hint warn" }, icon("warn"), h("span", null, t("camera.simulated"))),
+      h("div", { class: "choices" }, (cameras ?? []).map((camera) => h("button", { key: camera.source, type: "button", "aria-pressed": String(camera.source === current), onclick: () => choose(camera.source) }, h("span", { class: "grow" }, camera.card, h("br", null), h("span", { class: "small muted" }, camera.problem ?? camera.source))))),
+      h("p", { class: "small muted top" }, t("camera.current", { source: withoutPassword(current ?? "") })),
+      this.#network());
+  }
+
+  #isSimulated() {
+    return status.camera.source.startsWith("synthetic");
+  }
+
+  /** A camera in the network, by its address. The program that reads it is built from the address. */
+  #network() {
+    const address = this.#address.trim();
+    const isUsable = /^rtsps?:\/\/\S+$/i.test(address) && !/['"\\]/.test(address);
+    const use = async () => {
+      const source = networkSource(address, this.#login);
+      if (await send({ command: "edit", edits: [setEdit({ kind: "site" }, "camera.source", source)] })) {
+        this.#address = "";
+        this.#login = { user: "", password: "" };
+      }
+      this.update();
+    };
+    const field = (/** @type {string} */ id, /** @type {string} */ label, /** @type {any} */ props) => h("div", { class: "field", key: id }, h("label", { for: id }, label), h("input", { id, autocomplete: "off", spellcheck: "false", autocapitalize: "none", ...props }));
+    return h("details", { class: "fold" }, h("summary", null, t("camera.network")),
+      h("div", { class: "stack" },
+        h("p", { class: "muted" }, t("camera.network_help")),
+        field("rtsp-address", t("camera.address"), { inputmode: "url", placeholder: "rtsp://192.168.1.64:554/stream1", value: this.#address, oninput: (/** @type {any} */ e) => { this.#address = e.target.value; this.update(); } }),
+        field("rtsp-user", t("camera.user"), { value: this.#login.user, oninput: (/** @type {any} */ e) => { this.#login.user = e.target.value; } }),
+        field("rtsp-password", t("camera.password"), { type: "password", value: this.#login.password, oninput: (/** @type {any} */ e) => { this.#login.password = e.target.value; } }),
+        address !== "" && !isUsable && h("p", { class: "wrong", role: "alert" }, t("camera.address_wrong")),
+        h("button", { type: "button", class: "primary", disabled: !isUsable, onclick: use }, t("camera.use_address"))));
   }
 
   /** @param {Blob | null} blob */
@@ -80,12 +116,14 @@ class CameraStep extends View {
 
   #exposure() {
     const stats = this.#stats;
-    if (stats === null) return h("p", { class: "hint warn" }, icon("warn"), h("span", null, t("camera.no_picture")));
+    // The last picture of a camera that sends none says nothing about its exposure.
+    if (stats === null || !(status.camera.fps > 0)) return h("p", { class: "hint warn" }, icon("warn"), h("span", null, t("camera.no_picture")));
     const what = advice(stats);
     const most = Math.max(...stats.bins, 0.01);
     return h("section", { class: "card stack" },
       h("h2", null, t("camera.exposure")),
-      h("p", { class: `hint ${what === "good" ? "good" : "warn"}`, "aria-live": "polite" }, icon(what === "good" ? "check" : "warn"), h("span", null, t(`camera.advice.${what}`))),
+      // Simulated visitors have no exposure that could be good.
+      !this.#isSimulated() && h("p", { class: `hint ${what === "good" ? "good" : "warn"}`, "aria-live": "polite" }, icon(what === "good" ? "check" : "warn"), h("span", null, t(`camera.advice.${what}`))),
       h("div", null,
         h("div", { class: "bars", role: "img", "aria-label": t("camera.histogram", { mean: percent(stats.mean), saturated: percent(stats.saturated), dark: percent(stats.dark) }) },
           stats.bins.map((share, index) => h("span", { key: index, class: "bar", style: { height: `${Math.max(1, Math.sqrt(share / most) * 100)}%` } }))),

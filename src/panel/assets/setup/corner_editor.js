@@ -74,6 +74,7 @@ class CornerEditor extends View {
   #choose(name) {
     if (this.#chosen === name) return;
     this.#chosen = name;
+    this.dispatchEvent(new CustomEvent("choose", { detail: name }));
     this.update();
   }
 

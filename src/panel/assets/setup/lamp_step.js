@@ -1,10 +1,12 @@
 // Step of the installation: where the infrared lamp is, measured with a tape or by the shadows of a pole.
 
 import { h, View } from "../core/dom.js";
-import { t } from "../core/i18n.js";
-import { send, status } from "../core/store.js";
+import { number, t } from "../core/i18n.js";
+import { parseNumber } from "../core/numbers.js";
+import { documents, send, status, useDocuments } from "../core/store.js";
 import { on } from "../core/topics.js";
 import { icon } from "../parts/icons.js";
+import { lampDrawing } from "./drawings.js";
 import "./point_picker.js";
 
 /** @typedef {{ foot_px: [number, number], tip_px?: [number, number] }} Pole */
@@ -13,12 +15,14 @@ const POLES_MIN = 3;
 
 class LampStep extends View {
   #method = "tape";
-  #position = [0, 3, 0];
-  #height = 1;
+  /** What was typed for each coordinate; `null` shows the place in use. @type {(string | null)[]} */
+  #typed = [null, null, null];
+  #height = "1";
   /** @type {Pole[]} */
   #poles = [];
 
   start() {
+    this.until(useDocuments());
     for (const topic of ["language", "status"]) this.until(on(topic, this.update));
   }
 
@@ -27,7 +31,7 @@ class LampStep extends View {
     const current = status.calibration.current;
     if (!current) return h("p", { class: "hint warn" }, icon("warn"), h("span", null, t("lamp.first_calibrate")));
     return [
-      h("p", { class: `hint ${current.knows_lamp ? "good" : "warn"}` }, icon(current.knows_lamp ? "check" : "warn"), h("span", null, t(current.knows_lamp ? "lamp.known" : "lamp.unknown"))),
+      h("p", { class: `hint ${current.knows_lamp ? "good" : "warn"}` }, icon(current.knows_lamp ? "check" : "warn"), h("span", null, lampText(current))),
       h("section", { class: "card stack" },
         h("div", { class: "segments", role: "group", "aria-label": t("lamp.how") }, ["tape", "poles"].map((name) => h("button", { key: name, type: "button", "aria-pressed": String(name === this.#method), onclick: () => { this.#method = name; this.update(); } }, t(`lamp.${name}`)))),
         this.#method === "tape" ? this.#tape() : this.#pole()),
@@ -36,11 +40,21 @@ class LampStep extends View {
 
   #tape() {
     const labels = ["lamp.x", "lamp.y", "lamp.z"].map((key) => t(key));
+    const known = status.calibration.current.lamp_m;
+    const shown = this.#typed.map((text, i) => text ?? (known ? number(known[i]) : ""));
+    const position = shown.map(parseNumber);
+    const isWrong = (/** @type {number} */ i) => this.#typed[i] !== null && this.#typed[i] !== "" && Number.isNaN(position[i]);
+    const set = async () => {
+      if (await send({ command: "calibrate", step: { do: "lamp", position_m: position } })) this.#typed = [null, null, null];
+      this.update();
+    };
     return [
       h("p", { class: "muted" }, t("lamp.tape_help")),
       h("div", { class: "plan-fields" }, labels.map((label, i) => h("div", { class: "field", key: i }, h("label", { for: `lamp-${i}` }, label),
-        h("input", { id: `lamp-${i}`, type: "number", step: 0.01, value: String(this.#position[i]), onchange: (/** @type {any} */ e) => { this.#position[i] = Number(e.target.value); this.update(); } })))),
-      h("button", { type: "button", class: "primary", onclick: () => send({ command: "calibrate", step: { do: "lamp", position_m: this.#position } }, t("lamp.done")) }, t("lamp.set")),
+        h("input", { id: `lamp-${i}`, inputmode: "decimal", autocomplete: "off", value: shown[i], "aria-invalid": isWrong(i) ? "true" : null, oninput: (/** @type {any} */ e) => { this.#typed[i] = e.target.value; this.update(); } }),
+        isWrong(i) && h("p", { class: "wrong", role: "alert" }, t("lamp.no_number", { example: number(2.85) }))))),
+      lampDrawing(documents.get("site")?.effective?.surface, position),
+      h("button", { type: "button", class: "primary", disabled: position.some(Number.isNaN), onclick: set }, t("lamp.set")),
     ];
   }
 
@@ -56,14 +70,20 @@ class LampStep extends View {
     };
     return [
       h("p", { class: "muted" }, t("lamp.poles_help", { n: POLES_MIN })),
-      h("div", { class: "field narrow" }, h("label", { for: "pole-height" }, t("lamp.height")), h("input", { id: "pole-height", type: "number", min: 0.1, step: 0.01, value: String(this.#height), onchange: (/** @type {any} */ e) => { this.#height = Number(e.target.value); } })),
+      h("div", { class: "field narrow" }, h("label", { for: "pole-height" }, t("lamp.height")), h("input", { id: "pole-height", inputmode: "decimal", autocomplete: "off", value: this.#height, oninput: (/** @type {any} */ e) => { this.#height = e.target.value; this.update(); } })),
       h("p", { class: "hint", "aria-live": "polite" }, icon("hand"), h("span", null, t(isTipNext ? "lamp.tap_tip" : "lamp.tap_foot", { n: isTipNext ? this.#poles.length : this.#poles.length + 1 }))),
       h("shoal-points", { marks, onpoint: (/** @type {any} */ e) => take(e.detail) }),
       h("div", { class: "row" },
         h("button", { type: "button", disabled: this.#poles.length === 0, onclick: () => { if (isTipNext || !open) this.#poles.pop(); else delete open.tip_px; this.update(); } }, icon("undo"), t("lamp.undo")),
-        h("button", { type: "button", class: "primary", disabled: whole.length < POLES_MIN, onclick: () => send({ command: "calibrate", step: { do: "poles", height_m: this.#height, poles: whole } }, t("lamp.done")) }, t("calibration.compute"))),
+        h("button", { type: "button", class: "primary", disabled: whole.length < POLES_MIN || !(parseNumber(this.#height) > 0), onclick: () => send({ command: "calibrate", step: { do: "poles", height_m: parseNumber(this.#height), poles: whole } }) }, t("calibration.compute"))),
     ];
   }
+}
+
+/** Says where the lamp is. @param {any} current the calibration in use */
+export function lampText(current) {
+  const at = current?.lamp_m;
+  return at ? t("lamp.known", { x: number(at[0]), y: number(at[1]), z: number(at[2]) }) : t("lamp.unknown");
 }
 
 customElements.define("shoal-lamp-step", LampStep);

@@ -14,6 +14,7 @@ import { known } from "../core/i18n.js";
  * @property {Rejection | null} rejection
  * @property {Result | null} result
  * @property {"accepted" | "cancelled" | "failed" | null} end
+ * @property {"disc" | "pole" | null} mark
  * @property {number | null} target
  * @property {number} targets
  * @property {number} taken
@@ -21,8 +22,9 @@ import { known } from "../core/i18n.js";
  */
 
 /** Returns what the procedure waits for; `undefined` if this page does not know it. @param {Calibration} calibration */
-export function waiting({ waits_for: wait }) {
-  return wait === null ? undefined : known("waiting", wait);
+export function waiting({ waits_for: wait, mark }) {
+  if (wait === null) return undefined;
+  return known("waiting", wait) ?? known("waiting", `${wait}.${mark ?? "disc"}`);
 }
 
 /** Returns why the last measurement or step was rejected; `undefined` if this page does not know it. @param {Rejection} rejection */
