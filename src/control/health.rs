@@ -256,7 +256,7 @@ fn states(status: &Status) -> Vec<Finding> {
         });
     }
     if status.calibration.is_running {
-        let sentence = "The camera is being calibrated: the floor shows marks instead of fish.";
+        let sentence = "The camera is being calibrated: the floor shows crosses or stripes.";
         found.push(attention("calibrating", sentence));
     }
     match status.camera.kind {

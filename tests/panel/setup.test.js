@@ -141,7 +141,7 @@ test("a disc that is not dark, and a lost camera, are named; other pages say tha
   const other = await openPage(browser, pool.url);
   await logIn(other, "admin", PASSWORD);
   await other.goto(`${pool.url}/#/now`);
-  await other.getByText("The camera is being calibrated").waitFor();
+  await other.locator(".busy", { hasText: "The camera is being calibrated" }).waitFor();
   await other.context().close();
   await page.getByRole("button", { name: "Cancel the calibration" }).click();
   await page.getByText("Cancelled. Nothing was changed.").waitFor();

@@ -172,7 +172,7 @@ export default {
   "endless.paused": "Die Fische stehen still, bis es jemand beendet.",
   "finding.rehearsal": "Probe bis {until}: eine Aufnahme läuft, Besucher werden nicht gesehen.",
   "endless.rehearsal": "Probe: eine Aufnahme läuft, Besucher werden nicht gesehen.",
-  "finding.calibrating": "Die Kamera wird kalibriert: der Boden zeigt Marken.",
+  "finding.calibrating": "Die Kamera wird kalibriert: der Boden zeigt Kreuze oder Streifen.",
   "finding.demonstration": "Vorführung: simulierte Besucher.",
   "finding.recording": "Vorführung: eine Aufnahme statt einer Kamera.",
   "finding.uncalibrated": "Die Kamera ist nicht kalibriert: Fische reagieren vielleicht neben den Besuchern.",

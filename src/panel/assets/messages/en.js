@@ -172,7 +172,7 @@ export default {
   "endless.paused": "The fish stand still until somebody ends this.",
   "finding.rehearsal": "Rehearsal until {until}: a recording is replayed, visitors are not seen.",
   "endless.rehearsal": "Rehearsal: a recording is replayed, visitors are not seen.",
-  "finding.calibrating": "The camera is being calibrated: the floor shows marks.",
+  "finding.calibrating": "The camera is being calibrated: the floor shows crosses or stripes.",
   "finding.demonstration": "Demonstration: simulated visitors.",
   "finding.recording": "Demonstration: a recording instead of a camera.",
   "finding.uncalibrated": "The camera is not calibrated: fish may react beside the visitors.",
