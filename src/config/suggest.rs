@@ -44,6 +44,14 @@ fn meant<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Optio
         return Some(near);
     }
     let start = stem.to_lowercase();
+    // A longer form of the name: `de_DE`.
+    let is_form = |name: &&str| {
+        let rest = start.strip_prefix(&name.to_lowercase());
+        rest.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+    };
+    if let Some(name) = candidates.iter().find(|name| is_form(name)) {
+        return Some(name);
+    }
     let mut longer = candidates
         .into_iter()
         .filter(|name| start.len() >= 2 && name.to_lowercase().starts_with(&start));
@@ -57,11 +65,19 @@ mod tests {
 
     #[test]
     fn a_file_and_the_begin_of_a_name_get_a_suggestion() {
-        let known = ["koi", "monday", "tuesday", "thursday", "simple_school"];
+        let known = [
+            "de",
+            "koi",
+            "monday",
+            "tuesday",
+            "thursday",
+            "simple_school",
+        ];
         let table = "
             koi.toml | koi
             scenes/Koi.toml | koi
             tue | tuesday
+            de_DE | de
             Mon. | monday
             simple | simple_school
             t |

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use serde_json::{Map, Value};
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::{DeArray, DeTable, DeValue};
 
 use super::schema::{tag_of, variant_name};
 use super::shown::shown;
@@ -76,7 +76,7 @@ impl Check<'_> {
         match (kind, value.get_ref()) {
             ("object", DeValue::Table(table)) => self.table(table, span, schema, path),
             ("array", DeValue::Array(items)) => {
-                if !self.length(items.len(), span, schema, path) {
+                if !self.length(items, span, schema, path) {
                     return;
                 }
                 for (i, item) in items.iter().enumerate() {
@@ -98,6 +98,11 @@ impl Check<'_> {
                     Some(exact) => self.number(Some(exact as f64), span, schema, path),
                     None => self.number(None, span, schema, path),
                 }
+            }
+            ("object", DeValue::Array(_)) if self.texts.text_at(&span).starts_with("[[") => {
+                let name = without_places(path);
+                let message = format!("this is one table; write [{name}] with one bracket");
+                self.find(span, path, message);
             }
             // The heading of a list of tables has two brackets.
             ("array", DeValue::Table(table)) if is_list_of_tables(schema) => {
@@ -208,7 +213,14 @@ impl Check<'_> {
     }
 
     /// Checks the length of a list. Returns whether its items are to be checked.
-    fn length(&mut self, length: usize, span: Range<usize>, schema: &Value, path: &str) -> bool {
+    fn length(
+        &mut self,
+        items: &DeArray<'_>,
+        span: Range<usize>,
+        schema: &Value,
+        path: &str,
+    ) -> bool {
+        let length = items.len();
         let min = schema.get("minItems").and_then(Value::as_u64).unwrap_or(0);
         let max = schema
             .get("maxItems")
@@ -228,7 +240,12 @@ impl Check<'_> {
             true => FindingKind::Oversized,
             false => FindingKind::Wrong,
         };
-        let message = format!("has {length} items; allowed: {allowed}");
+        let is_whole = |item: &Spanned<DeValue<'_>>| matches!(item.get_ref(), DeValue::Integer(_));
+        let hint = match max.checked_mul(2) == Some(length as u64) && items.iter().all(is_whole) {
+            true => "; a number has a decimal point, not a comma",
+            false => "",
+        };
+        let message = format!("has {length} items; allowed: {allowed}{hint}");
         self.find_kind(kind, span, path, message);
         !is_oversized
     }

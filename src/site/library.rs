@@ -401,7 +401,13 @@ fn read_site(path: &Path) -> Result<String, (Problem, IsSite)> {
             ),
         });
     }
-    let text = config::read_text(path).map_err(|problem| (problem, IsSite(true)))?;
+    let text = config::read_text(path).map_err(|mut problem| {
+        let beside = site_files_in(folder_of(path));
+        if !path.exists() && !beside.is_empty() {
+            problem.message += &format!("; site files there: {}", beside.join(", "));
+        }
+        (problem, IsSite(true))
+    })?;
     let Some(kind) = other_kind(&text) else {
         return Ok(text);
     };

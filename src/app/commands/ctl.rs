@@ -39,9 +39,10 @@ enum CtlAction {
     },
     /// Send commands, and print a reply for each; exit code 1 if a command was rejected
     Send {
-        /// A command such as {"command":"undo"}, a file of such lines, or - for standard input
-        #[arg(value_name = "COMMAND|FILE|-")]
-        commands: String,
+        /// A command such as `undo` or `switch_scene name=reef`, the same as {"command":"switch_scene","name":"reef"}, a file of such
+        /// lines, or - for standard input
+        #[arg(value_name = "COMMAND|FILE|-", required = true)]
+        commands: Vec<String>,
         /// Print the replies as JSON
         #[arg(long)]
         json: bool,
@@ -173,18 +174,22 @@ fn status(client: &mut CtlClient, json: bool) -> anyhow::Result<ExitCode> {
     })
 }
 
-fn send(client: &mut CtlClient, commands: &str, json: bool) -> anyhow::Result<ExitCode> {
+fn send(client: &mut CtlClient, words: &[String], json: bool) -> anyhow::Result<ExitCode> {
     let mut all_applied = true;
     let mut send = |id: u64, command: Command, place: &str| {
         all_applied &= send_one(client, (id, command), place, json)?;
         anyhow::Ok(())
     };
-    if commands.trim_start().starts_with('{') {
+    let commands = words.first().map_or("", String::as_str);
+    let is_file = is_standard_stream(Path::new(commands)) || Path::new(commands).exists();
+    if words.len() > 1 || (!is_file && commands.chars().all(|c| c.is_alphabetic() || c == '_')) {
+        send(1, command_of_words(words)?, "the command")?;
+    } else if commands.trim_start().starts_with('{') {
         let command = serde_json::from_str(commands).context("this is no command")?;
         send(1, command, "the command")?;
     } else {
         let path = Path::new(commands);
-        if !is_standard_stream(path) && !path.exists() {
+        if !is_file {
             bail!("{commands}: this is neither a command (a JSON object) nor a file of commands");
         }
         let mut lines = JsonLinesReader::open(path, MAX_LINE_BYTES)?;
@@ -198,6 +203,22 @@ fn send(client: &mut CtlClient, commands: &str, json: bool) -> anyhow::Result<Ex
         true => ExitCode::SUCCESS,
         false => ExitCode::FAILURE,
     })
+}
+
+/// Returns a command that is given as words: its name, and a `KEY=VALUE` for each further key.
+fn command_of_words(words: &[String]) -> anyhow::Result<Command> {
+    let mut object = serde_json::Map::new();
+    let pairs = words.iter().skip(1).map(|word| {
+        let pair = word.split_once('=');
+        pair.with_context(|| format!("{word}: write KEY=VALUE behind the name of the command"))
+    });
+    let name = words.first().map(|name| ("command", name.as_str()));
+    for pair in name.into_iter().map(Ok).chain(pairs) {
+        let (key, value) = pair?;
+        let value = serde_json::from_str(value).unwrap_or_else(|_| value.into());
+        object.insert(key.to_owned(), value);
+    }
+    serde_json::from_value(object.into()).context("this is no command")
 }
 
 /// Sends the only command of this call and prints its reply.
@@ -273,4 +294,28 @@ fn print_line(text: &str) -> anyhow::Result<()> {
     let mut out = text_output();
     writeln!(out, "{text}")?;
     Ok(out.flush()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_as_words_is_the_same_as_one_object() {
+        for (words, object) in [
+            ("undo", r#"{"command":"undo"}"#),
+            (
+                "switch_scene name=reef",
+                r#"{"command":"switch_scene","name":"reef"}"#,
+            ),
+        ] {
+            let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
+            let wanted: Command = serde_json::from_str(object).unwrap();
+            assert_eq!(command_of_words(&words).unwrap(), wanted);
+        }
+        for words in ["calm", "undo now", "switch_scene"] {
+            let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
+            assert!(command_of_words(&words).is_err(), "{words:?}");
+        }
+    }
 }

@@ -45,7 +45,7 @@ fn what_a_text_program_or_a_habit_puts_into_a_file_is_explained() {
         h =\n"x" | 1: the value is missing after h =
         = 4 | 1: the name before the equals sign is missing
         fast = True | 1: write true in lower case
-        fast = yes | 1: yes is no value; write true
+        fast = yes | 1: yes is no value; write true, or "yes" for a text
         a = null | 1: an empty value does not exist; remove the line
         a = koi | 1: a text stands in quotation marks: "koi"
         a = rtsp://10.0.0.5/x | 1: a text stands in quotation marks: "rtsp://10.0.0.5/x"

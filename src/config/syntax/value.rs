@@ -117,8 +117,12 @@ fn word_mistake(value: &str) -> Option<String> {
     let lower = value.to_lowercase();
     match lower.as_str() {
         "true" | "false" => Some(format!("write {lower} in lower case")),
-        "yes" | "on" | "ja" | "an" => Some(format!("{value} is no value; write true")),
-        "no" | "off" | "nein" | "aus" => Some(format!("{value} is no value; write false")),
+        "yes" | "on" | "ja" | "an" => Some(format!(
+            "{value} is no value; write true, or \"{value}\" for a text"
+        )),
+        "no" | "off" | "nein" | "aus" => Some(format!(
+            "{value} is no value; write false, or \"{value}\" for a text"
+        )),
         "null" | "none" | "nil" => Some("an empty value does not exist; remove the line".into()),
         _ if value.starts_with('(') => Some("a list stands in brackets: [ … ]".into()),
         _ => None,
