@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 
 use super::command::Command;
+use super::diagnosis::{STALE_SECS, make_stale};
 use super::event::{EventLog, EventPage};
-use super::health::{STALE_SECS, make_stale};
 use super::request::{Outcome, Reply, Request, Source};
 use super::schedule::PreviewDay;
 use super::status::Status;

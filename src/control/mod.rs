@@ -4,6 +4,7 @@
 
 mod client;
 mod command;
+mod diagnosis;
 mod event;
 mod health;
 mod journal;
@@ -25,8 +26,9 @@ pub use command::{
     EditChange, EditorStep, IndividualCommand, MarkerPoint, MindChoice, PoleShadow, PoolCommand,
     PoolEdit, ShowCommand, TouchMark, UpkeepCommand, VisionCommand, command_names, command_schema,
 };
+pub use diagnosis::complete;
 pub use event::{Event, EventKind, EventLog, EventPage};
-pub use health::{Finding, HealthLevel, HealthStatus, complete};
+pub use health::{Finding, HealthLevel, HealthStatus};
 pub use journal::Journal;
 pub use lines::{AgentLine, AgentsLine, TrackLine, VisitorLine};
 pub use recording::{COMMANDED_SECS_MAX, RecordingStatus, RecordingStep};

@@ -8,8 +8,8 @@ use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, header};
 use serde::de::DeserializeOwned;
 
+use super::caller::Caller;
 use super::error::ApiError;
-use super::guard::Caller;
 use super::state::Panel;
 
 /// Largest JSON body of a request, in bytes. A command may contain a document or a table of points.

@@ -1,7 +1,7 @@
 //! What every request passes before its handler: the host and origin that it names, and the role and the secret that its route
 //! needs.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -10,8 +10,9 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header}
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use super::access::{Access, Identity, Role, is_equal};
+use super::access::{Role, is_equal};
 use super::audit::AuditEvent;
+use super::caller::{Caller, Need};
 use super::cookies::{Cookies, DEVICE_COOKIE, SESSION_COOKIE};
 use super::error::ApiError;
 use super::host_names::HostNames;
@@ -37,98 +38,6 @@ const SECURITY_HEADERS: [(&str, &str); 7] = [
         "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
     ),
 ];
-
-/// The permission that a route needs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Need {
-    /// Everybody, also before a password is set.
-    Open,
-    /// Users and tokens with at least this role.
-    Role(Role),
-}
-
-/// The sender of a request, as the handlers get it.
-#[derive(Clone, Debug)]
-pub(crate) struct Caller {
-    /// The user or token; `None` if the sender has not logged in.
-    pub(crate) identity: Option<Identity>,
-    /// What the route needs.
-    need: Need,
-    /// Address of the sender; behind a trusted proxy the one that the proxy names.
-    pub(crate) address: IpAddr,
-    /// The names of the cookies, and whether they are sent over encrypted connections only.
-    pub(crate) cookies: Cookies,
-    /// Text of the API token.
-    pub(crate) token: Option<String>,
-    /// Secret in the cookie of the session.
-    pub(crate) session: Option<String>,
-    /// Secret in the cookie of the device.
-    pub(crate) device: Option<String>,
-}
-
-impl Identity {
-    fn need(&self, role: Role) -> Result<(), ApiError> {
-        if self.role >= role {
-            return Ok(());
-        }
-        let message = format!("this needs the role {}", role.name());
-        Err(ApiError::forbidden(message))
-    }
-}
-
-impl Caller {
-    /// Returns the user or token.
-    ///
-    /// # Errors
-    /// When the sender has not logged in.
-    pub(crate) fn identity(&self) -> Result<&Identity, ApiError> {
-        self.identity.as_ref().ok_or_else(ApiError::not_logged_in)
-    }
-
-    /// Returns an error if the role of the sender is lower than `role`.
-    ///
-    /// # Errors
-    /// See above.
-    pub(crate) fn need(&self, role: Role) -> Result<(), ApiError> {
-        self.identity()?.need(role)
-    }
-
-    /// Returns an error if the sender may no longer use the route. Every handler that has waited, for example for the body of the
-    /// request or for a hash, asks this before it changes anything: the session may have ended meanwhile.
-    ///
-    /// # Errors
-    /// See above.
-    pub(crate) fn check_again(&self, access: &mut Access) -> Result<(), ApiError> {
-        let Need::Role(role) = self.need else {
-            return Ok(());
-        };
-        let (token, session) = (self.token.as_deref(), self.session.as_deref());
-        let identity = access.identify(token, session, false, Instant::now());
-        let is_same = |identity: &Identity| {
-            Some(&identity.name) == self.identity.as_ref().map(|own| &own.name)
-        };
-        let identity = identity.filter(is_same);
-        let identity = identity.ok_or_else(ApiError::not_logged_in)?;
-        identity.need(role)
-    }
-
-    /// Returns an error if the user has not entered the password lately. A token has none.
-    ///
-    /// # Errors
-    /// See above.
-    pub(crate) fn need_password(&self, access: &Access) -> Result<(), ApiError> {
-        if self.identity()?.csrf.is_none() {
-            return Err(ApiError::forbidden(
-                "a token may not do this; log in with a password",
-            ));
-        }
-        let session = self.session.as_deref().unwrap_or_default();
-        if access.sessions.is_confirmed(session, Instant::now()) {
-            return Ok(());
-        }
-        Err(ApiError::password_needed())
-    }
-}
 
 /// The check of every request, also of those for paths that do not exist.
 pub(crate) async fn check_origin(

@@ -14,6 +14,7 @@ mod assets;
 mod audit;
 mod body;
 mod broadcast;
+mod caller;
 mod certificate;
 mod connection;
 mod cookies;

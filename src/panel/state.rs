@@ -8,9 +8,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 
 use super::access::{Access, KeptFile, NoSecret};
 use super::audit::{Audit, AuditEvent};
+use super::caller::Caller;
 use super::connection::Places;
 use super::error::ApiError;
-use super::guard::Caller;
 use super::host_names::HostNames;
 use super::hub::Hub;
 use super::links::{PanelLinks, SetupNotice};

@@ -13,8 +13,8 @@ use serde::Deserialize;
 use tokio::sync::{broadcast, watch};
 
 use super::access::Identity;
+use super::caller::Caller;
 use super::error::ApiError;
-use super::guard::Caller;
 use super::hub::{EncodedEvent, Hub, PictureMessage, StreamText};
 use super::state::Panel;
 use super::topic::TopicReader;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use winit::error::EventLoopError;
 use winit::event_loop::EventLoop;
 
-use super::shared_windows::ScreenBoard;
+use super::board::ScreenBoard;
 use crate::runtime::{Backoff, Supervisor, print_message};
 
 /// First pause between two attempts to reach a display.

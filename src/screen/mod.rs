@@ -5,6 +5,7 @@
 //! The main thread handles the windows ([`run_windows`]); the render stage draws on a thread of its own. Must not: make the simulation
 //! wait.
 
+mod board;
 mod display;
 mod fade;
 mod keys;
@@ -18,6 +19,7 @@ mod snapshot_pair;
 mod test_pattern;
 mod windows;
 
+pub use board::ScreenBoard;
 pub use display::{check_reachable, is_x11, wait_for_display};
 pub use keys::calibration_step_for_key;
 pub use monitors::{Monitor, ask_for_monitors, list_monitors, watch_monitors};
@@ -25,7 +27,7 @@ pub use notice::NoticeBoard;
 pub use render_stage::RenderStage;
 pub use screen_supervisor::{ScreenOpener, ScreenSupervisor, screen_opener};
 pub use setup_handoff::SetupHandoff;
-pub use shared_windows::{ScreenBoard, SharedWindows, WindowSettings};
+pub use shared_windows::{SharedWindows, WindowSettings};
 pub use snapshot_pair::SnapshotPair;
 pub use test_pattern::with_test_picture;
 pub use windows::run_windows;

@@ -17,8 +17,8 @@ use super::super::access::{
 };
 use super::super::audit::AuditEvent;
 use super::super::body::JsonBody;
+use super::super::caller::Caller;
 use super::super::error::ApiError;
-use super::super::guard::Caller;
 use super::super::state::Panel;
 
 /// Name of the first administrator, if none is given.

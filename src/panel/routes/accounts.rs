@@ -16,8 +16,8 @@ use super::super::access::{
 };
 use super::super::audit::{AuditEntry, AuditEvent};
 use super::super::body::JsonBody;
+use super::super::caller::Caller;
 use super::super::error::ApiError;
-use super::super::guard::Caller;
 use super::super::state::{Panel, run_blocking};
 use super::access::{check_bounded, checked_name};
 use crate::runtime::iso_from_time;

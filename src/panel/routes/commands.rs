@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use super::super::access::Role;
 use super::super::audit::AuditEvent;
 use super::super::body::JsonBody;
+use super::super::caller::Caller;
 use super::super::error::ApiError;
-use super::super::guard::Caller;
 use super::super::state::Panel;
 use crate::control::{
     Command, DocumentName, Edit, EditorStep, Outcome, PROGRAMS_REFUSED, PoolCommand, PoolEdit,

@@ -12,8 +12,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::super::access::Role;
+use super::super::caller::Caller;
 use super::super::error::ApiError;
-use super::super::guard::Caller;
 use super::super::log_ring::LogLevel;
 use super::super::state::Panel;
 use crate::control::{DocumentsReader, EventPage};

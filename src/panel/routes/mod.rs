@@ -22,8 +22,9 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::{MethodRouter, get, post};
 
 use super::access::Role;
+use super::caller::Need;
 use super::error::ApiError;
-use super::guard::{Need, check_origin, check_role};
+use super::guard::{check_origin, check_role};
 use super::state::Panel;
 use super::stream::stream;
 

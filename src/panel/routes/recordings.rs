@@ -15,8 +15,8 @@ use tokio::runtime::Handle;
 
 use super::super::audit::AuditEvent;
 use super::super::body::JsonBody;
+use super::super::caller::Caller;
 use super::super::error::ApiError;
-use super::super::guard::Caller;
 use super::super::links::{RecordingList, Recordings};
 use super::super::state::{Panel, run_blocking};
 

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::super::access::Role;
-use super::super::guard::Need;
+use super::super::caller::Need;
 use super::super::routes::ROUTES;
 use super::client::{Client, StreamClient};
 use super::*;

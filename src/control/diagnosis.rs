@@ -1,0 +1,220 @@
+//! Whether all is well: the one function that turns the facts of a status into findings with a colour, and into one sentence. Panel,
+//! `shoal ctl status`, its exit code, the service manager and the messages about faults all use its result.
+//!
+//! In: a status. Out: findings, the most important first. Must not: look anywhere else.
+
+use super::health::{Finding, HealthLevel, HealthStatus};
+use super::schedule::ShowState;
+use super::status::{CameraKind, Status};
+use crate::runtime::FaultStatus;
+
+/// Age from which a status says nothing about the present. The desk publishes four a second.
+pub(super) const STALE_SECS: f64 = 5.0;
+/// Durations of ticks (99th percentile) below this are not the reason why a simulation is late.
+const QUICK_TICK_MS: f64 = 8.0;
+
+/// Faults that do not spoil what visitors see.
+const MILD: [&str; 17] = [
+    "alerts",
+    "camera.damaged_frames",
+    "camera.short_frames",
+    "camera.timestamp_jump",
+    "computer_busy",
+    "counting",
+    "log",
+    "panel",
+    "picture_by_processor",
+    "picture_slow",
+    "recording_failed",
+    "recording_late",
+    "rolling_bands",
+    "simulation_late",
+    "site_files",
+    "site_unsaved",
+    "unreliable_area",
+];
+
+impl HealthStatus {
+    /// Returns the health that the facts of a status show.
+    pub fn of(status: &Status) -> Self {
+        let mut findings: Vec<Finding> = Vec::new();
+        findings.extend(show(status));
+        findings.extend(stages(status));
+        findings.extend(states(status));
+        // The newest fault is the most important.
+        let newest_first = status.faults.iter().rev();
+        findings.extend(newest_first.map(|fault| of_fault(fault, status)));
+        findings.sort_by_key(|finding| (!finding.is_show, std::cmp::Reverse(finding.level)));
+        Self {
+            level: findings
+                .iter()
+                .map(|finding| finding.level)
+                .max()
+                .unwrap_or_default(),
+            findings,
+        }
+    }
+}
+
+/// Changes a status that is older than [`STALE_SECS`]: the desk has not published another one.
+pub(super) fn make_stale(status: &mut Status, age_secs: f64) {
+    status.faults.push(FaultStatus {
+        name: "desk".to_owned(),
+        detail: format!(
+            "the control desk has not answered for {age_secs:.0} s, so everything else here is old; restart Shoal"
+        ),
+        for_secs: age_secs,
+        count: 1,
+        ..FaultStatus::default()
+    });
+    complete(status);
+}
+
+/// Computes the health of a status from its facts.
+pub fn complete(status: &mut Status) {
+    status.health = HealthStatus::of(status);
+    status.sentence = status.health.sentence();
+    status.is_healthy = status.faults.is_empty() && status.stages.iter().all(|stage| stage.is_well);
+}
+
+fn attention(name: &str, sentence: impl Into<String>) -> Finding {
+    Finding {
+        name: name.to_owned(),
+        level: HealthLevel::Attention,
+        sentence: sentence.into(),
+        ..Finding::default()
+    }
+}
+
+/// Says why the picture is black or stands still. What ends by itself is well.
+fn show(status: &Status) -> Option<Finding> {
+    let schedule = &status.schedule;
+    let is_by_hand = schedule.by_hand.is_some();
+    let (name, what, until) = match (schedule.state, status.paused_secs) {
+        (ShowState::Open | ShowState::Attract, None) => return None,
+        (ShowState::Open | ShowState::Attract, Some(_)) => (
+            "paused",
+            "The fish stand still",
+            status.schedule.paused_until.clone(),
+        ),
+        (state, _) => {
+            let until = match &schedule.by_hand {
+                Some(by_hand) => by_hand.until.clone(),
+                None => schedule.until.clone(),
+            };
+            match state {
+                ShowState::Dark => ("dark", "The picture is dark", until),
+                _ => ("closed", "The pool is closed", until),
+            }
+        }
+    };
+    let end = match &until {
+        Some(until) => format!("until {}", minutes(until)),
+        None if !schedule.is_planned => "until somebody ends this: no hours are planned".to_owned(),
+        None if is_by_hand || name == "paused" => "until somebody ends this".to_owned(),
+        None => "and no opening is planned".to_owned(),
+    };
+    let level = match until {
+        Some(_) => HealthLevel::Well,
+        None => HealthLevel::Attention,
+    };
+    Some(Finding {
+        level,
+        is_show: true,
+        until,
+        ..attention(name, format!("{what} {end}."))
+    })
+}
+
+/// Returns a local time without seconds and offset.
+fn minutes(local: &str) -> String {
+    local.get(..16).unwrap_or(local).replace('T', " ")
+}
+
+fn stages(status: &Status) -> impl Iterator<Item = Finding> {
+    let unwell = status.stages.iter().filter(|stage| !stage.is_well);
+    unwell.map(|stage| Finding {
+        name: format!("stage.{}", stage.name),
+        level: HealthLevel::Fault,
+        sentence: format!(
+            "stage {}: {} for {:.0} s",
+            stage.name, stage.state, stage.for_secs
+        ),
+        detail: stage.state.clone(),
+        for_secs: stage.for_secs,
+        ..Finding::default()
+    })
+}
+
+fn of_fault(fault: &FaultStatus, status: &Status) -> Finding {
+    let name = match fault.name.as_str() {
+        // Only a recording ends; a camera program is started again.
+        "camera.ended" if status.camera.kind == CameraKind::Live => "camera.program_ended",
+        "simulation_late" if status.timing.tick.p99_ms < QUICK_TICK_MS => "computer_busy",
+        name => name,
+    };
+    let since = match fault.since.as_str() {
+        "" => String::new(),
+        since => format!(" since {since}"),
+    };
+    Finding {
+        level: match MILD.contains(&name) {
+            true => HealthLevel::Attention,
+            false => HealthLevel::Fault,
+        },
+        sentence: format!("{}{since}: {}", fault.name, fault.detail),
+        detail: fault.detail.clone(),
+        since: fault.since.clone(),
+        for_secs: fault.for_secs,
+        name: name.to_owned(),
+        ..Finding::default()
+    }
+}
+
+/// States that somebody chose, or that the installation was never taken out of.
+fn states(status: &Status) -> Vec<Finding> {
+    let mut found = Vec::new();
+    if status.rehearsal.is_some() {
+        let end = match &status.schedule.rehearsal_until {
+            Some(until) => format!("until {}", minutes(until)),
+            None => "until somebody ends this".to_owned(),
+        };
+        let sentence = format!(
+            "Rehearsal: a recording is replayed instead of the camera {end}. Visitors are not seen."
+        );
+        found.push(Finding {
+            until: status.schedule.rehearsal_until.clone(),
+            ..attention("rehearsal", sentence)
+        });
+    }
+    if status.calibration.is_running {
+        let sentence = "The camera is being calibrated: the floor shows crosses or stripes.";
+        found.push(attention("calibrating", sentence));
+    }
+    match status.camera.kind {
+        _ if status.rehearsal.is_some() => {}
+        CameraKind::Simulated => found.push(attention(
+            "demonstration",
+            "Demonstration: simulated visitors. Choose a camera.",
+        )),
+        CameraKind::Recording => found.push(attention(
+            "recording",
+            "Demonstration: a recording is shown instead of a camera. Choose a camera.",
+        )),
+        CameraKind::Live if status.calibration.current.is_none() => found.push(attention(
+            "uncalibrated",
+            "The camera is not calibrated: fish may react beside the visitors. Calibrate the camera.",
+        )),
+        CameraKind::Live | CameraKind::Unknown => {}
+    }
+    if status.schedule.is_planned && !status.schedule.is_clock_trusted {
+        found.push(attention(
+            "clock",
+            "The clock of the computer is not set, so the opening hours do not apply yet.",
+        ));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests;
