@@ -30,7 +30,7 @@ pub struct PanelParams {
     /// `X-Forwarded-Proto` are believed, so that wrong passwords count for the client and not for the proxy.
     pub trusted_proxies: Vec<String>,
     /// Whether an administrator may set in the panel which programs Shoal runs (`camera.source = "command:…"`, `alerts.command`,
-    /// `schedule.projectors.command`). If it is absent: only if no other machine can reach the panel. The site file and
+    /// `schedule.projectors.command`). If it is absent: only if no other machine can reach the panel, also not through a proxy. The site file and
     /// `shoal ctl` may always set them.
     pub may_name_programs: Option<bool>,
     /// Whether the panel is announced in the local network (DNS-SD), so that devices list it and reach it as `NAME.local`. Avahi

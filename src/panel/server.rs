@@ -195,7 +195,8 @@ impl PanelServer {
             hosts: HostNames::new(machine.as_deref(), &params.names),
             is_tls,
             is_strict_tls: (encryption.as_ref()).is_some_and(|tls| tls.source.is_named()),
-            may_name_programs: params.may_name_programs.unwrap_or(!listen.is_remote()),
+            may_name_programs: (params.may_name_programs)
+                .unwrap_or(!listen.is_remote() && params.trusted_proxies.is_empty()),
             instance: random_text().map_err(|error| error.to_string())?,
             url: format!("{scheme}://{}", SocketAddr::new(host, address.port())),
             fingerprint,

@@ -164,6 +164,7 @@ fn restore_site_files(
     if !files.iter().any(|file| file.name == SITE_NAME) {
         return Err(failed(format!("the backup contains no {SITE_NAME}")));
     }
+    check_targets(site, files).map_err(failed)?;
     check_size(site, files).map_err(failed)?;
     let tried = state_folder.join(format!("restore-{}", std::process::id()));
     let checked = check(&tried, files).and_then(|restored| {
@@ -247,6 +248,21 @@ fn replace_files(
             path.display()
         )
     })
+}
+
+/// Checks that each file has a place of its own: the site file is in a backup under one name only, whatever its name on the disk is.
+fn check_targets(site: &Path, files: &[SiteFileContent]) -> Result<(), String> {
+    let own_name = site.file_name().and_then(|name| name.to_str());
+    let is_alias = |file: &&SiteFileContent| {
+        file.name != SITE_NAME && own_name.is_some_and(|own| own.eq_ignore_ascii_case(&file.name))
+    };
+    match files.iter().find(is_alias) {
+        Some(file) => Err(format!(
+            "{}: is the site file a second time, beside {SITE_NAME}; the backup is not from Shoal",
+            file.name
+        )),
+        None => Ok(()),
+    }
 }
 
 /// Checks that the site with these files is no larger than what a backup may have.
@@ -538,6 +554,24 @@ mod tests {
         assert!(std::fs::read_to_string(&site).unwrap().contains("mail"));
         restore_site_files(&site, &scratch, &same, false).unwrap();
         restore_site_files(&site, &scratch, &other, true).unwrap();
+    }
+
+    #[test]
+    fn a_restore_holds_the_site_file_under_one_name_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let site = folder.path().join("demo.toml");
+        let scratch = folder.path().join(".shoal");
+        write_all(folder.path(), &[("demo.toml", "scene = \"pool\"\n")]);
+        let harmless = "scene = \"pool\"\n";
+        for alias in ["demo.toml", "Demo.toml"] {
+            let other = "[alerts]\ncommand = \"sh -c id\"\n";
+            let files = [file("site.toml", harmless), file(alias, other)];
+            for may_name_programs in [false, true] {
+                let refused = restore_site_files(&site, &scratch, &files, may_name_programs);
+                assert!(refused.unwrap_err()[0].message.contains("second time"));
+            }
+        }
+        assert_eq!(std::fs::read_to_string(&site).unwrap(), harmless);
     }
 
     #[test]
