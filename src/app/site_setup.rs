@@ -7,6 +7,7 @@ use anyhow::anyhow;
 
 use super::frame_tracker::TrackerConfig;
 use super::live::LiveConfig;
+use super::population_trial::population_trial;
 use crate::camera::{AtEnd, SourceSpec, hide_passwords};
 use crate::config::Problems;
 use crate::records::{LastValidSite, RecordConfig};
@@ -61,12 +62,19 @@ pub(super) fn load_watched_documents(
     let path = path.map(|path| std::path::absolute(&path).unwrap_or(path));
     let mut watcher = path.as_deref().map(FileWatcher::new);
     let opened = Editor::open(path.as_deref(), scene);
+    let opened = opened.and_then(|mut editor| {
+        editor.try_populations(population_trial())?;
+        Ok(editor)
+    });
     let editor = match (opened, path.as_deref(), &mut watcher) {
         (Ok(editor), ..) => editor,
         (Err(problems), Some(site), Some(watcher)) => {
             // The desk rejects the files once more, so that the panel shows them with their errors.
             watcher.report_all();
-            last_valid_documents(site, &problems)?
+            let mut editor = last_valid_documents(site, &problems)?;
+            (editor.try_populations(population_trial()))
+                .map_err(|problems| anyhow!("{problems}"))?;
+            editor
         }
         (Err(problems), ..) => return Err(anyhow!("{problems}")),
     };

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use crate::files::{read_file, write_atomically};
+use crate::files::{create_private_folder, read_file, write_atomically};
 use crate::panel::{NOTEBOOK_NAME, Notebook, NotebookEntry};
 use crate::runtime::now_iso;
 
@@ -87,6 +87,9 @@ impl NotebookFile {
 
     fn write(&self, mut entries: Vec<NotebookEntry>) -> Result<(), String> {
         let excess = entries.len().saturating_sub(ENTRIES_MAX);
+        if excess > 0 {
+            tracing::warn!("the notebook is full; its {excess} oldest entries are dropped");
+        }
         entries.drain(..excess);
         let mut text = String::new();
         for entry in &entries {
@@ -95,7 +98,7 @@ impl NotebookFile {
             text.push('\n');
         }
         if let Some(folder) = self.path.parent() {
-            let made = std::fs::create_dir_all(folder);
+            let made = create_private_folder(folder);
             made.map_err(|error| format!("{}: {error}", folder.display()))?;
         }
         write_atomically(&self.path, text.as_bytes())

@@ -26,6 +26,9 @@ const AGENT_TICK_SECS: f32 = 0.8e-6;
 
 /// Largest share of the surface that bodies may cover, seen from above, before `check` warns.
 const COVERED_SHARE_MAX: f32 = 0.5;
+/// Largest share of the surface that the bodies of all fish of the shown scene may cover. With more, nearly all agents are neighbors
+/// of each other, and a tick takes minutes.
+const COVERED_SHARE_REFUSED: f32 = 5.0;
 
 /// Width of a fish's body as a share of its length, for the covered area.
 const WIDTH_SHARE: f32 = 0.25;
@@ -333,9 +336,27 @@ fn warn_crowd(
         .iter()
         .map(|(name, species)| population[*name] as f32 * area_m2(species))
         .sum();
+    let shown = library
+        .scenes
+        .get(&site.value.scene)
+        .and_then(Option::as_ref);
+    let is_shown = shown.is_some_and(|shown| std::ptr::eq(&raw const **shown, entry));
     let surface = &site.value.surface;
     let surface_m2 = surface.width_m * surface.height_m;
-    if covered_m2 > surface_m2 * COVERED_SHARE_MAX {
+    if covered_m2 > surface_m2 * COVERED_SHARE_REFUSED && is_shown {
+        findings.problem(
+            entry,
+            &path,
+            format!(
+                "the bodies of all fish cover {:.0} % of the surface of {} x {} m; more than {:.0} % are not possible; reduce the \
+                 population",
+                covered_m2 / surface_m2 * 100.0,
+                surface.width_m,
+                surface.height_m,
+                COVERED_SHARE_REFUSED * 100.0
+            ),
+        );
+    } else if covered_m2 > surface_m2 * COVERED_SHARE_MAX {
         findings.warning(
             entry,
             &path,

@@ -72,6 +72,9 @@ pub(super) struct Draft {
 pub(super) fn draft(current: Current<'_>, edit: &PoolEdit) -> Result<Draft, Problems> {
     let mut draft = Draft::default();
     match edit {
+        PoolEdit::Edit { edits, .. } if edits.is_empty() => {
+            return Err(rejected("", "an edit changes at least one value"));
+        }
         PoolEdit::Edit { edits, .. } => draft.edit(current, edits)?,
         PoolEdit::ReplaceText { document, text } => {
             if is_blank(text) {

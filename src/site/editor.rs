@@ -20,6 +20,7 @@ use super::load::{Site, compile_problem, validate};
 use super::models::Models;
 use super::programs::{changed_program, programs};
 use super::restart::restart_needed;
+use super::trial::PopulationTrial;
 use crate::config::{PathSegment, Problem, Problems, TextChange, ValuePath, apply_changes};
 use crate::control::{
     DocumentName, DocumentText, EditorStep, PROGRAMS_REFUSED, PoolCommand, PoolEdit,
@@ -49,6 +50,8 @@ pub struct Editor {
     is_replay: bool,
     /// Whether commands may change which programs Shoal runs.
     may_name_programs: bool,
+    /// Tries whether the machine can hold a larger population; `None` accepts all.
+    trial: Option<PopulationTrial>,
 }
 
 /// The documents of an editor without its undo history, to continue with them later.
@@ -116,6 +119,7 @@ impl Editor {
             history: History::default(),
             is_replay: false,
             may_name_programs: true,
+            trial: None,
         })
     }
 
@@ -165,6 +169,17 @@ impl Editor {
     /// Makes `save` leave the files unchanged, so that a log can be replayed without an effect on the disk.
     pub fn replay_only(&mut self) {
         self.is_replay = true;
+    }
+
+    /// Rejects from now on populations that a trial refuses, and tries the current one.
+    ///
+    /// # Errors
+    /// Why the machine cannot hold the current one.
+    pub fn try_populations(&mut self, trial: PopulationTrial) -> Result<(), Problems> {
+        let (scene, params) = (self.site.description(), &self.site.file.simulation);
+        let tried = trial.run(&scene, params);
+        self.trial = Some(trial);
+        tried.map_err(|message| population_problem(&self.site.scene_name, &message))
     }
 
     /// Sets whether the next commands may change which programs Shoal runs.
@@ -413,6 +428,14 @@ impl Editor {
         };
         let plan = PoolPlan::compile(&scene)
             .map_err(|error| Problems(vec![compile_problem(&library, &name, &error)]))?;
+        // A smaller population of the same scene repairs a pool that is too slow.
+        let is_larger = site.scene_name != self.site.scene_name
+            || agents(&site) > agents(&self.site)
+            || site.file.surface != self.site.file.surface;
+        if let Some(trial) = self.trial.as_ref().filter(|_| is_larger) {
+            let tried = trial.run(&scene, &site.file.simulation);
+            tried.map_err(|message| population_problem(&site.scene_name, &message))?;
+        }
         Ok((library, site, plan))
     }
 
@@ -506,6 +529,21 @@ impl Editor {
             command: has_saved.then(|| EditorStep::Save.into()),
         })
     }
+}
+
+/// Returns the number of agents of a site.
+fn agents(site: &Site) -> u32 {
+    let counts = site.species.iter().map(|species| species.count);
+    counts.fold(0, u32::saturating_add)
+}
+
+fn population_problem(scene: &str, message: &str) -> Problems {
+    let file = DocumentName::Scene { name: scene.into() }.to_string();
+    let problem = Problem::of_file(file, message);
+    Problems(vec![Problem {
+        path: "population".to_owned(),
+        ..problem
+    }])
 }
 
 fn no_step(message: &str) -> Problems {

@@ -29,6 +29,7 @@ mod report;
 mod restart;
 mod source;
 mod take_over;
+mod trial;
 
 pub use documents::DocumentsView;
 pub use edit::SpeciesLookup;
@@ -42,3 +43,4 @@ pub use load::{Site, SiteSpecies, load, load_suited};
 pub use programs::programs;
 pub use reasons::reasons;
 pub use report::{CheckReport, check_report, schemas};
+pub use trial::PopulationTrial;

@@ -32,6 +32,7 @@ macro_rules! named {
 mod calibration;
 mod director;
 mod documents;
+mod keys;
 mod pool;
 mod running;
 
@@ -150,6 +151,10 @@ impl<'de> Deserialize<'de> for Command {
             let message = format!("unknown command `{name}`, expected one of `{names}`");
             return Err(D::Error::custom(message));
         };
+        if let Some(key) = keys::unknown_key(&json) {
+            let message = format!("the command `{name}` has no key `{}`", visible_part(&key));
+            return Err(D::Error::custom(message));
+        }
         read(json).map_err(D::Error::custom)
     }
 }
@@ -179,6 +184,11 @@ pub fn command_schema() -> Value {
         "oneOf": variants.flatten().collect::<Vec<_>>(),
         "$defs": generator.take_definitions(true),
     })
+}
+
+/// Returns the beginning of a text of a client, for a message.
+fn visible_part(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).take(60).collect()
 }
 
 /// Joins the first items of a list, and says how many are left out.
@@ -236,6 +246,30 @@ mod tests {
         for text in texts {
             let command: Command = serde_json::from_value(text.clone()).unwrap();
             assert_eq!(serde_json::to_value(&command).unwrap(), text);
+        }
+    }
+
+    /// A fixed bug: keys without a meaning were accepted beside names that have no values.
+    #[test]
+    fn keys_without_a_meaning_are_refused_everywhere() {
+        for text in [
+            json!({"command": "save", "nonsense": 1}),
+            json!({"command": "undo", "edits": []}),
+            json!({"command": "test_alert", "x": null}),
+            json!({"command": "director", "event": {"event": "calm", "nonsense": 1}}),
+            json!({"command": "calibrate", "step": {"do": "accept", "x": 1}}),
+            json!({"command": "schedule", "step": {"do": "resume", "x": 1}}),
+            json!({"command": "recording", "step": {"do": "live", "x": 1}}),
+            json!({"command": "edit", "edits": [
+                {"document": {"kind": "site", "x": 1}, "path": "scene", "change": {"do": "remove"}}]}),
+            json!({"command": "edit", "edits": [
+                {"document": {"kind": "site"}, "path": "scene", "change": {"do": "remove", "x": 1}}]}),
+            json!({"command": "batch", "commands": [{"command": "remove_species", "name": "a", "x": 1}]}),
+        ] {
+            assert!(
+                serde_json::from_value::<Command>(text.clone()).is_err(),
+                "{text}"
+            );
         }
     }
 

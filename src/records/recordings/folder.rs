@@ -6,6 +6,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use crate::files::create_private_folder;
 use crate::panel::{RecordingFile, RecordingList, Recordings};
 use crate::runtime::{free_bytes, iso_from_time};
 
@@ -113,8 +114,7 @@ impl RecordingsFolder {
                 "there are {FILES_MAX} recordings already; delete one first"
             ));
         }
-        std::fs::create_dir_all(&self.0)
-            .map_err(|error| format!("{}: {error}", self.0.display()))?;
+        create_private_folder(&self.0).map_err(|error| format!("{}: {error}", self.0.display()))?;
         let left = self.left_bytes(&files);
         if left == 0 {
             return Err(
