@@ -95,7 +95,7 @@ test("touch targets: what is waited for is said, a misplaced one alone is repeat
   await page.getByLabel("Crosses across").selectOption("3");
   await page.getByLabel("Crosses down").selectOption("3");
   await page.getByRole("button", { name: "Start", exact: true }).click();
-  await page.getByText("Cross 1 of 9").waitFor({ timeout: 60_000 });
+  await page.getByText("Cross 1 of 9", { exact: true }).waitFor({ timeout: 60_000 });
   // First the empty floor is learned, and the page says so.
   await page.getByText("Put the disc on the cross and step away.").waitFor({ timeout: 60_000 });
   const put = async (number, [dx, dz] = [0, 0]) => {
