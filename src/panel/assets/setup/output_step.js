@@ -13,7 +13,7 @@ import { icon } from "../parts/icons.js";
 import "./corner_editor.js";
 
 /** Test pictures, in the order of their use. `blend` only says something about several projectors. */
-const PATTERNS = ["grid", "corners", "rulers", "outputs", "blend"];
+const PATTERNS = ["grid", "corners", "rulers", "targets", "outputs", "blend"];
 /** Size of a window, which full screen replaces by that of the monitor. */
 const WINDOW_SIZE = ["width_px", "height_px"];
 
