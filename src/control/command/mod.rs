@@ -327,6 +327,7 @@ mod tests {
             "calibrate",
             "schedule",
             "pause",
+            "test_picture",
             "test_alert",
             "restart",
             "recording",

@@ -19,13 +19,6 @@ const WITHOUT_USER: &[(&[&str], &str)] = &[
         "the desk sends it to itself; it is a command so that a log of commands replays a later revert",
     ),
     (
-        &[
-            "key site.panel.may_name_programs",
-            "key site.panel.trusted_proxies",
-        ],
-        "a panel that other machines reach through a proxy, or whose administrators may run programs",
-    ),
-    (
         &["key site.vision."],
         "limits for another lamp, lens or floor than those of the recordings on which the defaults were tuned",
     ),
