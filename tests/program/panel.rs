@@ -181,7 +181,13 @@ fn a_scene_is_edited_saved_and_kept_through_the_panel() {
     );
     assert_eq!(
         files_below(&folder.path().join(".shoal")),
-        ["accounts.json", "last-valid-site.json", "sessions.json"]
+        [
+            "accounts.json",
+            "audit-changes.jsonl",
+            "audit-logins.jsonl",
+            "last-valid-site.json",
+            "sessions.json"
+        ]
     );
     let mut running = Running::start(folder);
     let url = running.line("panel: ");
