@@ -208,11 +208,19 @@ fn check_reports_what_is_wrong_with_fields_and_where() {
         "there is no obstacle 9",
         "is not below top_depth_m",
         "the direction of the current is zero",
-        "herring",
     ] {
         assert!(found.contains(part), "{part}: {found}");
     }
     assert_eq!(report.problems.len(), 3, "{found}");
+    // Warnings follow when there is no error.
+    let valid = std::fs::read_to_string(&scene).unwrap();
+    let valid = (valid.replace("obstacle = 9\n", ""))
+        .replace("top_depth_m = 2.0\nbottom", "top_depth_m = 0.5\nbottom")
+        .replace("[0.0, 0.0, 0.0]", "[1.0, 0.0, 0.0]");
+    std::fs::write(&scene, valid).unwrap();
+    let report = check_report(Some(&site));
+    assert!(report.problems.is_empty(), "{report}");
+    assert_message(&report.to_string(), &["hering", "herring"]);
 }
 
 #[test]
