@@ -203,7 +203,7 @@ fn create_folders(folder: &Path, made: &mut Vec<PathBuf>) -> io::Result<()> {
 }
 
 /// Replaces a file like [`save_file`]. For a file that is written after every change: if its contents are `own`, which this program
-/// has written, they are kept as a generation only if the newest generation is older than [`GENERATION_INTERVAL`]. Otherwise
+/// has written, they are kept as a generation only if the newest generation is older than `GENERATION_INTERVAL`. Otherwise
 /// ten steps of an evening would replace all generations.
 ///
 /// # Errors The same errors as [`save_file`].
