@@ -44,6 +44,8 @@ pub struct ActionContext<'a> {
     pub need_goal_m: Option<Vec3>,
     /// Whether the active need follows a planned route. `false` until the need has decided.
     pub need_follows_route: bool,
+    /// Shortest time for which an action of the need that is being evaluated acts.
+    pub least_secs: f32,
     /// Mask of the names in the relations of the action that is being evaluated.
     pub related: u64,
 }

@@ -228,6 +228,7 @@ impl Mind {
             need_force_n: Vec3::ZERO,
             need_goal_m: None,
             need_follows_route: false,
+            least_secs: 0.0,
             related: 0,
         };
         if self.drives.is_any_on() {

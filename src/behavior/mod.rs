@@ -3,6 +3,7 @@
 
 mod action;
 pub mod actions;
+mod alert;
 mod attraction;
 mod checks;
 mod context;

@@ -27,9 +27,9 @@ pub(super) struct Need {
 pub(super) struct NeedState {
     /// Variable of a `limit_based` need.
     pub(super) variable: f32,
-    /// Index of the randomly chosen action in the need's list of actions, plus one; 0 for none.
+    /// Index of the chosen action of a need that is not additive in the need's list of actions, plus one; 0 for none.
     pub(super) choice: usize,
-    /// Time since the random choice.
+    /// Time since the choice.
     pub(super) held_secs: f32,
     /// Time for which the need has been active since the variable was last within its limit.
     pub(super) tried_secs: f32,
@@ -38,6 +38,7 @@ pub(super) struct NeedState {
 impl Need {
     /// Whether the need is satisfied in this tick, so that it does not act.
     pub(super) fn is_satisfied(&self, state: &NeedState, evaluation: &mut Evaluation<'_>) -> bool {
+        evaluation.context.least_secs = self.params.minimum_secs;
         match (self.params.kind, &self.params.limit) {
             (NeedKind::ActionBased, _) => self
                 .actions
@@ -54,6 +55,9 @@ impl Need {
     /// Counts the time for which the need has been active, and lets the agent give up when the time is over. Must be called
     /// once per tick.
     pub(super) fn try_for(&self, state: &mut NeedState, is_active: bool, dt_secs: f32) {
+        if !is_active && !self.params.stochastic {
+            state.choice = 0;
+        }
         let Some(limit) = &self.params.limit else {
             return;
         };
@@ -79,11 +83,12 @@ impl Need {
         evaluation: &mut Evaluation<'_>,
     ) -> Decision {
         let mut decision = Decision::default();
+        evaluation.context.least_secs = self.params.minimum_secs;
         if !self.params.additive {
             let action = if self.params.stochastic {
                 self.choose_random(state, evaluation)
             } else {
-                self.first_executable(evaluation)
+                self.choose_first(state, evaluation)
             };
             execute(action, evaluation, &mut decision);
             return decision;
@@ -128,7 +133,24 @@ impl Need {
             .find(|&action| evaluation.is_executable(action))
     }
 
-    /// Returns the last randomly chosen action if it can still be executed and its minimum time has not passed;
+    /// Chooses the first executable action, unless the last choice is kept for its minimum time: then the agent does not change
+    /// between two actions in turn.
+    fn choose_first(
+        &self,
+        state: &mut NeedState,
+        evaluation: &mut Evaluation<'_>,
+    ) -> Option<usize> {
+        if let Some(action) = self.held_choice(state, evaluation) {
+            return Some(action);
+        }
+        let first = (self.actions.iter()).position(|&action| evaluation.is_executable(action));
+        if first.map_or(0, |position| position + 1) == state.choice {
+            return first.map(|position| self.actions[position]);
+        }
+        self.hold(state, first)
+    }
+
+    /// Returns the last chosen action if it can still be executed and its minimum time has not passed;
     /// otherwise `None`.
     fn held_choice(&self, state: &mut NeedState, evaluation: &mut Evaluation<'_>) -> Option<usize> {
         let position = state.choice.checked_sub(1)?;
@@ -163,7 +185,7 @@ impl Need {
         self.hold(state, chosen)
     }
 
-    /// Stores a random choice, and returns the chosen action. `position` is its index in the need's list of actions.
+    /// Stores a choice, and returns the chosen action. `position` is its index in the need's list of actions.
     fn hold(&self, state: &mut NeedState, position: Option<usize>) -> Option<usize> {
         state.choice = position.map_or(0, |position| position + 1);
         state.held_secs = 0.0;

@@ -30,8 +30,8 @@ pub struct NeedParams {
     pub combine: Combine,
     /// Whether a need that is not additive executes a random one of its executable actions instead of the first one.
     pub stochastic: bool,
-    /// Time for which a randomly chosen action (`stochastic`) is kept, as long as it can be executed.
-    /// With a low value agents tremble.
+    /// Shortest time for which the chosen action of a need that is not additive is kept, as long as it can be executed. A flight
+    /// and a hiding last for at least this time. With a low value agents tremble. More important needs still interrupt it.
     #[schemars(range(min = 0.0, max = 600.0))]
     pub minimum_secs: f32,
     /// Time for which the need stays active after it has become active, as long as one of its actions can be executed

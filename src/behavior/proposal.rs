@@ -14,6 +14,8 @@ pub struct Proposal {
     pub force: Vec3,
     /// Requested boost.
     pub boost: Option<BoostRequest>,
+    /// Whether the agent flees from a visitor or an enemy.
+    pub flees: bool,
     /// Whether the agent turns in place: the limit of its turn rate does not apply in this tick.
     pub turns_in_place: bool,
     /// Index of the agent that was caught.
@@ -61,13 +63,14 @@ impl Proposal {
         Self { force, ..self }
     }
 
-    /// Combines two proposals: the forces are added, the stronger boost applies, and the agent turns in place if one
-    /// proposal asks for it. Each other value comes from this proposal if it has one, else from `other`.
+    /// Combines two proposals: the forces are added, the stronger boost applies, and the agent flees or turns in place if
+    /// one proposal says so. Each other value comes from this proposal if it has one, else from `other`.
     #[must_use]
     pub fn with(&self, other: &Self) -> Self {
         Self {
             force: self.force + other.force,
             boost: stronger(self.boost, other.boost),
+            flees: self.flees || other.flees,
             turns_in_place: self.turns_in_place || other.turns_in_place,
             catch: self.catch.or(other.catch),
             leaves: self.leaves || other.leaves,

@@ -171,9 +171,8 @@ fn apply_effect(
                 changed |= mind.set_variable(mind_state, &set.need, set.value);
             }
             Effect::Calm(_) => {
-                let boost = &mut agents.bodies[index].boost;
-                boost.hold_secs = 0.0;
-                boost.allowed_mps = species.motion.cruise_mps;
+                // The speed limit is left to fall by itself: an effect changes what an agent wants, not how fast it swims.
+                agents.bodies[index].boost.hold_secs = 0.0;
             }
             Effect::Gather(_) | Effect::GatherAtShadow(_) | Effect::SendAcross(_) => {}
         }

@@ -180,7 +180,10 @@ impl TerraceTick<'_> {
                 swimmer.home = air.home;
                 swimmer.air = None;
                 swimmer.routes.iter_mut().for_each(TerraceRoute::reset);
-                body.velocity_mps.y = 0.0;
+                // The water stops the fall: no fish brakes this hard by itself.
+                let species = &self.world.species[usize::from(agents.species[index])];
+                let level = body.velocity_mps.with_y(0.0);
+                body.velocity_mps = level.clamp_length_max(species.motion.cruise_mps);
             }
             return;
         }

@@ -5,8 +5,14 @@
 use glam::{Vec2, Vec3};
 
 use super::collision::{is_inside, move_body};
-use crate::behavior::{BoostRequest, Decision};
-use crate::world::{Body, BoostState, EdgeMode, Intent, MotionParams, Species, Water, World};
+use crate::behavior::Decision;
+use crate::world::{Body, EdgeMode, Intent, MotionParams, RandomStream, Species, Water, World};
+
+use boost::{Pace, next_boost};
+use gait::{Drive, Gait};
+
+mod boost;
+mod gait;
 
 /// Motion values that are the same for all individuals of a species in one tick.
 #[derive(Clone, Copy, Debug)]
@@ -60,6 +66,15 @@ impl TurnLimits {
             },
             climb_rad,
             climb_sin: climb_rad.sin(),
+        }
+    }
+
+    /// Returns the same limits with another turn limit.
+    fn with_turn(self, turn_rad: f32) -> Self {
+        Self {
+            turn_rad,
+            turn_cos: Self::new(turn_rad, 0.0).turn_cos,
+            ..self
         }
     }
 
@@ -126,19 +141,38 @@ fn next_body(world: &World<'_>, before: &Body, decision: &Decision, own: &Proper
     let water = &world.water;
     let motion = &own.species.motion;
     let speed = before.velocity_mps.length();
-    let boost = next_boost(&before.boost, decision.proposal.boost, motion, speed, dt);
-    let asked = decision.proposal.force.clamp_length_max(motion.max_force_n);
+    let brake_mps = motion.max_force_n / own.mass_kg * dt;
+    let pace = Pace {
+        speed_mps: speed,
+        brake_mps,
+        dt_secs: dt,
+    };
+    let boost = next_boost(&before.boost, &decision.proposal, motion, pace);
+    let gait = Gait::new(motion, own.rates, &boost, &decision.proposal, dt);
+    let asked = decision.proposal.force.clamp_length_max(gait.force_n);
     let force = if decision.proposal.turns_in_place {
         asked
     } else {
         before.force_n.lerp(asked, own.rates.response)
     };
+    let drive = Drive {
+        wish: force / own.mass_kg,
+        largest: gait.force_n / own.mass_kg,
+        allowed_mps: boost.allowed_mps,
+        draw: world.random.signed(own.id, RandomStream::Glide, 0),
+        dt_secs: dt,
+    };
+    let mut stroke = before.stroke;
     let wanted = if is_blocked(before) {
         force.clamp_length_max(motion.cruise_mps)
     } else {
-        before.velocity_mps + force * (dt / own.mass_kg)
+        before.velocity_mps + gait.accelerate(before, drive, &mut stroke) * dt
     };
-    let least_mps = motion.min_speed_mps.min(motion.cruise_mps);
+    // A body that is slower, because an edit raised the minimum speed or it was stopped, reaches it by its own force.
+    let least_mps = motion
+        .min_speed_mps
+        .min(motion.cruise_mps)
+        .min(speed + brake_mps);
     let wanted = level_off(water, wanted, own.rates.leveling);
     let climb_rad = own.rates.limits.climb_rad;
     let wanted = slide_along(water, before, wanted, (least_mps, climb_rad));
@@ -152,12 +186,9 @@ fn next_body(world: &World<'_>, before: &Body, decision: &Decision, own: &Proper
     } else {
         before.forward
     };
-    let turning = if decision.proposal.turns_in_place {
-        own.rates.limits.unlimited()
-    } else {
-        own.rates.limits
-    };
-    let forward = turn_towards(water, before.forward, direction, turning);
+    let steering = (drive, own.rates.response);
+    let direction = gait.hold_course(water, before, direction, steering, &mut stroke);
+    let forward = turn_towards(water, before.forward, direction, gait.limits);
     let speed = wanted.dot(forward).max(least_mps).min(boost.allowed_mps);
     let way_m = speed.abs().max(motion.cruise_mps) * dt + own.radius_m;
     let solids = if way_m < world.contact_solids.margin_m() {
@@ -195,6 +226,7 @@ fn next_body(world: &World<'_>, before: &Body, decision: &Decision, own: &Proper
             })
         },
         acceleration_mps2: (end.velocity_mps - before.velocity_mps).dot(forward) / dt,
+        stroke,
         force_n: force,
         pushed_mps: Vec3::ZERO,
         boost,
@@ -206,58 +238,6 @@ fn next_body(world: &World<'_>, before: &Body, decision: &Decision, own: &Proper
     cross_edge(world, &mut after, own);
     after.up = bank(water, before, &after, (motion, own.rates.banking), dt);
     after
-}
-
-/// Returns the boost state after the tick, with the new speed limit.
-///
-/// The stronger of the new request and the boost that is still held sets the limit. If there is neither, the limit falls from
-/// the actual speed of the body by (boost speed − cruise speed) / `calm_secs` per second. While the limit falls from a stronger
-/// boost, a weaker request does not lower it further.
-fn next_boost(
-    state: &BoostState,
-    request: Option<BoostRequest>,
-    motion: &MotionParams,
-    speed_mps: f32,
-    dt: f32,
-) -> BoostState {
-    let range = (motion.boost_mps - motion.cruise_mps).max(0.0);
-    let speed_at = |scale: f32| motion.cruise_mps + scale.clamp(0.0, 1.0) * range;
-    let calmed = if state.calm_secs > 0.0 {
-        let fallen = state.allowed_mps.min(speed_mps) - range / state.calm_secs * dt;
-        fallen.max(motion.cruise_mps)
-    } else {
-        motion.cruise_mps
-    };
-    let holds = state.hold_secs > dt * 0.5;
-    let held = holds.then_some(BoostRequest {
-        scale: state.scale,
-        hold_secs: state.hold_secs - dt,
-        calm_secs: state.calm_secs,
-    });
-    let asked = match (request, held) {
-        (Some(new), Some(old)) => new.stronger(old),
-        (Some(new), None) => new,
-        (None, Some(old)) => old,
-        (None, None) => {
-            return BoostState {
-                allowed_mps: calmed,
-                scale: 0.0,
-                hold_secs: 0.0,
-                ..*state
-            };
-        }
-    };
-    let allowed = speed_at(asked.scale);
-    BoostState {
-        allowed_mps: allowed.max(calmed),
-        scale: asked.scale,
-        hold_secs: asked.hold_secs.max(0.0),
-        calm_secs: if calmed > allowed {
-            state.calm_secs
-        } else {
-            asked.calm_secs
-        },
-    }
 }
 
 /// Returns a wanted velocity in which braking below the minimum speed is replaced by turning to the side of the wanted

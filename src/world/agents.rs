@@ -101,6 +101,8 @@ pub struct Body {
     pub acceleration_mps2: f32,
     /// Direction and goal that the agent intends to swim to. Other agents can read the intent.
     pub intent: Intent,
+    /// Whether the body drives itself or glides, and whether it turns.
+    pub stroke: Stroke,
     /// Steering force that acts on the body, smoothed over `MotionParams::response_secs`.
     pub force_n: Vec3,
     /// Change of the velocity by obstacles and edges of the water in the last tick. Zero if nothing was in the way. It points
@@ -130,6 +132,7 @@ impl Body {
                 attends: None,
                 hunts: false,
             },
+            stroke: Stroke::default(),
             force_n: Vec3::ZERO,
             pushed_mps: Vec3::ZERO,
             boost: BoostState {
@@ -152,10 +155,23 @@ impl Body {
             && self.velocity_mps.is_finite()
             && self.forward.is_finite()
             && self.up.is_finite()
+            && self.stroke.resume_share.is_finite()
             && self.force_n.is_finite()
             && self.pushed_mps.is_finite()
             && self.boost.allowed_mps.is_finite()
     }
+}
+
+/// What a cruising body does with its tail.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stroke {
+    /// Whether the body glides, without thrust.
+    pub glides: bool,
+    /// A glide ends at this share of the wanted speed.
+    pub resume_share: f32,
+    /// Whether the body turns to another course.
+    pub turns: bool,
 }
 
 /// Direction and goal that an agent intends to swim to. Other agents can observe them.
@@ -184,6 +200,9 @@ pub struct BoostState {
     pub hold_secs: f32,
     /// Time that the speed limit needs to fall from full boost speed to cruise speed.
     pub calm_secs: f32,
+    /// Whether the agent has fled from a visitor or an enemy since its speed limit was last at cruise speed. A hunt does not count,
+    /// nor does an agent that catches up with its school.
+    pub flees: bool,
 }
 
 /// The compiled parameters of one species, or of one named individual that differs from its species.

@@ -84,8 +84,53 @@ pub struct MotionParams {
     /// Loss of speed along the obstacle at a contact, as a share of the speed towards the obstacle.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub friction: f32,
+    /// Limits while the agent cruises: while it neither flees nor is hurried by a boost.
+    pub cruise: CruiseParams,
+    /// Bursts and glides of a cruising agent.
+    pub glide: GlideParams,
     /// Ability to leap between terraces.
     pub leap: LeapParams,
+}
+
+/// Limits of a cruising agent. A flight has the limits of the species.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct CruiseParams {
+    /// Maximum steering force while the agent cruises. If absent: `max_force_n`.
+    #[schemars(range(min = 0.0, max = 10000.0))]
+    pub max_force_n: Option<f32>,
+    /// Maximum turn rate while the agent cruises. If absent: `max_turn_rate_dps`.
+    #[schemars(range(min = 0.0, max = 100000.0))]
+    pub max_turn_rate_dps: Option<f32>,
+    /// Angle between heading and wanted course at which the agent begins to turn. Below it, the agent swims straight on. With 0,
+    /// it follows every change of its wanted course at once.
+    #[schemars(range(min = 0.0, max = 90.0))]
+    pub hold_course_deg: f32,
+}
+
+/// Bursts and glides of a cruising agent: in a burst it accelerates to the speed that it wants, in a glide the water slows it down.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct GlideParams {
+    /// Mean share of its speed that the agent loses in a glide. With 0, it swims steadily.
+    #[schemars(range(min = 0.0, max = 0.9))]
+    pub slowdown_share: f32,
+    /// Mean duration of a burst from the slowest to the cruise speed.
+    #[schemars(range(min = 0.02, max = 60.0))]
+    pub burst_secs: f32,
+    /// Mean duration of a glide. Together with the share it gives the drag of the water.
+    #[schemars(range(min = 0.02, max = 60.0))]
+    pub glide_secs: f32,
+}
+
+impl Default for GlideParams {
+    fn default() -> Self {
+        Self {
+            slowdown_share: 0.0,
+            burst_secs: 0.3,
+            glide_secs: 0.6,
+        }
+    }
 }
 
 impl Default for MotionParams {
@@ -105,6 +150,8 @@ impl Default for MotionParams {
             collision: CollisionResponse::Slide,
             restitution: 0.4,
             friction: 0.05,
+            cruise: CruiseParams::default(),
+            glide: GlideParams::default(),
             leap: LeapParams::default(),
         }
     }

@@ -21,7 +21,7 @@ mod visitors;
 mod water;
 
 pub(crate) use agents::retain;
-pub use agents::{Agents, Body, BoostState, Intent, Species};
+pub use agents::{Agents, Body, BoostState, Intent, Species, Stroke};
 pub use barriers::{
     BarrierBox, BarrierCapsule, BarrierParams, BarrierPlane, BarrierRectangle, BarrierShape,
     BarrierSide, BarrierSphere,

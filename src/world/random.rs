@@ -35,6 +35,8 @@ pub enum RandomStream {
     Absence = 14,
     /// Duration of a rest between two journeys.
     Rest = 15,
+    /// Length of a glide.
+    Glide = 16,
 }
 
 /// The random number generator of one tick.

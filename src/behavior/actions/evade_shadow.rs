@@ -5,13 +5,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::behavior::action::Action;
+use crate::behavior::alert::Alert;
 use crate::behavior::context::ActionContext;
 use crate::behavior::proposal::{BoostRequest, Proposal};
 use crate::geometry::Visitor;
 use crate::steering::steer_along;
 use crate::world::{ShadowAtDepth, circle_at_depth, outline_at_depth};
 
-/// Flees from the nearest shadow. Can be executed while that shadow is nearer than its current flee distance. The
+/// Flees from the nearest shadow. Can be executed if that shadow is nearer than its current flee distance, and then until it is
+/// farther away by a quarter of `flee_distance_m`. The
 /// distance is measured horizontally: each shadow is projected from the viewer's eye to the agent's depth.
 /// **Source**: Jockel 2005, §4.2.5.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -91,13 +93,13 @@ impl EvadeShadow {
         self.flee_distance_m + (self.still_flee_distance_m - self.flee_distance_m) * calm
     }
 
-    /// Returns the nearest of all shadows that are nearer than their flee distance, now or predicted. `None` if there
-    /// is no such shadow.
-    fn nearest(&self, context: &ActionContext<'_>) -> Option<Threat> {
+    /// Returns the nearest of all shadows that are nearer than their flee distance and the margin, now or predicted. `None` if
+    /// there is no such shadow.
+    fn nearest(&self, context: &ActionContext<'_>, margin_m: f32) -> Option<Threat> {
         let at = context.motion.position_m;
         let scale = context.world.water.scale(at.y);
         let visitors = &context.world.visitors;
-        let widest_m = self.flee_distance_m.max(self.still_flee_distance_m);
+        let widest_m = self.flee_distance_m.max(self.still_flee_distance_m) + margin_m;
         let mut least: Option<Threat> = None;
         for (shadow, &reach_m) in visitors.shadows.iter().zip(&visitors.bounding_radii_m) {
             let offset_m = Vec2::new(at.x, at.z) - shadow.centroid_m * scale;
@@ -110,9 +112,9 @@ impl EvadeShadow {
                 continue;
             }
             let flee_m = self.flee_distance_now_m(shadow.still_secs as f32);
-            let limit = least
-                .as_ref()
-                .map_or(flee_m, |found| found.distance_m.min(flee_m));
+            let limit = least.as_ref().map_or(flee_m + margin_m, |found| {
+                found.distance_m.min(flee_m + margin_m)
+            });
             let lead_m = nearest_along(way_m, offset_m);
             if offset_m.distance(lead_m) >= limit + near_m {
                 continue;
@@ -179,11 +181,35 @@ struct Threat {
     is_over: bool,
 }
 
-impl Action for EvadeShadow {
-    type Memory = ();
+/// The last flight of an agent from a shadow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fright {
+    /// When it was.
+    alert: Alert,
+    /// Unit vector away from the shadow.
+    away: Vec3,
+}
 
-    fn propose(&self, context: &ActionContext<'_>, _: &mut ()) -> Option<Proposal> {
-        let threat = self.nearest(context)?;
+impl Action for EvadeShadow {
+    type Memory = Fright;
+
+    fn propose(&self, context: &ActionContext<'_>, fright: &mut Fright) -> Option<Proposal> {
+        let margin_m = fright.alert.margin_m(context.world, self.flee_distance_m);
+        let Some(threat) = self.nearest(context, margin_m) else {
+            if !fright.alert.must_last(context) {
+                return None;
+            }
+            fright.alert.react(context.world);
+            return Some(Proposal {
+                flees: true,
+                ..Proposal::force(steer_along(
+                    &context.motion,
+                    fright.away,
+                    context.speed_mps(None),
+                )?)
+            });
+        };
         let calmed_m = (self.flee_distance_m - threat.flee_m).max(0.0);
         // Never negative, so an agent under a shadow is always close enough to use boost.
         let boost_distance_m = (self.boost_distance_m - calmed_m).max(0.0);
@@ -193,6 +219,8 @@ impl Action for EvadeShadow {
         } else {
             threat.away
         };
+        fright.alert.react(context.world);
+        fright.away = away;
         let is_close = threat.distance_m < boost_distance_m;
         let boosts = is_close && self.use_boost && ahead.dot(away) > 0.0;
         let boost = boosts.then_some(BoostRequest {
@@ -204,6 +232,7 @@ impl Action for EvadeShadow {
         Some(Proposal {
             force,
             boost,
+            flees: true,
             turns_in_place: threat.is_over && self.can_turn_in_place,
             ..Proposal::default()
         })

@@ -4,11 +4,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::behavior::action::Action;
+use crate::behavior::alert::Alert;
 use crate::behavior::context::ActionContext;
 use crate::behavior::proposal::{BoostRequest, Proposal};
 use crate::steering::flee;
 
-/// Flees from the nearest visible enemy. Can be executed while that enemy is nearer than the flee distance; for an enemy that does
+/// Flees from the nearest visible enemy. Can be executed if that enemy is nearer than the flee distance, and then until it is a
+/// quarter farther away; for an enemy that does
 /// not hunt, the distance is multiplied by `perception.calm_enemy_share`.
 /// **Source**: Jockel 2005, §4.2.5.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -45,7 +47,7 @@ impl Default for FleeEnemy {
 const BOOST_HOLD_SECS: f32 = 1.0;
 
 impl Action for FleeEnemy {
-    type Memory = ();
+    type Memory = Alert;
 
     fn built_in_relation(&self) -> Option<&'static str> {
         Some("enemy")
@@ -55,12 +57,18 @@ impl Action for FleeEnemy {
         Some(self.flee_distance_m.unwrap_or(sight_radius_m))
     }
 
-    fn propose(&self, context: &ActionContext<'_>, _: &mut ()) -> Option<Proposal> {
-        let enemy = context.remembered.enemy.visible()?;
+    fn propose(&self, context: &ActionContext<'_>, alert: &mut Alert) -> Option<Proposal> {
+        let enemy = &context.remembered.enemy;
         let sight_m = context.species.perception.sight_radius_m;
-        if enemy.apparent_m(context.motion.position_m) >= self.flee_distance_m.unwrap_or(sight_m) {
+        let flee_m = self.flee_distance_m.unwrap_or(sight_m);
+        let limit_m = flee_m + alert.margin_m(context.world, flee_m);
+        let is_near =
+            enemy.visible().is_some() && enemy.apparent_m(context.motion.position_m) < limit_m;
+        let is_fresh = enemy.age_secs <= context.least_secs;
+        if !is_near && !(is_fresh && alert.must_last(context)) {
             return None;
         }
+        alert.react(context.world);
         let boost = self.use_boost.then_some(BoostRequest {
             scale: 1.0,
             hold_secs: BOOST_HOLD_SECS,
@@ -69,6 +77,7 @@ impl Action for FleeEnemy {
         Some(Proposal {
             force: flee(&context.motion, enemy.position_m, context.speed_mps(boost))?,
             boost,
+            flees: true,
             turns_in_place: self.can_turn_in_place,
             ..Proposal::default()
         })

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::behavior::action::{Action, Capabilities, FleeingAction, ParamFinding};
+use crate::behavior::alert::Alert;
 use crate::behavior::context::ActionContext;
 use crate::behavior::perception::SOLID_SEARCH_RADIUS_MIN_M;
 use crate::behavior::proposal::{BoostRequest, Proposal};
@@ -22,7 +23,7 @@ pub struct HideFromEnemy {
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
     /// Distance of the enemy below which the agent hides; for an enemy that does not hunt, it is multiplied by
-    /// `perception.calm_enemy_share`. The agent hides only behind obstacles within this distance.
+    /// `perception.calm_enemy_share`. An agent that hides goes on until the enemy is a quarter farther away. It hides only behind obstacles within this distance.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub flee_distance_m: f32,
     /// Time for which an enemy that is no longer visible is remembered.
@@ -111,8 +112,18 @@ fn behind_m(solid: &Solid, body: (f32, (f32, f32)), enemy: Vec3, me: Vec3) -> Ve
     start_m + direction * way_m.max(0.0)
 }
 
+/// The last hiding of an agent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Hiding {
+    /// When it was.
+    alert: Alert,
+    /// Position of the hiding place.
+    place_m: Vec3,
+}
+
 impl Action for HideFromEnemy {
-    type Memory = ();
+    type Memory = Hiding;
 
     const CAPABILITIES: Capabilities = Capabilities {
         rests: true,
@@ -134,29 +145,32 @@ impl Action for HideFromEnemy {
         })
     }
 
-    fn propose(&self, context: &ActionContext<'_>, _: &mut ()) -> Option<Proposal> {
+    fn propose(&self, context: &ActionContext<'_>, hiding: &mut Hiding) -> Option<Proposal> {
         let me = context.motion.position_m;
-        let enemy = match context.remembered.enemy.visible() {
-            Some(seen) => {
-                let is_near = seen.apparent_m(me) <= self.flee_distance_m;
-                is_near.then_some(seen.position_m)?
-            }
-            None => {
-                let remembered = &context.remembered.enemy;
-                remembered.feared_m(me, self.flee_distance_m, self.memory_secs)?
-            }
+        let remembered = &context.remembered.enemy;
+        let margin_m = hiding.alert.margin_m(context.world, self.flee_distance_m);
+        let reach_m = self.flee_distance_m + margin_m;
+        let feared_m = match remembered.visible() {
+            Some(seen) => (seen.apparent_m(me) <= reach_m).then_some(seen.position_m),
+            None => remembered.feared_m(me, reach_m, self.memory_secs),
         };
         let band = context.world.water.y_range_m(context.radius_m);
         let body = (context.radius_m, band);
         // The list of nearby obstacles is complete up to this distance.
         let searched_m = SOLID_SEARCH_RADIUS_MIN_M.max(context.species.perception.sight_radius_m);
-        let place = if self.flee_distance_m <= searched_m {
-            let near = context.near_solids().map(|(_, solid)| solid);
-            self.hiding_place_m(me, body, enemy, near)?
-        } else {
-            let all = context.world.solids.iter();
-            self.hiding_place_m(me, body, enemy, all)?
-        };
+        let found_m = feared_m.and_then(|enemy| {
+            if self.flee_distance_m <= searched_m {
+                let near = context.near_solids().map(|(_, solid)| solid);
+                self.hiding_place_m(me, body, enemy, near)
+            } else {
+                let all = context.world.solids.iter();
+                self.hiding_place_m(me, body, enemy, all)
+            }
+        });
+        let must_last = hiding.alert.must_last(context);
+        let place = found_m.or(must_last.then_some(hiding.place_m))?;
+        hiding.alert.react(context.world);
+        hiding.place_m = place;
         let boost = self.use_boost.then_some(BoostRequest {
             scale: 1.0,
             hold_secs: 0.0,
@@ -173,6 +187,7 @@ impl Action for HideFromEnemy {
         };
         Some(Proposal {
             boost,
+            flees: !rests,
             turns_in_place: self.can_turn_in_place,
             rests,
             ..Proposal::to(place, force)

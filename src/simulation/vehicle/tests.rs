@@ -1,8 +1,9 @@
 //! Tests of boosting, turning and banking of one body.
 
 use super::*;
+use crate::behavior::{BoostRequest, Proposal};
 use crate::geometry::Surface;
-use crate::world::PoolParams;
+use crate::world::{BoostState, PoolParams, Stroke};
 
 fn water() -> Water {
     Water {
@@ -17,6 +18,25 @@ fn boost_request(scale: f32, hold_secs: f32, calm_secs: f32) -> BoostRequest {
         hold_secs,
         calm_secs,
     }
+}
+
+/// Returns the boost state of a body with this speed that can brake at once, after a tick of this length.
+fn next(
+    state: &BoostState,
+    boost: Option<BoostRequest>,
+    motion: &MotionParams,
+    (speed_mps, dt_secs): (f32, f32),
+) -> BoostState {
+    let asked = Proposal {
+        boost,
+        ..Proposal::default()
+    };
+    let pace = Pace {
+        speed_mps,
+        brake_mps: speed_mps,
+        dt_secs,
+    };
+    next_boost(state, &asked, motion, pace)
 }
 
 /// Returns the speed limit after each of `steps` ticks of 1/64 s, for a body that always swims at its limit. The boost is
@@ -34,7 +54,7 @@ fn allowed_after(request: BoostRequest, steps: usize) -> Vec<f32> {
     (0..steps)
         .map(|step| {
             let asked = (step == 0).then_some(request);
-            state = next_boost(&state, asked, &motion, state.allowed_mps, 1.0 / 64.0);
+            state = next(&state, asked, &motion, (state.allowed_mps, 1.0 / 64.0));
             state.allowed_mps
         })
         .collect()
@@ -71,20 +91,39 @@ fn the_limit_falls_from_the_actual_speed_and_a_weaker_request_does_not_lower_it(
         calm_secs: 1.0,
         ..BoostState::default()
     };
-    let next = next_boost(&state, None, &motion, 1.5, 0.1);
-    assert!((next.allowed_mps - 1.3).abs() < 1e-6);
-    let weaker = next_boost(
-        &state,
-        Some(boost_request(0.5, 0.0, 0.3)),
-        &motion,
-        3.0,
-        0.1,
-    );
+    let slower = next(&state, None, &motion, (1.5, 0.1));
+    assert!((slower.allowed_mps - 1.3).abs() < 1e-6);
+    let request = boost_request(0.5, 0.0, 0.3);
+    let weaker = next(&state, Some(request), &motion, (3.0, 0.1));
     assert!(
         (weaker.allowed_mps - 2.8).abs() < 1e-6,
         "a weaker request lowered the limit: {}",
         weaker.allowed_mps
     );
+}
+
+#[test]
+fn a_boost_without_calm_time_ends_as_fast_as_the_body_can_brake() {
+    let motion = MotionParams {
+        cruise_mps: 1.0,
+        boost_mps: 3.0,
+        ..MotionParams::default()
+    };
+    let state = BoostState {
+        allowed_mps: 3.0,
+        flees: true,
+        ..BoostState::default()
+    };
+    let mut pace = Pace {
+        speed_mps: 3.0,
+        brake_mps: 0.5,
+        dt_secs: 0.1,
+    };
+    let calmer = next_boost(&state, &Proposal::default(), &motion, pace);
+    assert_eq!((calmer.allowed_mps, calmer.flees), (2.5, true));
+    pace.speed_mps = 1.2;
+    let calm = next_boost(&calmer, &Proposal::default(), &motion, pace);
+    assert_eq!((calm.allowed_mps, calm.flees), (1.0, false));
 }
 
 #[test]
@@ -190,4 +229,88 @@ fn a_body_in_a_pocket_between_steep_rocks_turns_to_one_side_until_it_no_longer_s
             "{residual} {force}: turned by {turned_deg:.1} degrees"
         );
     }
+}
+
+fn gait<'a>(motion: &'a MotionParams, flees: bool, dt: f32) -> Gait<'a> {
+    let proposal = Proposal {
+        flees,
+        ..Proposal::default()
+    };
+    let boost = BoostState::default();
+    Gait::new(motion, &TickRates::new(motion, dt), &boost, &proposal, dt)
+}
+
+#[test]
+fn a_cruising_body_has_its_own_limits_and_a_flight_those_of_the_species() {
+    let mut motion = MotionParams::default();
+    motion.cruise.max_force_n = Some(0.5);
+    motion.cruise.max_turn_rate_dps = Some(60.0);
+    let calm = gait(&motion, false, 0.1);
+    assert_eq!(calm.force_n, 0.5);
+    assert!((calm.limits.turn_rad - 6.0_f32.to_radians()).abs() < 1e-6);
+    let flight = gait(&motion, true, 0.1);
+    assert_eq!(flight.force_n, motion.max_force_n);
+    assert!((flight.limits.turn_rad - 22.0_f32.to_radians()).abs() < 1e-6);
+}
+
+#[test]
+fn a_glide_loses_its_share_of_speed_in_its_time_and_a_burst_regains_it() {
+    let mut motion = MotionParams::default();
+    (motion.cruise_mps, motion.min_speed_mps) = (1.0, 0.0);
+    (
+        motion.glide.slowdown_share,
+        motion.glide.burst_secs,
+        motion.glide.glide_secs,
+    ) = (0.4, 0.3, 0.6);
+    let dt = 0.01;
+    let gait = gait(&motion, false, dt);
+    let mut body = Body::new(Vec3::ZERO, Vec3::X, 1.0);
+    let mut stroke = Stroke::default();
+    let mut glides = Vec::new();
+    for _ in 0..360 {
+        let drive = Drive {
+            // The force of an action that wants 1 m/s.
+            wish: Vec3::X * (1.0 - body.velocity_mps.x) * 2.0,
+            largest: 4.0,
+            allowed_mps: 1.0,
+            draw: 0.0,
+            dt_secs: dt,
+        };
+        body.velocity_mps += gait.accelerate(&body, drive, &mut stroke) * dt;
+        glides.push(stroke.glides);
+        assert!(
+            (0.57..1.02).contains(&body.velocity_mps.x),
+            "{}",
+            body.velocity_mps.x
+        );
+    }
+    let bursts = glides.windows(2).filter(|two| two[0] && !two[1]).count();
+    assert_eq!(bursts, 4, "one in 0.9 s");
+}
+
+#[test]
+fn a_cruising_body_keeps_its_course_until_it_clearly_wants_another_one() {
+    let mut motion = MotionParams::default();
+    motion.cruise.hold_course_deg = 15.0;
+    let dt = 0.02;
+    let gait = gait(&motion, false, dt);
+    let heading_after = |wish: Vec3, secs: f32| {
+        let (mut body, mut stroke) = (Body::new(Vec3::ZERO, Vec3::X, 0.3), Stroke::default());
+        for _ in 0..(secs / dt) as u32 {
+            let drive = Drive {
+                wish,
+                largest: 4.0,
+                allowed_mps: 0.35,
+                draw: 0.0,
+                dt_secs: dt,
+            };
+            let ahead = gait.hold_course(&water(), &body, body.forward, (drive, 0.2), &mut stroke);
+            body.turn_rate_rps = body.forward.cross(ahead).y.asin() / dt;
+            (body.forward, body.velocity_mps) = (ahead, ahead * 0.3);
+        }
+        body.forward
+    };
+    assert!(heading_after(Vec3::Z * 0.1, 2.0).distance(Vec3::X) < 1e-5);
+    let turned = heading_after(Vec3::Z * 0.4, 1.0);
+    assert!(turned.z > 0.3, "{turned}");
 }

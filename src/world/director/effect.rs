@@ -18,7 +18,8 @@ pub enum Effect {
     GatherAtShadow(GatherAtShadowEffect),
     /// Sends species from the side where most of them are to the other side, while the effect lasts.
     SendAcross(SendAcrossEffect),
-    /// Ends all boosts: agents slow down to their cruise speed.
+    /// Ends all boosts: agents want to swim at cruise speed, and slow down to it in the time `calm_secs` of the action that
+    /// hurried them.
     Calm(CalmEffect),
     /// Sets the variable of a `limit_based` need, or the drive that the need reads.
     SetNeed(SetNeedEffect),

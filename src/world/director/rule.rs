@@ -276,10 +276,10 @@ impl Condition {
     }
 }
 
-/// An agent counts as scared if its allowed speed is above this share of the range from cruise to boost speed.
+/// An agent that has fled counts as scared while its allowed speed is above this share of the range from cruise to boost speed.
 const SCARED_SHARE: f32 = 0.1;
 
-/// Returns the share of the agents that can boost whose allowed speed is clearly above their cruise speed, from 0 to 1.
+/// Returns the share of the agents that can boost that fled from a visitor or an enemy and are not calm yet, from 0 to 1.
 fn scared_share(world: &World<'_>) -> f32 {
     let agents = &world.agents;
     let (mut scared, mut able) = (0.0, 0.0);
@@ -289,7 +289,7 @@ fn scared_share(world: &World<'_>) -> f32 {
         if range > 0.0 {
             able += 1.0;
             let is_fast = body.boost.allowed_mps > motion.cruise_mps + range * SCARED_SHARE;
-            scared += f32::from(u8::from(is_fast));
+            scared += f32::from(u8::from(is_fast && body.boost.flees));
         }
     }
     if able > 0.0 { scared / able } else { 0.0 }

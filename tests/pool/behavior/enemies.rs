@@ -314,3 +314,30 @@ fn a_hiding_fish_predicts_the_invisible_hunter_and_moves_around_the_rock() {
         "the memory lasts 1 s, measured {lasts} ticks"
     );
 }
+
+/// A fixed bug: a fish at the flee distance began and ended its flight again and again, each time with a full boost.
+#[test]
+fn a_flight_ends_at_a_longer_distance_than_it_begins_and_lasts_for_a_shortest_time() {
+    let flee = ActionParams::FleeEnemy(FleeEnemy {
+        flee_distance_m: Some(1.0),
+        ..FleeEnemy::default()
+    });
+    let mut pool = pool(
+        vec![prey_fish(flee), hunter(1)],
+        &[(at(0.0, 0.0), Vec3::X), (at(5.0, 0.0), Vec3::NEG_X)],
+    );
+    let flees = |pool: &mut Simulation, enemy_m: f32| {
+        pool.place(0, at(0.0, 0.0), Vec3::X);
+        pool.place(1, at(enemy_m, 0.0), Vec3::NEG_X);
+        tick(pool);
+        pool.active_need(0) != ""
+    };
+    assert!(!flees(&mut pool, 1.1), "farther than the flee distance");
+    assert!(flees(&mut pool, 0.9));
+    assert!(flees(&mut pool, 1.1), "until it is a quarter farther away");
+    // The flight has lasted for two ticks, and the need keeps an action for half a second.
+    for _ in 0..27 {
+        assert!(flees(&mut pool, 3.0), "for the shortest time");
+    }
+    assert!(!(0..3).all(|_| flees(&mut pool, 3.0)), "not for ever");
+}
