@@ -202,6 +202,8 @@ fn herring_hide_from_the_shark_behind_a_rock() {
         pools::species("shark", 1),
     ]);
     scene.obstacles = vec![sphere([0.0, -0.9, 0.0], 0.35)];
+    // The shark does not hunt here, so herring must fear it as one that does.
+    scene.species[0].perception.calm_enemy_share = 1.0;
     let mut simulation = Simulation::new(&scene, &pools::run(1, 1)).unwrap();
     for index in 0..12u8 {
         let at = Vec3::new(-0.5, -0.8, f32::from(index) * 0.05 - 0.3);

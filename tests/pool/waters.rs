@@ -294,7 +294,7 @@ fn an_agent_navigates_to_a_point_in_another_water_or_says_that_it_cannot() {
         })
         .collect();
     for index in 0..2 {
-        assert!(pool.place(index, Vec3::new(-1.4, -1.3, 0.2), Vec3::X));
+        assert!(pool.place(index, Vec3::new(-1.4, -1.3, 0.4), Vec3::X));
     }
     let mut roamed = 0;
     for _ in 0..40 * HZ {

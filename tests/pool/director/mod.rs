@@ -163,7 +163,7 @@ fn fish_gather_at_a_still_visitor_and_a_rule_ends_boosts() {
     fish.relations.insert("enemy".into(), vec!["enemy".into()]);
     let mut scene = wide(vec![bare("enemy", 1), fish]);
     scene.director = vec![rule(
-        "name = 'calm'\nwhen = { condition = 'scare', share = 0.5 }\nfor_secs = 0.2\nthen = { effect = 'calm' }\npause_secs = 60.0",
+        "name = 'calm'\nwhen = { condition = 'scare', share = 0.5 }\nfor_secs = 0.7\nthen = { effect = 'calm' }\npause_secs = 60.0",
     )];
     let mut pool = start(&scene);
     pool.place(0, at(0.0, 0.0), Vec3::X);
@@ -171,12 +171,45 @@ fn fish_gather_at_a_still_visitor_and_a_rule_ends_boosts() {
     pool.run_tick(&visitors(0, 0.0));
     assert!(pool.world().agents.bodies[1].boost.allowed_mps > 2.9);
     pool.place(0, at(25.0, 0.0), Vec3::X);
-    run(&mut pool, 0.1, &visitors(0, 0.0));
-    // The boost continues for 1 s after the danger.
-    assert!(pool.world().agents.bodies[1].boost.allowed_mps > 2.9);
+    run(&mut pool, 0.6, &visitors(0, 0.0));
+    assert!(
+        pool.world().agents.bodies[1].boost.allowed_mps > 2.9,
+        "the boost continues for 1 s after the danger"
+    );
     run(&mut pool, 0.2, &visitors(0, 0.0));
-    // The rule has ended the boost.
-    assert!(pool.world().agents.bodies[1].boost.allowed_mps < 1.01);
+    let limit_mps = |pool: &Simulation| pool.world().agents.bodies[1].boost.allowed_mps;
+    let calming_mps = limit_mps(&pool);
+    assert!(
+        (1.1..2.95).contains(&calming_mps),
+        "the rule has ended the boost, so the fish slows down within calm_secs: {calming_mps} m/s"
+    );
+    run(&mut pool, 1.5, &visitors(0, 0.0));
+    assert!(limit_mps(&pool) < 1.01, "{} m/s", limit_mps(&pool));
+}
+
+/// A fixed bug: hunters and fish that caught up with their school counted as scared.
+#[test]
+fn only_fish_that_fled_are_scared() {
+    let scared = |action: ActionParams, relation: &str| {
+        let mut fish = wants(bare("fish", 1), "act", &[("act", action)]);
+        fish.relations.insert(relation.into(), vec!["other".into()]);
+        let mut scene = wide(vec![bare("other", 1), fish]);
+        scene.director = vec![rule(
+            "name = 'scare'\nwhen = { condition = 'scare', share = 0.4 }\nthen = { effect = 'calm' }\nhold_secs = 5.0",
+        )];
+        let mut pool = start(&scene);
+        pool.place(0, at(0.0, 0.0), Vec3::X);
+        pool.place(1, at(0.0, 1.0), Vec3::X);
+        run(&mut pool, 0.5, &visitors(0, 0.0));
+        assert!(pool.world().agents.bodies[1].boost.allowed_mps > 2.0);
+        pool.rules().any(|(_, state)| state.is_on)
+    };
+    let hunt = ActionParams::HuntPrey(shoal::behavior::actions::HuntPrey::default());
+    assert!(!scared(hunt, "prey"));
+    assert!(scared(
+        ActionParams::FleeEnemy(shoal::behavior::actions::FleeEnemy::default()),
+        "enemy"
+    ));
 }
 
 /// Returns a pool with one seeking fish and these rules. All of them are started by hand.

@@ -91,11 +91,14 @@ fn relations_change_which_agents_are_fled_from() {
         "population",
         json!({"herring": 1, "salmon": 1}),
     );
+    // A flight has no shortest time, so that each change shows at the next tick.
+    pool.set("species:herring", "needs[0].minimum_secs", json!(0));
     pool.set("scene:pool", "obstacles", json!([]));
     let meet = |p: &mut Pool| {
         let (herring, salmon) = (p.all("herring")[0], p.all("salmon")[0]);
         p.place(herring, Vec3::new(0.0, -0.7, 0.0));
-        p.place(salmon, Vec3::new(0.4, -0.7, 0.0));
+        // A salmon never hunts, so the herring fears it less than a hunter.
+        p.place(salmon, Vec3::new(0.18, -0.7, 0.0));
         p.step();
         p.does(herring, "flee_enemy")
     };
@@ -142,7 +145,11 @@ fn species_parameters_apply_at_the_next_tick() {
             p.run(120);
             speed(p) > 0.1
         },
-        |p| speed(p) <= 0.0501,
+        |p| {
+            // The shark brakes with its own force.
+            p.run(30);
+            speed(p) <= 0.0501
+        },
     );
     let radius = pool.simulation.world().agents.radii_m[index];
     let thick = set("species:shark", "body.radius_m", json!(0.5));

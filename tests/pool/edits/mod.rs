@@ -52,10 +52,12 @@ fn check_value<T: PartialEq>(
     check_edit(pool, change, |p| value(p) == before, |p| value(p) == after);
 }
 
-/// Returns a pool whose only fish is a herring, 0.6 m from a visitor, and the id of the herring.
+/// Returns a pool whose only fish is a herring, 0.6 m from a visitor, and the id of the herring. A flight has no shortest time, so
+/// that each change shows at the next tick.
 fn herring_and_visitor() -> (Pool, u32) {
     let mut pool = Pool::new();
     pool.set("scene:pool", "population", json!({"herring": 1}));
+    pool.set("species:herring", "needs[0].minimum_secs", json!(0));
     let herring = pool.all("herring")[0];
     pool.place(herring, Vec3::new(0.3, -0.7, 0.0));
     pool.visitor(Vec2::new(-0.3, 0.0), 0.0);

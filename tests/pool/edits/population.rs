@@ -166,7 +166,7 @@ fn obstacles_can_be_added_moved_and_removed() {
         shallow,
         |p| p.simulation.world().water.params.ground_depth_m == 1.2,
         |p| {
-            p.run(200);
+            p.run(600);
             let mut bodies = p.simulation.world().agents.bodies.iter();
             bodies.all(|b| b.position_m.y > -0.71)
         },
