@@ -120,7 +120,7 @@ impl SchedulePlan {
         }
     }
 
-    /// Returns the first planned opening after midnight. If the pool is lit at midnight, or if no opening is planned: [`MORNING_MINUTES`].
+    /// Returns the first planned opening after midnight. If the pool is lit at midnight, or if no opening is planned: `MORNING_MINUTES`.
     pub fn tomorrow(&self, time: Timestamp) -> Timestamp {
         let date = self.date_of(time).saturating_add(1.days());
         let midnight = self.instant(date, 0);
