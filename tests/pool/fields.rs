@@ -220,7 +220,7 @@ fn check_reports_what_is_wrong_with_fields_and_where() {
     std::fs::write(&scene, valid).unwrap();
     let report = check_report(Some(&site));
     assert!(report.problems.is_empty(), "{report}");
-    assert_message(&report.to_string(), &["hering", "herring"]);
+    assert_message(report.to_string(), &["hering", "herring"]);
 }
 
 #[test]

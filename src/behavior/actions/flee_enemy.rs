@@ -65,7 +65,7 @@ impl Action for FleeEnemy {
         let is_near =
             enemy.visible().is_some() && enemy.apparent_m(context.motion.position_m) < limit_m;
         let is_fresh = enemy.age_secs <= context.least_secs;
-        if !is_near && !(is_fresh && alert.must_last(context)) {
+        if !(is_near || is_fresh && alert.must_last(context)) {
             return None;
         }
         alert.react(context.world);

@@ -330,7 +330,7 @@ fn a_flight_ends_at_a_longer_distance_than_it_begins_and_lasts_for_a_shortest_ti
         pool.place(0, at(0.0, 0.0), Vec3::X);
         pool.place(1, at(enemy_m, 0.0), Vec3::NEG_X);
         tick(pool);
-        pool.active_need(0) != ""
+        !pool.active_need(0).is_empty()
     };
     assert!(!flees(&mut pool, 1.1), "farther than the flee distance");
     assert!(flees(&mut pool, 0.9));
