@@ -85,6 +85,7 @@ pub struct MotionParams {
     #[schemars(range(min = 0.0, max = 1.0))]
     pub friction: f32,
     /// Limits while the agent cruises: while it neither flees nor is hurried by a boost.
+    #[schemars(title = "Limits when cruising")]
     pub cruise: CruiseParams,
     /// Bursts and glides of a cruising agent.
     pub glide: GlideParams,

@@ -161,6 +161,7 @@ export const PARAMETERS_DE = {
   "Light tolerance": "Lichttoleranz",
   Lilies: "Seerosen",
   Limit: "Grenze",
+  "Limits when cruising": "Grenzen im Reisetempo",
   Linger: "Verweilen",
   Listen: "Erreichbar über",
   Litter: "Laub",
