@@ -44,9 +44,7 @@ pub(super) enum Command {
     Run(RunArguments),
     /// Ask a running instance for its status, send it commands, read its events
     #[cfg(unix)]
-    #[command(after_help = "Example: shoal ctl status\n\
-                            Example: shoal ctl send '{\"command\":\"switch_scene\",\"name\":\"reef\"}'\n\
-                            Example: shoal ctl events --follow")]
+    #[command(after_help = commands::ctl_help())]
     Ctl(CtlArguments),
     /// Show the built-in pool with synthetic visitors, in a window or, without a display, as pictures in a folder
     #[command(after_help = "Example: shoal demo --windowed\n\

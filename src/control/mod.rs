@@ -23,8 +23,9 @@ pub use client::{
 
 pub use command::{
     CalibrationStep, Command, CommandLine, DirectorEvent, DocumentName, DocumentText, Edit,
-    EditChange, EditorStep, IndividualCommand, MarkerPoint, MindChoice, PoleShadow, PoolCommand,
-    PoolEdit, ShowCommand, TouchMark, UpkeepCommand, VisionCommand, command_names, command_schema,
+    EditChange, EditorStep, IndividualCommand, MarkerPoint, MindChoice, NamesInUse, PHRASES,
+    PoleShadow, PoolCommand, PoolEdit, ShowCommand, TouchMark, UpkeepCommand, VisionCommand,
+    command_names, command_schema,
 };
 pub use diagnosis::complete;
 pub use event::{Event, EventKind, EventLog, EventPage};

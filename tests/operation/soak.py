@@ -182,7 +182,7 @@ class Disturber:
 
     def state(self, _):
         """Another state of the show; mostly the planned one, in which the picture is drawn."""
-        self.pool.ctl("show", self.random.choice(["dark", "closed", "open", "attract", "plan", "plan", "plan"]))
+        self.pool.ctl(self.random.choice(["dark", "closed", "open", "attract", "plan", "plan", "plan"]))
 
     def request(self, _):
         """A request to the panel."""

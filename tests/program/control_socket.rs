@@ -104,6 +104,20 @@ fn a_running_instance_answers_status_commands_and_events() {
     );
     let output = served.ctl(&["send", "{\"command\":\"explode\"}"]);
     assert_eq!(output.status.code(), Some(1));
+    let output = served.ctl(&["list"]);
+    let names = String::from_utf8(output.stdout).unwrap();
+    for line in ["scene pool", "scene reef"] {
+        assert!(names.lines().any(|found| found == line), "{names}");
+    }
+    for line in names.lines().filter(|line| line.starts_with("event")) {
+        let (verb, name) = line.split_once(' ').unwrap();
+        let output = served.ctl(&[verb, name.trim_matches('\'')]);
+        assert_eq!(output.status.code(), Some(0), "{line}: {output:?}");
+    }
+    let output = served.ctl(&["scene", "pool"]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let output = served.ctl(&["scene", "moon"]);
+    assert_eq!(output.status.code(), Some(1));
     let output = served.ctl(&["events"]);
     let text = String::from_utf8(output.stdout).unwrap();
     assert_message(&text, &[r#""event":"scene_changed","scene":"reef""#]);

@@ -8,9 +8,7 @@ use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
 
 use crate::app::ctl::{CtlAnswer, CtlClient, CtlRequest, find_instance, status_text};
-use crate::control::{
-    Command, HandEnd, Outcome, ScheduleStep, ShowCommand, ShowState, UpkeepCommand,
-};
+use crate::control::{Command, Outcome, PHRASES, ShowCommand};
 use crate::records::{JsonLinesReader, is_standard_stream};
 use crate::runtime::{print_message, text_output};
 
@@ -39,30 +37,15 @@ enum CtlAction {
     },
     /// Send commands, and print a reply for each; exit code 1 if a command was rejected
     Send {
-        /// A command such as `undo` or `switch_scene name=reef`, the same as {"command":"switch_scene","name":"reef"}, a file of such
-        /// lines, or - for standard input
-        #[arg(value_name = "COMMAND|FILE|-", required = true)]
-        commands: Vec<String>,
+        /// A command such as {"command":"switch_scene","name":"reef"}, a file of such lines, or - for standard input
+        #[arg(value_name = "COMMAND|FILE|-")]
+        command: String,
         /// Print the replies as JSON
         #[arg(long)]
         json: bool,
     },
-    /// Show another state for some time, or the plan again; `shoal schedule` prints the plan
-    Show {
-        /// The state
-        #[arg(value_enum)]
-        state: ShowName,
-        /// When the plan applies again
-        #[arg(long, value_enum, value_name = "WHEN", default_value_t = EndName::Change, conflicts_with = "minutes")]
-        until: EndName,
-        /// End the state after this time
-        #[arg(long = "for", value_name = "MINUTES", value_parser = clap::value_parser!(u32).range(1..=10_080))]
-        minutes: Option<u32>,
-    },
-    /// Write the kept last minutes into a folder (`shoal run --keep-incidents`)
-    Keep,
-    /// Send a test message on the way of the messages about faults (`alerts.command` of the site)
-    TestAlert,
+    /// Print the names of the scenes, and of the events of the scene that is shown
+    List,
     /// Print events as JSON lines
     Events {
         /// Print the events after this number; default: all that are kept
@@ -72,92 +55,40 @@ enum CtlAction {
         #[arg(long)]
         follow: bool,
     },
+    /// An everyday command in words.
+    #[command(external_subcommand)]
+    Words(Vec<String>),
 }
 
-/// States of the show, and the plan.
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum ShowName {
-    /// The pool as usual
-    Open,
-    /// The pool shows itself: the director's rules begin more often
-    Attract,
-    /// A black picture
-    Dark,
-    /// A black picture, a resting pool, and projectors off
-    Closed,
-    /// What the schedule plans
-    Plan,
-}
-
-/// When a state that was set by hand ends.
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum EndName {
-    /// At the next planned change
-    Change,
-    /// At the first opening after midnight, or at 06:00 if none is planned
-    Tomorrow,
-    /// When somebody ends it
-    Never,
-}
-
-impl EndName {
-    fn end(self, minutes: Option<u32>) -> HandEnd {
-        match (minutes, self) {
-            (Some(minutes), _) => HandEnd::Secs(minutes.saturating_mul(60)),
-            (None, Self::Change) => HandEnd::NextChange,
-            (None, Self::Tomorrow) => HandEnd::Tomorrow,
-            (None, Self::Never) => HandEnd::Never,
-        }
+/// Returns the end of the help: the everyday commands, and examples.
+pub(in crate::app) fn ctl_help() -> String {
+    let mut text = "Everyday commands (TIME is 90s, 10min, 2h, tomorrow or forever):\n".to_owned();
+    for (usage, meaning) in PHRASES {
+        text.push_str(&format!("  {usage:<16} {meaning}\n"));
     }
-}
-
-impl ShowName {
-    fn step(self, until: HandEnd) -> ScheduleStep {
-        let state = match self {
-            Self::Open => ShowState::Open,
-            Self::Attract => ShowState::Attract,
-            Self::Dark => ShowState::Dark,
-            Self::Closed => ShowState::Closed,
-            Self::Plan => return ScheduleStep::Resume,
-        };
-        ScheduleStep::ByHand { state, until }
-    }
+    text + "\nExample: shoal ctl status\n\
+            Example: shoal ctl scene reef\n\
+            Example: shoal ctl dark 10min\n\
+            Example: shoal ctl events --follow"
 }
 
 pub(in crate::app) fn ctl(arguments: CtlArguments) -> anyhow::Result<ExitCode> {
-    let path = match arguments.socket {
-        Some(path) => path,
-        None => find_instance()?,
+    let connect = || {
+        let path = arguments.socket.map_or_else(find_instance, Ok)?;
+        CtlClient::connect(&path)
     };
-    let mut client = CtlClient::connect(&path)?;
-    let sends_commands = !matches!(
-        arguments.action,
-        CtlAction::Status { .. } | CtlAction::Events { .. }
-    );
-    if sends_commands {
-        client.expect_replies()?;
-    }
     match arguments.action {
-        CtlAction::Status { json } => status(&mut client, json),
-        CtlAction::Send { commands, json } => send(&mut client, &commands, json),
-        CtlAction::Show {
-            state,
-            until,
-            minutes,
-        } => {
-            let step = state.step(until.end(minutes));
-            let command = Command::Show(ShowCommand::Schedule { step });
-            send_alone(&mut client, command, "show")
+        CtlAction::Status { json } => status(&mut connect()?, json),
+        CtlAction::Send { command, json } => send(&mut connect()?, &command, json),
+        CtlAction::List => list(&mut connect()?),
+        CtlAction::Events { after, follow } => events(&mut connect()?, after, follow),
+        CtlAction::Words(words) => {
+            let command = command_of(&words)?;
+            let mut client = connect()?;
+            client.expect_replies()?;
+            let is_applied = send_one(&mut client, (1, command), "the command", false)?;
+            Ok(ExitCode::from(u8::from(!is_applied)))
         }
-        CtlAction::Keep => {
-            let command = Command::Upkeep(UpkeepCommand::KeepIncident);
-            send_alone(&mut client, command, "keep")
-        }
-        CtlAction::TestAlert => {
-            let command = Command::Show(ShowCommand::TestAlert);
-            send_alone(&mut client, command, "test-alert")
-        }
-        CtlAction::Events { after, follow } => events(&mut client, after, follow),
     }
 }
 
@@ -174,30 +105,26 @@ fn status(client: &mut CtlClient, json: bool) -> anyhow::Result<ExitCode> {
     })
 }
 
-fn send(client: &mut CtlClient, words: &[String], json: bool) -> anyhow::Result<ExitCode> {
+fn send(client: &mut CtlClient, text: &str, json: bool) -> anyhow::Result<ExitCode> {
+    client.expect_replies()?;
     let mut all_applied = true;
     let mut send = |id: u64, command: Command, place: &str| {
         all_applied &= send_one(client, (id, command), place, json)?;
         anyhow::Ok(())
     };
-    let commands = words.first().map_or("", String::as_str);
-    let is_file = is_standard_stream(Path::new(commands)) || Path::new(commands).exists();
-    if words.len() > 1 || (!is_file && commands.chars().all(|c| c.is_alphabetic() || c == '_')) {
-        send(1, command_of_words(words)?, "the command")?;
-    } else if commands.trim_start().starts_with('{') {
-        let command = serde_json::from_str(commands).context("this is no command")?;
+    let path = Path::new(text);
+    if text.trim_start().starts_with('{') {
+        let command = serde_json::from_str(text).context("this is no command")?;
         send(1, command, "the command")?;
-    } else {
-        let path = Path::new(commands);
-        if !is_file {
-            bail!("{commands}: this is neither a command (a JSON object) nor a file of commands");
-        }
+    } else if is_standard_stream(path) || path.exists() {
         let mut lines = JsonLinesReader::open(path, MAX_LINE_BYTES)?;
         let mut id = 0;
         while let Some(command) = lines.next("command")? {
             id += 1;
             send(id, command, &lines.place())?;
         }
+    } else {
+        bail!("{text}: this is neither a command (a JSON object) nor a file of commands");
     }
     Ok(match all_applied {
         true => ExitCode::SUCCESS,
@@ -205,26 +132,38 @@ fn send(client: &mut CtlClient, words: &[String], json: bool) -> anyhow::Result<
     })
 }
 
-/// Returns a command that is given as words: its name, and a `KEY=VALUE` for each further key.
-fn command_of_words(words: &[String]) -> anyhow::Result<Command> {
-    let mut object = serde_json::Map::new();
-    let pairs = words.iter().skip(1).map(|word| {
-        let pair = word.split_once('=');
-        pair.with_context(|| format!("{word}: write KEY=VALUE behind the name of the command"))
-    });
-    let name = words.first().map(|name| ("command", name.as_str()));
-    for pair in name.into_iter().map(Ok).chain(pairs) {
-        let (key, value) = pair?;
-        let value = serde_json::from_str(value).unwrap_or_else(|_| value.into());
-        object.insert(key.to_owned(), value);
+/// Returns the command that is meant by words.
+fn command_of(words: &[String]) -> anyhow::Result<Command> {
+    if let Some(option) = words.iter().find(|word| word.starts_with("--")) {
+        bail!("{option}: options stand before the words: `shoal ctl --socket PATH scene reef`");
     }
-    serde_json::from_value(object.into()).context("this is no command")
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    Command::from_words(&words).map_err(anyhow::Error::msg)
 }
 
-/// Sends the only command of this call and prints its reply.
-fn send_alone(client: &mut CtlClient, command: Command, place: &str) -> anyhow::Result<ExitCode> {
-    let is_applied = send_one(client, (1, command), place, false)?;
-    Ok(ExitCode::from(u8::from(!is_applied)))
+/// Prints the names of the scenes and events.
+fn list(client: &mut CtlClient) -> anyhow::Result<ExitCode> {
+    client.send(&CtlRequest::Names)?;
+    let names = match client.next_answer()? {
+        Some(CtlAnswer::Names(names)) => names,
+        Some(CtlAnswer::Error(message)) => bail!("{message}"),
+        _ => bail!("the instance sent no names"),
+    };
+    for (verb, names) in [("scene", names.scenes), ("event", names.events)] {
+        for name in names {
+            print_line(&format!("{verb} {}", quoted(&name)))?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns a name as one word of a shell.
+fn quoted(name: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "_-.".contains(c);
+    match name.chars().all(is_plain) {
+        true => name.to_owned(),
+        false => format!("'{}'", name.replace('\'', r"'\''")),
+    }
 }
 
 /// Sends a command and prints its reply. Returns whether it was applied.
@@ -294,28 +233,4 @@ fn print_line(text: &str) -> anyhow::Result<()> {
     let mut out = text_output();
     writeln!(out, "{text}")?;
     Ok(out.flush()?)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_command_as_words_is_the_same_as_one_object() {
-        for (words, object) in [
-            ("undo", r#"{"command":"undo"}"#),
-            (
-                "switch_scene name=reef",
-                r#"{"command":"switch_scene","name":"reef"}"#,
-            ),
-        ] {
-            let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
-            let wanted: Command = serde_json::from_str(object).unwrap();
-            assert_eq!(command_of_words(&words).unwrap(), wanted);
-        }
-        for words in ["calm", "undo now", "switch_scene"] {
-            let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
-            assert!(command_of_words(&words).is_err(), "{words:?}");
-        }
-    }
 }

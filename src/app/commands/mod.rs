@@ -27,7 +27,7 @@ pub(super) use capture_worker::{CaptureWorkerArguments, capture_worker};
 pub(super) use check::{CheckArguments, check};
 pub(super) use child_guard::{ChildGuardArguments, child_guard};
 #[cfg(unix)]
-pub(super) use ctl::{CtlArguments, ctl};
+pub(super) use ctl::{CtlArguments, ctl, ctl_help};
 pub(super) use demo::{DemoArguments, demo};
 pub(super) use generate::{GenerateArguments, generate};
 pub(super) use life::{LifeArguments, life};

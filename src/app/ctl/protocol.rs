@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::control::{Command, Event, Reply, Status};
+use crate::control::{Command, Event, NamesInUse, Reply, Status};
 
 /// A line from the client.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -10,6 +10,8 @@ use crate::control::{Command, Event, Reply, Status};
 pub enum CtlRequest {
     /// Asks for the status.
     Status,
+    /// Asks for the names of scenes and events. The answer is [`CtlAnswer::Names`].
+    Names,
     /// Sends a command. The answer is [`CtlAnswer::Reply`].
     Send {
         /// Number that the reply repeats.
@@ -38,6 +40,8 @@ pub enum CtlRequest {
 pub enum CtlAnswer {
     /// The newest status.
     Status(Box<Status>),
+    /// The names of scenes and events.
+    Names(NamesInUse),
     /// The reply to a command.
     Reply(Reply),
     /// An event.

@@ -35,12 +35,14 @@ mod documents;
 mod keys;
 mod pool;
 mod running;
+mod words;
 
 pub use calibration::{CalibrationStep, MarkerPoint, PoleShadow, TouchMark, VisionCommand};
 pub use director::{DirectorEvent, MindChoice};
 pub use documents::{DocumentName, DocumentText, Edit, EditChange};
 pub use pool::{CommandLine, EditorStep, IndividualCommand, PoolCommand, PoolEdit};
 pub use running::{ShowCommand, UpkeepCommand};
+pub use words::{NamesInUse, PHRASES};
 
 /// Longest summary of a command, in characters. Limits the memory of the event log.
 const SUMMARY_CHARS_MAX: usize = 200;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::State;
+use axum::extract::{Path, State};
 use axum::{Extension, Json};
 use serde_json::{Value, json};
 
@@ -119,6 +119,22 @@ pub(super) async fn commands(
     };
     let command =
         command.map_err(|error| ApiError::bad_request(format!("this is no command: {error}")))?;
+    send(&panel, &caller, command).await
+}
+
+/// `POST /api/v1/do/WORD/WORD`: an everyday command in words, for buttons of other machines.
+pub(super) async fn say(
+    State(panel): State<Arc<Panel>>,
+    Extension(caller): Extension<Caller>,
+    Path(words): Path<String>,
+) -> Result<Json<Value>, ApiError> {
+    let words: Vec<_> = words.split('/').collect();
+    let command = Command::from_words(&words).map_err(ApiError::bad_request)?;
+    send(&panel, &caller, command).await
+}
+
+/// Sends a command to the desk, if the caller may, and waits for the reply.
+async fn send(panel: &Panel, caller: &Caller, command: Command) -> Result<Json<Value>, ApiError> {
     match role_of(&command) {
         Some(role) => caller.need(role)?,
         None => return Err(ApiError::forbidden("the panel cannot send this command")),
@@ -163,7 +179,7 @@ pub(super) async fn commands(
         }
         applied @ Outcome::Applied { .. } => {
             if is_of_admin {
-                panel.note(&caller, AuditEvent::Command, summary.trim());
+                panel.note(caller, AuditEvent::Command, summary.trim());
             }
             Ok(Json(json!({"revision": reply.revision, "result": applied})))
         }

@@ -97,6 +97,9 @@ pub(crate) const ROUTES: &[Route] = &[
     role(Role::Operate, "POST /api/v1/commands", || {
         post(commands::commands)
     }),
+    role(Role::Operate, "POST /api/v1/do/{*words}", || {
+        post(commands::say)
+    }),
     role(Role::View, "GET /metrics", || get(metrics::metrics)),
     role(Role::Admin, "GET /api/v1/backup", || get(files::backup)),
     role(Role::Admin, "POST /api/v1/restore", || post(files::restore)),

@@ -326,6 +326,28 @@ fn the_role_of_a_command_is_needed() {
 }
 
 #[test]
+fn words_in_the_address_are_a_command_with_its_role() {
+    let server = TestServer::start();
+    let mut admin = server.admin();
+    let mut operator = server.user(&mut admin, "desk", "operate");
+    for (words, status) in [
+        ("scene/reef", 200),
+        ("dark/10min", 200),
+        ("event/the%20shark", 200),
+        ("undo", 403),
+        ("restart/camera", 403),
+        ("dark/10", 400),
+        ("explode", 400),
+        ("", 404),
+    ] {
+        let answer = operator.post(&format!("/api/v1/do/{words}"), json!(null));
+        assert_eq!(answer.status, status, "{words}: {answer:?}");
+    }
+    let events = admin.get("/api/v1/events?after=0").json.to_string();
+    assert!(events.contains("the shark"), "{events}");
+}
+
+#[test]
 fn documents_and_schemas_are_json() {
     let server = TestServer::start();
     let mut admin = server.admin();

@@ -1,0 +1,273 @@
+//! Everyday commands in words, for a terminal, cron and buttons: `scene reef`, `dark 10min`.
+//!
+//! Must not: know whether a scene or an event exists.
+
+use serde::de::IntoDeserializer as _;
+use serde::de::value::{Error as NameError, StrDeserializer};
+use serde::{Deserialize, Serialize};
+
+use super::super::schedule::{HandEnd, ScheduleStep, ShowState};
+use super::super::stage::StageChoice;
+use super::{
+    Command, DirectorEvent, EditorStep, PoolCommand, PoolEdit, ShowCommand, UpkeepCommand,
+};
+
+/// The commands that have words, with what they do. `[TIME]` is `90s`, `10min`, `2h`, `tomorrow` (the first planned opening after
+/// midnight) or `forever` (until somebody ends it); without it, the next change of the opening hours.
+pub const PHRASES: [(&str, &str); 15] = [
+    ("scene NAME", "show this scene"),
+    ("event NAME", "start this event of the scene"),
+    ("calm", "let all fish swim at cruise speed again"),
+    (
+        "open [TIME]",
+        "show the pool, whatever the opening hours say",
+    ),
+    ("attract [TIME]", "show the pool, with events more often"),
+    ("dark [TIME]", "show a black picture"),
+    (
+        "closed [TIME]",
+        "as after the opening hours: black, the pool rests, projectors off",
+    ),
+    ("plan", "do again what the opening hours say"),
+    ("pause [TIME]", "let the whole pool stand still"),
+    ("resume", "let it go on"),
+    ("undo | redo", "take the last change back, or make it again"),
+    ("save", "write changed scenes and species to their files"),
+    (
+        "restart STAGE",
+        "start again: camera, vision, simulation, render, all or program",
+    ),
+    ("keep", "write the kept last minutes into a folder"),
+    (
+        "test-alert",
+        "send a test message on the way of the messages about faults",
+    ),
+];
+
+/// Longest time of a state that is set by hand.
+const HAND_SECS_MAX: u32 = 7 * 24 * 3600;
+
+impl Command {
+    /// Returns the command that is meant by words: one of [`PHRASES`].
+    ///
+    /// # Errors
+    /// When they mean none. The error says which words are known, or what is wrong with the rest.
+    pub fn from_words(words: &[&str]) -> Result<Self, String> {
+        let show = |command| Ok(Self::Show(command));
+        let pool = |command: PoolCommand| Ok(Self::Pool(command));
+        let director = |event| pool(PoolEdit::Director { event }.into());
+        match words {
+            ["scene", name] => pool(
+                PoolEdit::SwitchScene {
+                    name: (*name).to_owned(),
+                }
+                .into(),
+            ),
+            ["event", rule] => director(DirectorEvent::Start {
+                rule: (*rule).to_owned(),
+            }),
+            ["calm"] => director(DirectorEvent::Calm),
+            ["plan"] => show(ShowCommand::Schedule {
+                step: ScheduleStep::Resume,
+            }),
+            ["pause", time @ ..] => show(ShowCommand::Pause {
+                on: true,
+                until: end_of(time)?,
+            }),
+            ["resume"] => show(ShowCommand::Pause {
+                on: false,
+                until: HandEnd::default(),
+            }),
+            ["undo"] => pool(EditorStep::Undo.into()),
+            ["redo"] => pool(EditorStep::Redo.into()),
+            ["save"] => pool(EditorStep::Save.into()),
+            ["restart", "program"] => Ok(Self::Upkeep(UpkeepCommand::RestartProgram)),
+            ["restart", stage] => {
+                let stage = named::<StageChoice>(stage)
+                    .map_err(|error| format!("{error}, or `program`"))?;
+                Ok(Self::Upkeep(UpkeepCommand::Restart { stage }))
+            }
+            ["keep"] => Ok(Self::Upkeep(UpkeepCommand::KeepIncident)),
+            ["test-alert"] => show(ShowCommand::TestAlert),
+            [state, time @ ..] if named::<ShowState>(state).is_ok() => {
+                let step = ScheduleStep::ByHand {
+                    state: named(state)?,
+                    until: end_of(time)?,
+                };
+                show(ShowCommand::Schedule { step })
+            }
+            _ => Err(unknown(words)),
+        }
+    }
+}
+
+/// Says what could be meant instead of words without a meaning.
+fn unknown(words: &[&str]) -> String {
+    let first = words.first().copied().unwrap_or_default();
+    let usages = PHRASES.map(|(usage, _)| usage);
+    let begins = |usage: &&&str| usage.split([' ', '|']).any(|word| word == first);
+    match usages.iter().find(begins) {
+        Some(usage) if !first.is_empty() => format!(
+            "`{}`: write `{usage}`",
+            super::visible_part(&words.join(" "))
+        ),
+        _ => format!(
+            "`{}` is no command; the commands are `{}`",
+            super::visible_part(first),
+            usages.join("`, `")
+        ),
+    }
+}
+
+/// Returns the value of an enumeration that a word names.
+fn named<'a, T: Deserialize<'a>>(word: &'a str) -> Result<T, String> {
+    let word: StrDeserializer<'_, NameError> = word.into_deserializer();
+    T::deserialize(word).map_err(|error| error.to_string())
+}
+
+/// Returns the end of a state that is set by hand.
+fn end_of(words: &[&str]) -> Result<HandEnd, String> {
+    let text = words.concat();
+    match text.as_str() {
+        "" => return Ok(HandEnd::default()),
+        "tomorrow" => return Ok(HandEnd::Tomorrow),
+        "forever" => return Ok(HandEnd::Never),
+        _ => {}
+    }
+    let unit_at = text
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(text.len());
+    let (number, unit) = text.split_at(unit_at);
+    let unit_secs = match unit {
+        "s" => 1,
+        "min" => 60,
+        "h" => 3600,
+        _ => 0,
+    };
+    let secs = number
+        .parse::<u32>()
+        .ok()
+        .and_then(|number| number.checked_mul(unit_secs));
+    match secs {
+        Some(secs @ 1..=HAND_SECS_MAX) => Ok(HandEnd::Secs(secs)),
+        _ => Err(format!(
+            "`{}` is no time: write `90s`, `10min` or `2h` (at most 168h), `tomorrow` or `forever`",
+            super::visible_part(&text)
+        )),
+    }
+}
+
+/// The names that everyday commands can use.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NamesInUse {
+    /// The scenes.
+    pub scenes: Vec<String>,
+    /// The events of the scene that is shown.
+    pub events: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn parsed(text: &str) -> Result<Value, String> {
+        let words: Vec<_> = text.split_whitespace().collect();
+        Command::from_words(&words).map(|command| serde_json::to_value(command).unwrap())
+    }
+
+    #[test]
+    fn words_are_commands() {
+        for (text, command) in [
+            (
+                "scene reef",
+                json!({"command": "switch_scene", "name": "reef"}),
+            ),
+            (
+                "event shark",
+                json!({"command": "director", "event": {"event": "start", "rule": "shark"}}),
+            ),
+            (
+                "calm",
+                json!({"command": "director", "event": {"event": "calm"}}),
+            ),
+            (
+                "dark",
+                json!({"command": "schedule", "step": {"do": "by_hand", "state": "dark"}}),
+            ),
+            (
+                "dark 10min",
+                json!({"command": "schedule", "step": {"do": "by_hand", "state": "dark", "until": {"secs": 600}}}),
+            ),
+            (
+                "closed 10 min",
+                json!({"command": "schedule", "step": {"do": "by_hand", "state": "closed", "until": {"secs": 600}}}),
+            ),
+            (
+                "open tomorrow",
+                json!({"command": "schedule", "step": {"do": "by_hand", "state": "open", "until": "tomorrow"}}),
+            ),
+            (
+                "plan",
+                json!({"command": "schedule", "step": {"do": "resume"}}),
+            ),
+            (
+                "pause forever",
+                json!({"command": "pause", "on": true, "until": "never"}),
+            ),
+            ("resume", json!({"command": "pause", "on": false})),
+            ("undo", json!({"command": "undo"})),
+            ("save", json!({"command": "save"})),
+            (
+                "restart camera",
+                json!({"command": "restart", "stage": "camera"}),
+            ),
+            ("restart program", json!({"command": "restart_program"})),
+            ("keep", json!({"command": "keep_incident"})),
+            ("test-alert", json!({"command": "test_alert"})),
+        ] {
+            assert_eq!(parsed(text), Ok(command), "{text}");
+        }
+    }
+
+    #[test]
+    fn words_without_a_meaning_are_answered_with_what_is_known() {
+        for (text, part) in [
+            ("", "the commands are `scene NAME`, "),
+            (
+                "scen reef",
+                "`scen` is no command; the commands are `scene NAME`, ",
+            ),
+            ("scene", "`scene`: write `scene NAME`"),
+            ("scene a b", "`scene a b`: write `scene NAME`"),
+            ("redo twice", "`redo twice`: write `undo | redo`"),
+            (
+                "restart fish",
+                "unknown variant `fish`, expected one of `camera`",
+            ),
+            ("dark 10", "`10` is no time: write `90s`"),
+            ("dark 0s", "`0s` is no time"),
+            ("dark 169h", "(at most 168h)"),
+            ("dark 9999999999h", "is no time"),
+            ("dark -1h", "is no time"),
+            ("pause 5m", "`5m` is no time"),
+        ] {
+            let error = parsed(text).unwrap_err();
+            assert!(error.contains(part), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn every_phrase_begins_with_a_known_word() {
+        for (usage, _) in PHRASES {
+            for alternative in usage.split(" | ") {
+                let filled = alternative
+                    .replace(" [TIME]", "")
+                    .replace("NAME", "a")
+                    .replace("STAGE", "all");
+                assert!(parsed(&filled).is_ok(), "{filled}");
+            }
+        }
+    }
+}
