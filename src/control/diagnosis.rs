@@ -97,16 +97,8 @@ fn show(status: &Status) -> Option<Finding> {
             "The fish stand still",
             status.schedule.paused_until.clone(),
         ),
-        (state, _) => {
-            let until = match &schedule.by_hand {
-                Some(by_hand) => by_hand.until.clone(),
-                None => schedule.until.clone(),
-            };
-            match state {
-                ShowState::Dark => ("dark", "The picture is dark", until),
-                _ => ("closed", "The pool is closed", until),
-            }
-        }
+        (ShowState::Dark, _) => ("dark", "The picture is dark", schedule.lit_again.clone()),
+        (ShowState::Closed, _) => ("closed", "The pool is closed", schedule.lit_again.clone()),
     };
     let end = match &until {
         Some(until) => format!("until {}", minutes(until)),

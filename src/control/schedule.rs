@@ -59,7 +59,7 @@ pub enum HandEnd {
     NextChange,
     /// After this time in seconds.
     Secs(u32),
-    /// At the first planned opening after midnight; if none is planned, at 06:00.
+    /// At the first planned opening after midnight; if none is planned, or if the pool is open by then, at 06:00.
     Tomorrow,
     /// Somebody has to end it.
     Never,
@@ -116,12 +116,16 @@ pub struct ScheduleStatus {
     pub clock: String,
     /// State set by hand; `None` if the plan applies.
     pub by_hand: Option<ByHandStatus>,
+    /// Time from which the picture is visible again by itself; `None` if it is visible, or if somebody has to end this.
+    pub lit_again: Option<String>,
     /// Time at which a paused pool goes on by itself; `None` if it moves, or if somebody has to end the pause.
     pub paused_until: Option<String>,
     /// Time at which the camera is used again after a replay; `None` if it is used, or if somebody has to end the replay.
     pub rehearsal_until: Option<String>,
-    /// Time for which [`HandEnd::Tomorrow`] stands now.
+    /// Time for which [`HandEnd::Tomorrow`] stands now, also by a clock that is not set; empty if the clock is certainly wrong.
     pub tomorrow: String,
+    /// Whether the plan opens the pool at that time.
+    pub tomorrow_opens: bool,
     /// Whether the projectors are to be on.
     pub projectors_on: bool,
 }

@@ -105,8 +105,12 @@ impl ShowControl {
             .map(|(path, _)| path.clone())
     }
 
-    /// Ends a pause and a rehearsal that are over. `end_of` returns the time for which an end stands.
-    pub(super) fn follow(&self, at: Moment, end_of: impl Fn(HandEnd) -> Option<Timestamp>) {
+    /// Ends a pause and a rehearsal that are over. `end_of` returns the time for which an end stands that was set at a time.
+    pub(super) fn follow(
+        &self,
+        at: Moment,
+        end_of: impl Fn(HandEnd, Timestamp) -> Option<Timestamp>,
+    ) {
         let mut shown = self.0.lock();
         if (shown.paused.as_mut()).is_some_and(|(_, hold)| hold.follow(at, &end_of)) {
             shown.paused = None;
@@ -127,10 +131,10 @@ impl ShowControl {
         &self,
         paused: Option<Hold>,
         rehearsal: Option<(PathBuf, Hold)>,
-        now: Instant,
+        at: Moment,
     ) {
         let mut shown = self.0.lock();
-        shown.paused = paused.map(|hold| (now, hold));
+        shown.paused = paused.map(|hold| (hold.began(at), hold));
         shown.rehearsal = rehearsal;
     }
 
@@ -253,8 +257,9 @@ mod tests {
             let at = Moment {
                 time: Timestamp::UNIX_EPOCH,
                 now: at(secs),
+                is_clock_set: true,
             };
-            show.follow(at, |_| None);
+            show.follow(at, |_, _| None);
             (show.paused_since().is_some(), show.rehearsal().is_some())
         };
         assert_eq!((follow(15), follow(16)), ((true, true), (false, true)));

@@ -1,5 +1,8 @@
 //! The files of the page, embedded in the program. To add one: a line in [`ASSETS`].
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::OnceLock;
+
 use axum::body::Bytes;
 
 /// Name of the page.
@@ -110,6 +113,16 @@ impl Content {
             Self::Read(bytes) => bytes.into(),
         }
     }
+}
+
+/// Returns a name of all embedded files together, so that an open page notices that it is an older one.
+pub(crate) fn page_name() -> &'static str {
+    static NAME: OnceLock<String> = OnceLock::new();
+    NAME.get_or_init(|| {
+        let mut hasher = DefaultHasher::new();
+        ASSETS.hash(&mut hasher);
+        format!("{:016x}", hasher.finish())
+    })
 }
 
 /// Returns type and content of a file; `None` if there is no file with this name.

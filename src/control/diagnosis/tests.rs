@@ -78,10 +78,12 @@ fn a_black_or_still_pool_says_until_when() {
     status.schedule.is_planned = true;
     status.schedule.is_clock_trusted = true;
     status.schedule.state = ShowState::Closed;
-    status.schedule.until = Some("2026-11-28T10:00:00+01:00".to_owned());
+    // The plan has a change before that, from closed to dark.
+    status.schedule.until = Some("2026-11-28T09:00:00+01:00".to_owned());
+    status.schedule.lit_again = Some("2026-11-28T10:00:00+01:00".to_owned());
     let sentence = "All is well. The pool is closed until 2026-11-28 10:00.";
     assert_said(&status, sentence, HealthLevel::Well);
-    status.schedule.until = None;
+    status.schedule.lit_again = None;
     let sentence = "The pool is closed and no opening is planned.";
     assert_said(&status, sentence, HealthLevel::Attention);
     status.schedule.by_hand = Some(ByHandStatus {
@@ -96,8 +98,9 @@ fn a_black_or_still_pool_says_until_when() {
     status.schedule.state = ShowState::Dark;
     status.schedule.by_hand = Some(ByHandStatus {
         state: ShowState::Dark,
-        until: Some("2026-11-27T14:10:00+01:00".to_owned()),
+        until: Some("2026-11-27T14:00:00+01:00".to_owned()),
     });
+    status.schedule.lit_again = Some("2026-11-27T14:10:00+01:00".to_owned());
     let sentence = "All is well. The picture is dark until 2026-11-27 14:10.";
     assert_said(&status, sentence, HealthLevel::Well);
     // The reason of the black floor comes first, whatever else is wrong.

@@ -66,17 +66,12 @@ impl ScheduleKeeper {
     }
 
     /// Decides what is to be shown.
-    pub(super) fn decide(
-        &mut self,
-        plan: &SchedulePlan,
-        at: Moment,
-        is_trusted: bool,
-    ) -> ScheduleDecision {
+    pub(super) fn decide(&mut self, plan: &SchedulePlan, at: Moment) -> ScheduleDecision {
         let time = at.time;
-        let is_trusted = is_trusted || !plan.is_planned();
+        let is_trusted = at.is_clock_set || !plan.is_planned();
         let now = self.state_of_plan(plan, time);
-        // While the clock is wrong, an end that depends on the plan is not known.
-        let end_of = |ends| plan.end_of(ends, time).filter(|_| is_trusted);
+        // Also by a clock that is not set: otherwise what was set would have no end.
+        let end_of = |ends, from| plan.end_of(ends, from);
         if (self.by_hand.as_mut()).is_some_and(|by_hand| by_hand.hold.follow(at, end_of)) {
             self.by_hand = None;
         }
@@ -127,7 +122,7 @@ mod tests {
     use crate::control::HandEnd;
     use std::time::Instant;
 
-    use crate::operation::{DayName, HoursParams, ScheduleParams, WeeklyParams};
+    use crate::operation::{DayName, DayParams, HoursParams, ScheduleParams, WeeklyParams};
 
     fn plan() -> SchedulePlan {
         let hours = HoursParams {
@@ -156,6 +151,14 @@ mod tests {
             time,
             // Each test counts from its own begin, so that all moments have one base.
             now: base() + since_midnight.unsigned_abs(),
+            is_clock_set: true,
+        }
+    }
+
+    fn unset(at: Moment) -> Moment {
+        Moment {
+            is_clock_set: false,
+            ..at
         }
     }
 
@@ -175,27 +178,24 @@ mod tests {
     fn a_state_set_by_hand_lasts_until_the_next_planned_change() {
         let (plan, mut keeper) = (plan(), ScheduleKeeper::default());
         assert_eq!(
-            keeper.decide(&plan, at("09:00:00"), true).state,
+            keeper.decide(&plan, at("09:00:00")).state,
             ShowState::Closed
         );
         keeper.set_by_hand(by_hand(ShowState::Dark, HandEnd::NextChange, "09:30:00"));
-        keeper.decide(&plan, at("09:30:00"), true);
-        let decided = keeper.decide(&plan, at("09:59:59"), true);
+        keeper.decide(&plan, at("09:30:00"));
+        let decided = keeper.decide(&plan, at("09:59:59"));
         assert_eq!(
             (decided.state, decided.wants_power),
             (ShowState::Dark, true)
         );
-        let decided = keeper.decide(&plan, at("10:00:00"), true);
+        let decided = keeper.decide(&plan, at("10:00:00"));
         assert_eq!(decided.state, ShowState::Open);
         assert_eq!(decided.scene.as_deref(), Some("reef"));
         assert_eq!(keeper.by_hand(), None);
         keeper.set_by_hand(by_hand(ShowState::Closed, HandEnd::NextChange, "11:00:00"));
-        assert!(!keeper.decide(&plan, at("11:00:01"), true).wants_power);
+        assert!(!keeper.decide(&plan, at("11:00:01")).wants_power);
         keeper.resume();
-        assert_eq!(
-            keeper.decide(&plan, at("11:00:02"), true).state,
-            ShowState::Open
-        );
+        assert_eq!(keeper.decide(&plan, at("11:00:02")).state, ShowState::Open);
     }
 
     /// A fixed bug: a state that was set while the clock was wrong lasted for good.
@@ -203,10 +203,10 @@ mod tests {
     fn a_state_set_while_the_clock_is_wrong_ends_with_the_next_planned_change() {
         let (plan, mut keeper) = (plan(), ScheduleKeeper::default());
         keeper.set_by_hand(by_hand(ShowState::Dark, HandEnd::NextChange, "03:00:00"));
-        keeper.decide(&plan, at("03:00:00"), false);
-        let decided = keeper.decide(&plan, at("09:30:00"), true);
+        keeper.decide(&plan, unset(at("03:00:00")));
+        let decided = keeper.decide(&plan, at("09:30:00"));
         assert_eq!(decided.state, ShowState::Dark);
-        let decided = keeper.decide(&plan, at("10:00:00"), true);
+        let decided = keeper.decide(&plan, at("10:00:00"));
         assert_eq!(decided.state, ShowState::Open);
     }
 
@@ -215,20 +215,17 @@ mod tests {
         let (plan, mut keeper) = (plan(), ScheduleKeeper::default());
         let in_1970 = Moment {
             time: "1970-01-01T00:03:00Z".parse().unwrap(),
-            ..at("00:00:00")
+            ..unset(at("00:00:00"))
         };
+        assert_eq!(keeper.decide(&plan, in_1970).state, ShowState::Attract);
         assert_eq!(
-            keeper.decide(&plan, in_1970, false).state,
-            ShowState::Attract
-        );
-        assert_eq!(
-            keeper.decide(&plan, at("09:00:00"), true).state,
+            keeper.decide(&plan, at("09:00:00")).state,
             ShowState::Closed
         );
         // Without a plan, the clock does not matter.
         let free = SchedulePlan::compile(&ScheduleParams::default()).unwrap();
         keeper.forget_plan();
-        assert_eq!(keeper.decide(&free, in_1970, false).state, ShowState::Open);
+        assert_eq!(keeper.decide(&free, in_1970).state, ShowState::Open);
     }
 
     #[test]
@@ -240,11 +237,7 @@ mod tests {
             ("12:00:01", ShowState::Open),
             ("09:59:59", ShowState::Closed),
         ] {
-            assert_eq!(
-                keeper.decide(&plan, at(clock), true).state,
-                state,
-                "{clock}"
-            );
+            assert_eq!(keeper.decide(&plan, at(clock)).state, state, "{clock}");
         }
     }
 
@@ -302,7 +295,7 @@ mod tests {
             let mut keeper = ScheduleKeeper::default();
             keeper.set_by_hand(by_hand(state, ends, "12:00:00"));
             let begin = at("12:00:00");
-            assert_eq!(keeper.decide(plan, begin, true).state, state);
+            assert_eq!(keeper.decide(plan, begin).state, state);
             let found = keeper.by_hand().unwrap().hold.until();
             let wanted = until.map(|until| until.parse::<Timestamp>().unwrap());
             assert_eq!(found, wanted, "{ends:?}");
@@ -313,12 +306,50 @@ mod tests {
                 let at = Moment {
                     time,
                     now: begin.now + passed,
+                    is_clock_set: true,
                 };
-                keeper.decide(plan, at, true);
+                keeper.decide(plan, at);
                 keeper.by_hand().is_some()
             };
             assert!(state_after(-1), "{ends:?}");
             assert_eq!(state_after(0), until.is_none(), "{ends:?}");
+        }
+    }
+
+    /// A fixed bug: with holidays only and a clock that no network sets, "until tomorrow" lasted until somebody ended it.
+    #[test]
+    fn each_end_comes_also_by_a_clock_that_is_never_set() {
+        let closed = DayParams {
+            date: "12-24".to_owned(),
+            ..DayParams::default()
+        };
+        let holidays = SchedulePlan::compile(&ScheduleParams {
+            time_zone: "UTC".to_owned(),
+            yearly: vec![closed],
+            ..ScheduleParams::default()
+        })
+        .unwrap();
+        for (ends, until) in [
+            (HandEnd::Secs(600), "2026-06-01T12:10:00Z"),
+            (HandEnd::Tomorrow, "2026-06-02T06:00:00Z"),
+            (HandEnd::NextChange, "2026-12-24T00:00:00Z"),
+        ] {
+            let mut keeper = ScheduleKeeper::default();
+            keeper.set_by_hand(by_hand(ShowState::Closed, ends, "12:00:00"));
+            let begin = unset(at("12:00:00"));
+            keeper.decide(&holidays, begin);
+            let until: Timestamp = until.parse().unwrap();
+            assert_eq!(keeper.by_hand().unwrap().hold.until(), Some(until));
+            let over = Moment {
+                time: until,
+                now: begin.now + begin.time.duration_until(until).unsigned_abs(),
+                ..begin
+            };
+            assert_eq!(
+                keeper.decide(&holidays, over).state,
+                ShowState::Attract,
+                "{ends:?}"
+            );
         }
     }
 }

@@ -3,17 +3,21 @@
 //! In: the table `[schedule]` of the site file, and a time. Out: the state, the next change, a preview of days, all problems of
 //! the table. Only the stage reads a clock and applies a state.
 
+mod board;
 mod clock_trust;
 mod keeper;
+mod kept;
 mod params;
 mod plan;
 mod stage;
 mod timeline;
 
+pub use board::ScheduleBoard;
 pub(super) use clock_trust::EARLIEST_SECS;
+pub use kept::ShowFile;
 pub use params::{
     ClockTrust, DayName, DayParams, HoursParams, ProjectorParams, ScheduleParams, WeeklyParams,
 };
 pub use plan::{SchedulePlan, minutes_of_day};
-pub use stage::{ScheduleBoard, ScheduleLinks, ScheduleStage, ShowFile};
+pub use stage::{ScheduleLinks, ScheduleStage};
 pub use timeline::{Period, PlanNow};

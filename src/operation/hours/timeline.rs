@@ -16,6 +16,8 @@ use crate::control::{HandEnd, PlanSource, PreviewDay, PreviewPeriod, ShowState};
 const AHEAD_DAYS: i32 = 400;
 /// Days of one step of the look ahead, and of the look back for the begin of a state.
 const STEP_DAYS: i32 = 8;
+/// Number of days of a year, in which every day of every year comes once.
+const YEAR_DAYS: i32 = 365;
 /// Largest number of days of a preview.
 const PREVIEW_DAYS_MAX: u16 = 400;
 
@@ -60,7 +62,7 @@ pub struct PlanNow {
 /// Begin of a day without planned hours, in minutes since midnight.
 const MORNING_MINUTES: u16 = 6 * 60;
 /// Number of planned changes among which the next opening is searched.
-const CHANGES_MAX: usize = 8;
+const CHANGES_MAX: usize = 9;
 
 /// Hours as points in time.
 struct Interval<'a> {
@@ -110,33 +112,40 @@ impl SchedulePlan {
         }
     }
 
-    /// Returns the time for which an end of something set by hand stands; `None` if somebody has to end it. A duration begins
+    /// Returns the time for which an end of something set by hand at `time` stands; `None` if somebody has to end it. A duration begins
     /// when it is set, so it has no time here.
     pub fn end_of(&self, ends: HandEnd, time: Timestamp) -> Option<Timestamp> {
         match ends {
             HandEnd::NextChange => self.at(time).next.map(|(at, _)| at),
-            HandEnd::Tomorrow => Some(self.tomorrow(time)),
+            HandEnd::Tomorrow => Some(self.tomorrow(time).0),
             HandEnd::Secs(_) | HandEnd::Never => None,
         }
     }
 
-    /// Returns the first planned opening after midnight. If the pool is lit at midnight, or if no opening is planned: `MORNING_MINUTES`.
-    pub fn tomorrow(&self, time: Timestamp) -> Timestamp {
+    /// Returns the first planned opening after midnight, and `true`. If the pool is lit at midnight and in the morning, or if no
+    /// opening is planned: `MORNING_MINUTES`, and `false`.
+    pub fn tomorrow(&self, time: Timestamp) -> (Timestamp, bool) {
         let date = self.date_of(time).saturating_add(1.days());
         let midnight = self.instant(date, 0);
         let morning = self.instant(date, MORNING_MINUTES);
-        let mut now = self.at(midnight);
-        if now.state.is_lit() {
-            return morning;
-        }
+        let is_lit = self.at(midnight).state.is_lit();
+        let from = if is_lit { morning } else { midnight };
+        let lit = self.lit_from(from);
+        (lit.unwrap_or(morning), lit.is_some_and(|lit| lit > from))
+    }
+
+    /// Returns the first time from `time` on at which the plan lets the pool be visible; `None` if it does not within the next
+    /// changes.
+    pub(super) fn lit_from(&self, time: Timestamp) -> Option<Timestamp> {
+        let mut from = time;
         for _ in 0..CHANGES_MAX {
-            match now.next {
-                Some((at, state)) if state.is_lit() => return at,
-                Some((at, _)) => now = self.at(at),
-                None => break,
+            let now = self.at(from);
+            if now.state.is_lit() {
+                return Some(from);
             }
+            from = now.next?.0;
         }
-        morning
+        None
     }
 
     fn always(&self) -> PlanNow {
@@ -191,6 +200,23 @@ impl SchedulePlan {
         (0..days)
             .filter_map(date)
             .map(|date| self.preview_day(date, &periods))
+            .collect()
+    }
+
+    /// Returns the days with a plan of their own, from this number of days after the date of `time`, within `YEAR_DAYS`.
+    pub(super) fn special_days(&self, time: Timestamp, from: u16) -> Vec<PreviewDay> {
+        let today = self.date_of(time);
+        let date = |offset: i32| today.checked_add(offset.days()).ok();
+        let is_special = |date: &Date| {
+            matches!(
+                self.day(*date).source,
+                PlanSource::Date | PlanSource::Yearly
+            )
+        };
+        (i32::from(from)..YEAR_DAYS)
+            .filter_map(date)
+            .filter(is_special)
+            .flat_map(|date| self.preview(self.instant(date, 0), 1))
             .collect()
     }
 

@@ -1,6 +1,6 @@
 // The frame of the panel: log-in, navigation, connection, bar of unsaved changes.
 
-import { changeSession, isSessionKnown, loadSession, may, session, setPasswordQuestion } from "./core/api.js";
+import { changeSession, hasEnded, isOutdated, isSessionKnown, leaveSession, loadSession, may, session, setPasswordQuestion } from "./core/api.js";
 import { h, View } from "./core/dom.js";
 import { clock, language, setLanguage, t } from "./core/i18n.js";
 import { complain, send, status } from "./core/store.js";
@@ -55,6 +55,7 @@ class App extends View {
     for (const topic of ["session", "language", "connection", "theme"]) this.until(on(topic, this.update));
     this.until(on("session", () => this.#followSession()));
     this.until(on("unsaved", () => notify("info", t("unsaved"))));
+    this.until(on("restarted", () => session.user !== null && notify("info", t("restarted"))));
     setPasswordQuestion(askPassword);
     this.until(on("status", () => this.#followStatus()));
     this.until(on("event", (event) => this.#tellWhoChanged(event)));
@@ -75,12 +76,38 @@ class App extends View {
     }
   }
 
+  /** The user whose page is shown. @type {string | null} */
+  #user = null;
+
   #followSession() {
     this.#unsubscribe();
     this.#unsubscribe = () => {};
-    if (session.user === null) return closeStream();
+    const isOther = this.#user !== null && session.user !== null && session.user !== this.#user;
+    this.#user = session.user;
+    if (isOther) notify("bad", t("ended.other", { name: session.user ?? "" }));
+    if (hasEnded) this.#askLogin();
+    else this.#closeLogin();
+    if (session.user === null || hasEnded) return closeStream();
     this.#unsubscribe = subscribe("status", "events");
     openStream();
+  }
+
+  /** Closes the question for the log-in. @type {() => void} */
+  #closeLogin = () => {};
+  #isAsking = false;
+
+  /** Asks for a log-in after a session that ended. What was entered in the page stays in it. */
+  async #askLogin() {
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    const name = session.user ?? "";
+    await openDialog(t("ended.title"), (close) => {
+      this.#closeLogin = close;
+      return [h("p", null, t("ended.what", { name })), h("shoal-login", null)];
+    });
+    this.#isAsking = false;
+    this.#closeLogin = () => {};
+    if (hasEnded) leaveSession();
   }
 
   #lastFrame = "";
@@ -135,11 +162,14 @@ class App extends View {
     this.#shownPage = page.name;
     if (isNew) requestAnimationFrame(() => this.#focusPage());
     const hasChanges = this.#hasChangeBar(page);
-    return h("div", { class: hasChanges ? "shell with-changes" : "shell", key: "shell" },
+    // Another user gets a new page.
+    return h("div", { class: ["shell", hasChanges && "with-changes", hasEnded && "ended"].filter(Boolean).join(" "), key: `shell ${session.user}` },
       h("a", { class: "button skip", href: "#main", onclick: (/** @type {Event} */ e) => { e.preventDefault(); this.#focusPage(); } }, t("skip")),
       this.#topbar(),
       this.#nav(page),
       connection === "lost" && h("p", { class: "offline", key: "offline", role: "alert" }, icon("warn"), t("offline", { time: clock(new Date(newsAt)) })),
+      isOutdated && h("div", { class: "offline info", key: "outdated", role: "status" }, icon("info"), h("span", { class: "grow" }, t("outdated")),
+        h("button", { type: "button", onclick: () => location.reload() }, t("outdated.go"))),
       connection === "http" && h("p", { class: "offline info", key: "http", role: "status" }, icon("info"), t("http_only")),
       this.#busy(),
       h("main", { id: "main", tabindex: "-1", key: "main", class: connection === "lost" ? "is-old" : "" },

@@ -15,6 +15,7 @@ use super::super::access::{
     check_password, hash_of_password, hash_of_pin, hash_of_random, is_bounded_secret, is_password,
     is_pin,
 };
+use super::super::assets::page_name;
 use super::super::audit::AuditEvent;
 use super::super::body::JsonBody;
 use super::super::caller::Caller;
@@ -49,6 +50,7 @@ fn describe(panel: &Panel, identity: Option<&Identity>, device: Option<&str>) ->
         "can_use_pin": is_remembered && access.accounts().has_pins(),
         "language": (panel.links.language)(),
         "instance": panel.instance,
+        "page": page_name(),
         "version": identity.map_or("", |_| env!("CARGO_PKG_VERSION")),
     })
 }

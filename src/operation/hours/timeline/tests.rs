@@ -300,3 +300,50 @@ fn wrong_tables_are_rejected_with_path_and_reason() {
         assert!(toml::from_str::<ScheduleParams>(toml).is_err(), "{toml}");
     }
 }
+
+/// Plan, time, the end "tomorrow" and whether the plan opens then, and the time from which the picture is lit. UTC, in June.
+const ENDS: &str = "
+daily | 10:00-18:00 | 01T17:00 | 02T10:00 opens | 01T17:00
+daily | 10:00-18:00 | 01T19:00 | 02T10:00 opens | 02T10:00
+# Dark is no opening, and the hours over midnight are none of the next day.
+daily | 08:00-10:00=dark 10:00-18:00 | 01T19:00 | 02T10:00 opens | 02T10:00
+daily | 20:00-02:00 | 01T21:00 | 02T20:00 opens | 01T21:00
+daily | 00:00-24:00 | 01T21:00 | 02T06:00 | 01T21:00
+# Only a date is planned: the next morning is no opening.
+date | 2026-06-10 | 01T21:00 | 02T06:00 | 01T21:00
+date | 2026-06-02 | 01T21:00 | 03T00:00 opens | 01T21:00
+none | | 01T21:00 | 02T06:00 | 01T21:00
+never | | 01T21:00 | 02T06:00 | -
+";
+
+/// A fixed bug: "until the next opening: 06:00" was offered although the plan opens later, or although nothing is planned.
+#[test]
+fn tomorrow_and_the_next_light_are_those_of_the_plan() {
+    for row in rows::<5>(ENDS) {
+        let [kind, hours, at, tomorrow, lit] = row.each_ref().map(String::as_str);
+        let plan = match kind {
+            "daily" => daily("UTC", hours),
+            "date" => plan("UTC", &format!("[[dates]]\ndate = '{hours}'\n")),
+            "none" => plan("UTC", ""),
+            _ => daily("UTC", "08:00-09:00=closed"),
+        };
+        let at = time(&format!("2026-06-{at}:00Z"));
+        let shown = |time: Timestamp| plan.local(time)[8..16].to_owned();
+        let (time, opens) = plan.tomorrow(at);
+        let said = shown(time) + if opens { " opens" } else { "" };
+        assert_eq!(said, tomorrow, "{row:?}");
+        let said = plan.lit_from(at).map_or("-".to_owned(), shown);
+        assert_eq!(said, lit, "{row:?}");
+    }
+}
+
+/// A fixed bug: in November, the list of days ended before Christmas.
+#[test]
+fn days_with_a_plan_of_their_own_follow_the_next_days() {
+    let rest = "[[yearly]]\ndate = '12-24'\nlast = '12-26'\nname = 'Christmas'\n[[dates]]\ndate = '2026-12-01'\n";
+    let plan = plan("Europe/Berlin", rest);
+    let days = plan.special_days(time("2026-11-27T12:00:00Z"), 21);
+    let shown: Vec<&str> = days.iter().map(|day| day.date.as_str()).collect();
+    assert_eq!(shown, ["2026-12-24", "2026-12-25", "2026-12-26"]);
+    assert!(days.iter().all(|day| day.name == "Christmas"));
+}

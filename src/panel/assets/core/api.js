@@ -4,7 +4,7 @@ import { language, setLanguage } from "./i18n.js";
 import { emit } from "./topics.js";
 
 /** @typedef {{ file: string, line: number, path: string, message: string }} Problem */
-/** @typedef {{ setup_needed: boolean, user: string | null, role: Role | null, csrf: string | null, can_use_pin: boolean, language: string, instance: string, version: string }} Session */
+/** @typedef {{ setup_needed: boolean, user: string | null, role: Role | null, csrf: string | null, can_use_pin: boolean, language: string, instance: string, page: string, version: string }} Session */
 /** @typedef {"view" | "operate" | "admin"} Role */
 /** @typedef {{ kind: "site" | "scene" | "species", name?: string }} DocumentName */
 /** @typedef {Record<string, any> & { command: string }} Command */
@@ -30,10 +30,14 @@ export class ApiError extends Error {
   }
 }
 
-/** Who is logged in. @type {Session} */
+/** Who is logged in. After the end of a session, still who was: see `hasEnded`. @type {Session} */
 export let session = {
-  setup_needed: false, user: null, role: null, csrf: null, can_use_pin: false, language: "en", instance: "", version: "",
+  setup_needed: false, user: null, role: null, csrf: null, can_use_pin: false, language: "en", instance: "", page: "", version: "",
 };
+/** Whether the session is over although nobody logged out. The page then keeps what was entered in it, for the same user. */
+export let hasEnded = false;
+/** Whether the program has another page than this one, because it was updated. */
+export let isOutdated = false;
 /** Whether the session was read at least once. */
 export let isSessionKnown = false;
 
@@ -42,13 +46,18 @@ export function may(role) {
   return session.role !== null && ROLES.indexOf(session.role) >= ROLES.indexOf(role);
 }
 
-/** @param {Session} next */
-function takeSession(next) {
-  const isRestarted = session.instance !== "" && next.instance !== session.instance;
+/** @param {Session} next @param {boolean} [isLeaving] whether the user wants to log out */
+function takeSession(next, isLeaving = false) {
+  const before = session;
   const isFirst = !isSessionKnown;
-  session = next;
+  const isRestarted = !isFirst && next.instance !== before.instance;
   isSessionKnown = true;
-  if (isRestarted) location.reload();
+  isOutdated ||= !isFirst && next.page !== before.page;
+  hasEnded = next.user === null && before.user !== null && !next.setup_needed && !isLeaving;
+  session = hasEnded ? { ...next, user: before.user, role: before.role } : next;
+  // Nothing was entered yet.
+  if (isOutdated && before.user === null && next.user !== null) location.reload();
+  if (isRestarted) emit("restarted");
   if (isFirst && !localStorage.getItem("shoal.language") && next.language !== language()) {
     setLanguage(next.language === "de" ? "de" : "en");
     localStorage.removeItem("shoal.language");
@@ -64,13 +73,18 @@ export function setPasswordQuestion(ask) {
   askPassword = ask;
 }
 
+/** What is sent with `POST`. @typedef {{ type: string, content: string | Blob }} Body */
+
 /**
  * @param {string} path
- * @param {RequestInit} [options]
- * @param {number} [ms] longest wait for the answer
+ * @param {number} ms longest wait for the answer
+ * @param {Body} [body]
  * @returns {Promise<Response>}
  */
-async function request(path, options = {}, ms = ANSWER_MS) {
+async function request(path, ms, body) {
+  const { user, csrf } = session;
+  /** @type {RequestInit} */
+  const options = body ? { method: "POST", headers: { "Content-Type": body.type, "X-CSRF-Token": csrf ?? "" }, body: body.content } : {};
   /** @type {Response} */
   let response;
   try {
@@ -79,13 +93,17 @@ async function request(path, options = {}, ms = ANSWER_MS) {
     throw new ApiError("offline", "");
   }
   if (response.ok) return response;
-  const body = await response.json().catch(() => ({}));
-  const error = body.error ?? {};
+  const { error = {} } = await response.json().catch(() => ({}));
   const retry = Number(response.headers.get("Retry-After") ?? 0);
   if (error.code === "not_logged_in" && session.user !== null) {
     takeSession({ ...session, user: null, role: null, csrf: null });
   }
-  if (error.code === "password_needed" && await askPassword()) return request(path, options, ms);
+  if (error.code === "csrf") {
+    // Each start of the program gives a session another secret.
+    await loadSession();
+    if (!hasEnded && session.user === user && session.csrf !== csrf) return request(path, ms, body);
+  }
+  if (error.code === "password_needed" && await askPassword()) return request(path, ms, body);
   throw new ApiError(error.code ?? `http_${response.status}`, error.message ?? "", error.problems ?? [], retry);
 }
 
@@ -99,14 +117,12 @@ export function setReachable(next) {
 
 /** @param {string} path @param {number} [waitMs] @returns {Promise<any>} */
 export async function get(path, waitMs = ANSWER_MS) {
-  return (await request(path, { signal: AbortSignal.timeout(waitMs) })).json();
+  return (await request(path, waitMs)).json();
 }
 
 /** @param {string} path @param {any} body @param {number} [waitMs] @returns {Promise<any>} */
 export async function post(path, body, waitMs = ANSWER_MS) {
-  const headers = { "Content-Type": "application/json", "X-CSRF-Token": session.csrf ?? "" };
-  const signal = AbortSignal.timeout(waitMs);
-  const response = await request(path, { method: "POST", headers, body: JSON.stringify(body), signal });
+  const response = await request(path, waitMs, { type: "application/json", content: JSON.stringify(body) });
   const answer = await response.json();
   if (typeof answer.unsaved === "string") emit("unsaved");
   return answer;
@@ -114,8 +130,7 @@ export async function post(path, body, waitMs = ANSWER_MS) {
 
 /** @param {string} path @param {Blob} file @param {string} type media type @returns {Promise<any>} */
 export async function upload(path, file, type) {
-  const headers = { "Content-Type": type, "X-CSRF-Token": session.csrf ?? "" };
-  return (await request(path, { method: "POST", headers, body: file }, UPLOAD_MS)).json();
+  return (await request(path, UPLOAD_MS, { type, content: file })).json();
 }
 
 export async function loadSession() {
@@ -124,7 +139,12 @@ export async function loadSession() {
 
 /** @param {"login" | "logout" | "setup" | "password"} what @param {any} body */
 export async function changeSession(what, body) {
-  takeSession(await post(`/${what}`, body));
+  takeSession(await post(`/${what}`, body), what === "logout");
+}
+
+/** Gives up a page whose session has ended. */
+export function leaveSession() {
+  takeSession({ ...session, user: null, role: null, csrf: null }, true);
 }
 
 /**

@@ -54,6 +54,12 @@ on("event", (event) => {
   // A file that is rejected changes no revision, but its document says what is wrong.
   if (event.command === "take_over") readSoon();
 });
+on("restarted", () => {
+  // Events have other numbers, and drafts are gone.
+  events.length = 0;
+  revision = -1;
+  readSoon();
+});
 
 /** Returns the key of a document in `documents`. @param {DocumentName} name */
 export function keyOf(name) {

@@ -44,6 +44,8 @@ let uptime = -1;
 /** Since when the stream brings nothing. */
 let silentSince = 0;
 let isAsking = false;
+/** Whether something may have been missed, such as a restart of Shoal. */
+let hasGap = false;
 
 /** @param {Connection} next */
 function setConnection(next) {
@@ -54,6 +56,11 @@ function setConnection(next) {
 }
 
 on("status", (status) => {
+  if (hasGap || status.uptime_secs < uptime) {
+    hasGap = false;
+    // After a restart of Shoal the session has another secret, or is over.
+    loadSession().catch(() => { hasGap = true; });
+  }
   if (status.uptime_secs === uptime) return;
   uptime = status.uptime_secs;
   newsAt = Date.now();
@@ -82,10 +89,11 @@ async function ask() {
   try {
     emit("status", await get("/status", ASK_WAIT_MS));
     const page = await get(`/events?after=${newestEvent > 0 ? newestEvent : "18446744073709551615"}`, ASK_WAIT_MS);
-    newestEvent = Math.max(newestEvent, page.newest);
+    newestEvent = page.newest;
     for (const event of page.events) emit("event", event);
   } catch {
     // The age of the newest status says it.
+    hasGap = true;
   } finally {
     setTimeout(() => { isAsking = false; }, 2 * TICK_MS);
   }
@@ -95,6 +103,7 @@ async function ask() {
 function drop() {
   const old = socket;
   socket = null;
+  hasGap = true;
   old?.close();
   retry();
 }
@@ -113,6 +122,7 @@ export function openStream() {
     newsAt = Date.now();
     uptime = -1;
     silentSince = 0;
+    hasGap = false;
   }
   isWanted = true;
   if (!socket) connect();
@@ -172,7 +182,8 @@ function connect() {
     if (socket !== next) return;
     socket = null;
     if (!isWanted) return;
-    // 4401: the session ended. Any other end may be a restart of Shoal, after which the session is another one too.
+    hasGap = true;
+    // 4401: the session ended. A refused stream does not say why.
     if (event.code === 4401 || attempts > 0) loadSession().catch(() => {});
     retry();
   };
@@ -181,13 +192,16 @@ function connect() {
 /** @param {any} message */
 function receive(message) {
   if (message.type === "event") {
-    newestEvent = Math.max(newestEvent, message.event.number);
+    newestEvent = message.event.number;
     emit("event", message.event);
   } else if (message.type === "status") emit("status", message.status);
   else if (message.type === "agents") emit("agents", message);
   else if (message.type === "tracks") emit("tracks", message);
   else if (message.type === "outlines") emit("outlines", message);
 }
+
+// Another run of the program counts its events from one again.
+on("restarted", () => { newestEvent = 0; });
 
 /** @param {ArrayBuffer} data */
 function receivePicture(data) {

@@ -2,7 +2,7 @@
 
 import { get, may } from "../core/api.js";
 import { h, View } from "../core/dom.js";
-import { date, isoDay, known, language, t, when } from "../core/i18n.js";
+import { date, isoDay, known, language, t } from "../core/i18n.js";
 import { documents, documentsOf, schema, send, setEdit, status, useDocuments } from "../core/store.js";
 import { on } from "../core/topics.js";
 import { context } from "../editor/context.js";
@@ -11,7 +11,7 @@ import { join, valueAt } from "../editor/schema.js";
 import { confirmed } from "../parts/dialog.js";
 import { icon } from "../parts/icons.js";
 import { askedUntil, minutes, never, nextChange, tomorrow } from "../parts/until.js";
-import { sceneTitle } from "./now.js";
+import { planText, sceneTitle } from "./now.js";
 
 /** @typedef {import("../editor/fields.js").Context} Context */
 /** An entry that is being edited: it changes the plan only with *Done*. `index` is -1 for a new one. */
@@ -20,6 +20,8 @@ import { sceneTitle } from "./now.js";
 /** @typedef {{ date: string, weekday: string, source: string, name: string, periods: Period[], note: string }} PreviewDay */
 
 const DAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+/** Number of the next days that are shown, all of them; later ones only if they have a plan of their own. */
+const PREVIEW_DAYS = 21;
 const STATES = ["open", "attract", "dark", "closed"];
 /** A Monday, from which the names of the weekdays come. */
 const MONDAY = Date.UTC(2024, 0, 1, 12);
@@ -109,10 +111,9 @@ class Hours extends View {
     const isElsewhere = plan.local_time && Math.abs(new Date(plan.local_time.slice(0, 19)).getTime() - new Date(localIso()).getTime()) > 5 * 60_000;
     return [
       h("p", { class: "row" }, h("span", { class: `pill state-${plan.state}` }, state),
-        plan.until && plan.next ? t("now.until", { state, time: when(plan.until), next: known("state", plan.next) ?? plan.next }) : t("hours.no_change"),
-        plan.by_hand && h("span", { class: "pill warn" }, t("hours.by_hand")),
+        planText(plan) || t("hours.no_change"),
         may("operate") && this.#hand(plan)),
-      h("p", { class: "small muted" }, t("hours.clock", { time: timeIn(plan.local_time ?? ""), zone: plan.time_zone }), " ", !plan.is_clock_trusted && h("strong", null, t("hours.untrusted"))),
+      h("p", { class: "small muted" }, t("hours.clock", { time: timeIn(plan.local_time ?? ""), zone: plan.time_zone })),
       isElsewhere && h("p", { class: "hint warn" }, icon("warn"), h("span", null, t("hours.other_time", { time: date(new Date(), { hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone: undefined }) })))];
   }
 
@@ -140,7 +141,8 @@ class Hours extends View {
   /** @param {Draft["list"]} list @param {number} index @param {any} value */
   #edit(list, index, value) {
     const isOpen = this.#draft?.list === list && this.#draft.index === index;
-    this.#draft = isOpen ? null : { list, index, value: structuredClone(value), wrong: "" };
+    // The file may leave out what is empty.
+    this.#draft = isOpen ? null : { list, index, value: { days: [], hours: [], ...structuredClone(value) }, wrong: "" };
     this.update();
   }
 
@@ -170,7 +172,9 @@ class Hours extends View {
     if (draft.wrong) return this.update();
     const { list, index, value } = draft;
     if (concernsToday(list, value) && !(await confirmed({ title: t("hours.today_title"), text: t("hours.today_text"), yes: t("hours.done") }))) return;
+    /** @type {Record<string, any>} */
     const entry = { ...withoutEmpty(value), hours: value.hours.map(withoutEmpty) };
+    if (list !== "weekly") delete entry.days;
     const path = `schedule.${list}`;
     const change = index < 0 ? { document: ctx.docs[0].document, path, change: { do: "insert", value: entry } } : setEdit(ctx.docs[0].document, join(path, index), entry);
     if (await send({ command: "edit", edits: [change] }, t("hours.saved"))) {
@@ -331,13 +335,35 @@ class Hours extends View {
     return h("section", { class: "card", key: "next" },
       h("h2", null, t("hours.next")),
       h("p", { class: "muted" }, t("hours.next_help")),
-      this.#preview === null ? h("p", { class: "muted" }, t("hours.no_preview")) :
-        h("ol", { class: "preview" }, this.#preview.map((day) => h("li", { key: day.date },
-          h("div", { class: "row spread" }, h("strong", null, dateText(day.date)), h("span", { class: "pill" }, known("hours.source", day.source) ?? day.source, day.name && ` · ${day.name}`)),
-          h("div", { class: "day-bar", "aria-hidden": "true" }, day.periods.map((period, index) => h("span", { key: index, class: `part state-${period.state}`, style: { "flex-grow": Math.max(1, (Date.parse(period.to) - Date.parse(period.from)) / 60_000) } }))),
-          h("p", { class: "small" }, periodText(day.periods)),
-          day.note && h("p", { class: "small muted", lang: "en" }, day.note)))));
+      this.#preview === null ? h("p", { class: "muted" }, t("hours.no_preview")) : [
+        h("ol", { class: "preview", key: "days" }, this.#preview.slice(0, PREVIEW_DAYS).map((day) => this.#day(day))),
+        this.#preview.length > PREVIEW_DAYS && h("h2", { class: "top", key: "later" }, t("hours.later")),
+        h("ol", { class: "preview", key: "special" }, together(this.#preview.slice(PREVIEW_DAYS)).map(({ first, last }) => this.#day(first, last)))]);
   }
+
+  /** A day, or equal days in a row. @param {PreviewDay} day @param {PreviewDay} [last] */
+  #day(day, last = day) {
+    const title = last === day ? dateText(day.date) : t("hours.to", { from: dateText(day.date), to: dateText(last.date) });
+    return h("li", { key: day.date },
+      h("div", { class: "row spread" }, h("strong", null, title), h("span", { class: "pill" }, known("hours.source", day.source) ?? day.source, day.name && ` · ${day.name}`)),
+      h("div", { class: "day-bar", "aria-hidden": "true" }, day.periods.map((period, index) => h("span", { key: index, class: `part state-${period.state}`, style: { "flex-grow": Math.max(1, (Date.parse(period.to) - Date.parse(period.from)) / 60_000) } }))),
+      h("p", { class: "small" }, periodText(day.periods)),
+      day.note && h("p", { class: "small muted", lang: "en" }, day.note));
+  }
+}
+
+/** Puts equal days in a row together. @param {PreviewDay[]} days */
+function together(days) {
+  /** @type {{ first: PreviewDay, last: PreviewDay }[]} */
+  const groups = [];
+  const text = (/** @type {PreviewDay} */ day) => JSON.stringify([day.source, day.name, day.note, periodText(day.periods)]);
+  for (const day of days) {
+    const group = groups.at(-1);
+    const isNext = group && Date.parse(day.date) - Date.parse(group.last.date) === 86_400_000;
+    if (isNext && text(day) === text(group.first)) group.last = day;
+    else groups.push({ first: day, last: day });
+  }
+  return groups;
 }
 
 /** Returns the local date and time of this device. */

@@ -1,6 +1,6 @@
 // Log-in, and the first start: the code from the floor, then a password.
 
-import { ApiError, changeSession, session } from "../core/api.js";
+import { ApiError, changeSession, hasEnded, session } from "../core/api.js";
 import { h, View } from "../core/dom.js";
 import { language, setLanguage, t } from "../core/i18n.js";
 import { errorText } from "../core/store.js";
@@ -14,32 +14,42 @@ class Login extends View {
   #error = "";
   #isBusy = false;
   #usesPin = false;
+  /** @type {string | null} */
+  #again = null;
 
   start() {
     this.#usesPin = session.can_use_pin;
+    // Within a page whose session has ended.
+    this.#again = hasEnded ? session.user : null;
+    this.#values.user = this.#again ?? "";
     // The QR code on the floor can contain the setup code.
     const code = /setup=([A-Z0-9-]+)/i.exec(location.hash)?.[1];
     if (code) this.#values.code = code.toUpperCase();
     this.until(on("language", this.update));
-    document.title = "Shoal";
+    if (this.#again === null) document.title = "Shoal";
   }
 
   view() {
     const isSetup = session.setup_needed;
+    if (this.#again !== null) return this.#form(isSetup);
     return h("main", { class: "login" },
       h("div", { class: "login-brand" }, h("img", { src: "/assets/icon.svg", alt: "", width: 56, height: 56 }), h("span", null, "Shoal")),
-      h("form", { class: "card stack", novalidate: true, onsubmit: (/** @type {Event} */ e) => { e.preventDefault(); this.#submit(); } },
-        h("h1", null, t(isSetup ? "first.title" : "login.title")),
-        h("p", { class: "muted" }, t(isSetup ? "first.what" : this.#usesPin ? "login.pin_what" : "login.what")),
-        isSetup ? this.#setupFields() : this.#usesPin ? this.#pinField() : this.#loginFields(),
-        this.#error && h("p", { class: "hint bad", role: "alert" }, icon("warn"), h("span", null, this.#error)),
-        h("button", { class: "primary block", type: "submit", disabled: this.#isBusy }, t(isSetup ? "first.go" : "login.go")),
-        !isSetup && session.can_use_pin && h("button", { class: "plain block", type: "button", onclick: () => { this.#usesPin = !this.#usesPin; this.#error = ""; this.update(); } },
-          t(this.#usesPin ? "login.use_password" : "login.use_pin")),
-      ),
+      this.#form(isSetup),
       h("div", { class: "segments center", role: "group", "aria-label": t("language") },
         /** @type {const} */ ([["en", "English"], ["de", "Deutsch"]]).map(([code, name]) =>
           h("button", { key: code, type: "button", lang: code, "aria-pressed": String(language() === code), onclick: () => setLanguage(code) }, name))));
+  }
+
+  /** @param {boolean} isSetup */
+  #form(isSetup) {
+    return h("form", { class: this.#again === null ? "card stack" : "stack", novalidate: true, onsubmit: (/** @type {Event} */ e) => { e.preventDefault(); this.#submit(); } },
+      this.#again === null && h("h1", null, t(isSetup ? "first.title" : "login.title")),
+      h("p", { class: "muted" }, t(isSetup ? "first.what" : this.#usesPin ? "login.pin_what" : "login.what")),
+      isSetup ? this.#setupFields() : this.#usesPin ? this.#pinField() : this.#loginFields(),
+      this.#error && h("p", { class: "hint bad", role: "alert" }, icon("warn"), h("span", null, this.#error)),
+      h("button", { class: "primary block", type: "submit", disabled: this.#isBusy }, t(isSetup ? "first.go" : "login.go")),
+      !isSetup && session.can_use_pin && h("button", { class: "plain block", type: "button", onclick: () => { this.#usesPin = !this.#usesPin; this.#error = ""; this.update(); } },
+        t(this.#usesPin ? "login.use_password" : "login.use_pin")));
   }
 
   /**

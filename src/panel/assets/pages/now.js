@@ -120,13 +120,9 @@ class Now extends View {
   /** Says that the plan is overridden, and how to return to it. */
   #byHand() {
     const plan = status.schedule;
-    if (!plan.by_hand) {
-      const until = plan.until && plan.next ? t("now.until", { state: known("state", plan.state) ?? plan.state, time: when(plan.until), next: known("state", plan.next) ?? plan.next }) : null;
-      return until && h("p", { class: "hint plain-hint", key: "plan" }, icon("hours"), h("span", null, until));
-    }
-    const state = known("state", plan.by_hand.state) ?? plan.by_hand.state;
-    return h("div", { class: "hint warn", key: "plan" }, icon("hand"),
-      h("p", { class: "grow" }, plan.by_hand.until ? t("now.by_hand_until", { state, time: when(plan.by_hand.until) }) : t("now.by_hand", { state })),
+    const text = planText(plan);
+    if (!plan.by_hand) return text && h("p", { class: "hint plain-hint", key: "plan" }, icon("hours"), h("span", null, text));
+    return h("div", { class: "hint warn", key: "plan" }, icon("hand"), h("p", { class: "grow" }, text),
       may("operate") && h("button", { type: "button", onclick: () => this.#resume() }, t(plan.is_planned ? "now.resume" : "now.open_again")));
   }
 
@@ -156,20 +152,20 @@ class Now extends View {
     const isLit = !["dark", "closed"].includes(plan.state);
     const isClosed = plan.state === "closed";
     const ends = [minutes(10), minutes(60), ...nextChange(), ...tomorrow(), never()];
-    /** @type {[string, string, () => void, boolean, boolean][]} */
+    /** Name, drawing, action, why it is off, whether it is pressed. @type {[string, string, () => void, string, boolean][]} */
     const list = [
-      ["scene", "scenes", () => this.#chooseScene(), true, false],
-      ["event", "hand", () => this.#chooseEvent(), status.director.length > 0, false],
-      ["calm", "calm", () => send({ command: "director", event: { event: "calm" } }, t("now.done.calm")), true, false],
-      ["dark", "dim", () => (hand === "dark" ? this.#resume() : this.#setState("dark", ends)), !isClosed, hand === "dark"],
-      ["pause", isPaused ? "play" : "pause", () => (isPaused ? this.#goOn() : this.#pause()), isPaused || isLit, isPaused],
+      ["scene", "scenes", () => this.#chooseScene(), "", false],
+      ["event", "hand", () => this.#chooseEvent(), status.director.length > 0 ? "" : t("now.off.event"), false],
+      ["calm", "calm", () => send({ command: "director", event: { event: "calm" } }, done("now.done.calm")), "", false],
+      ["dark", "dim", () => (hand === "dark" ? this.#resume() : this.#setState("dark", ends)), isClosed ? t("now.off.dark") : "", hand === "dark"],
+      ["pause", isPaused ? "play" : "pause", () => (isPaused ? this.#goOn() : this.#pause()), isPaused || isLit ? "" : t("now.off.pause"), isPaused],
       isClosed
-        ? ["open", "power", () => this.#open(), true, false]
-        : ["end", "power", () => this.#setState("closed", [...tomorrow(), never()]), true, false],
+        ? ["open", "power", () => this.#open(), "", false]
+        : ["end", "power", () => this.#setState("closed", [...tomorrow(), never()]), "", false],
     ];
-    return h("section", { class: "big-buttons", "aria-label": t("now.buttons"), key: "buttons" }, list.map(([name, drawing, action, isOn, isPressed]) =>
-      h("button", { key: name, type: "button", disabled: !isOn, "aria-pressed": ["dark", "pause"].includes(name) ? String(isPressed) : null, onclick: action },
-        icon(drawing), h("strong", null, t(`now.button.${name}`)), h("span", { class: "small muted" }, t(`now.button.${name}_what`)))));
+    return h("section", { class: "big-buttons", "aria-label": t("now.buttons"), key: "buttons" }, list.map(([name, drawing, action, off, isPressed]) =>
+      h("button", { key: name, type: "button", disabled: off !== "", "aria-pressed": ["dark", "pause"].includes(name) ? String(isPressed) : null, onclick: action },
+        icon(drawing), h("strong", null, t(`now.button.${name}`)), h("span", { class: "small muted" }, off || t(`now.button.${name}_what`)))));
   }
 
   #chooseScene() {
@@ -181,7 +177,7 @@ class Now extends View {
       h("div", { class: "choices" }, scenes.map((doc) => {
         const name = doc.document.name ?? "";
         const isShown = name === status.scene;
-        return h("button", { key: name, type: "button", "aria-pressed": String(isShown), onclick: async () => { close(); if (!isShown) await send({ command: "switch_scene", name }, t("now.done.scene", { scene: sceneTitle(name) })); } },
+        return h("button", { key: name, type: "button", "aria-pressed": String(isShown), onclick: async () => { close(); if (!isShown) await send({ command: "switch_scene", name }, done("now.done.scene", { scene: sceneTitle(name) })); } },
           h("span", { class: "grow" }, sceneTitle(name), h("br", null), h("span", { class: "small muted" }, sceneText(doc))), isShown && h("span", { class: "small" }, t("now.shown")));
       })),
     ]);
@@ -191,7 +187,7 @@ class Now extends View {
     openDialog(t("now.button.event"), (close) => [
       h("p", { class: "muted" }, t("now.event_help")),
       h("div", { class: "choices" }, status.director.map((/** @type {any} */ rule) =>
-        h("button", { key: rule.name, type: "button", onclick: () => { close(); send({ command: "director", event: { event: "start", rule: rule.name } }, t("now.done.event", { name: rule.name })); } },
+        h("button", { key: rule.name, type: "button", onclick: () => { close(); send({ command: "director", event: { event: "start", rule: rule.name } }, done("now.done.event", { name: ruleTitle(rule.name) })); } },
           h("span", { class: "grow" }, ruleTitle(rule.name)), rule.is_active && h("span", { class: "pill accent" }, t("now.active"))))),
     ]);
   }
@@ -258,6 +254,24 @@ function sceneText(doc) {
   const population = Object.entries(doc.effective.population ?? {}).map(([species, n]) => `${n} ${species}`).join(", ");
   const kinds = doc.effective.surfaces ?? [];
   return [population, kinds.length > 0 && t("setup.made_for", { kinds: kinds.map((/** @type {string} */ kind) => t(`surface.${kind}`)).join(", ") })].filter(Boolean).join(" · ");
+}
+
+/** Says what was done, and why it is not seen now. @param {string} key @param {Record<string, string>} [values] */
+function done(key, values = {}) {
+  const isDark = ["dark", "closed"].includes(status.schedule.state);
+  const isPaused = typeof status.paused_secs === "number";
+  return [t(key, values), isDark ? t("now.unseen.dark") : isPaused && t("now.unseen.paused")].filter(Boolean).join(" ");
+}
+
+/** Says what is shown and until when: what is set by hand, or the plan. @param {any} plan */
+export function planText(plan) {
+  const name = (/** @type {string} */ state) => known("state", state) ?? state;
+  if (plan.by_hand) {
+    const { state, until } = plan.by_hand;
+    return until ? t("now.by_hand_until", { state: name(state), time: when(until) }) : t("now.by_hand", { state: name(state) });
+  }
+  if (!plan.is_clock_trusted) return t("now.clock_unset", { state: name(plan.state) });
+  return plan.until && plan.next ? t("now.until", { state: name(plan.state), time: when(plan.until), next: name(plan.next) }) : "";
 }
 
 /** Says that a recording is replayed, and until when. @param {any} status */

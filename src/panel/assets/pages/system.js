@@ -56,6 +56,11 @@ class System extends View {
     }));
     const timer = setInterval(() => this.#tab === "log" && this.#readLog(), LOG_MS);
     this.until(() => clearInterval(timer));
+    this.#readEvents();
+    this.until(on("restarted", () => this.#readEvents()));
+  }
+
+  #readEvents() {
     get("/events?after=0").then((page) => {
       this.#older = page.events;
       this.update();

@@ -11,7 +11,8 @@ import { icon } from "./icons.js";
 
 /** Ends after some minutes. @param {number} n @returns {Choice} */
 export function minutes(n) {
-  const time = clock(new Date(Date.now() + n * 60_000));
+  // By the clock of the pool, which may be another one than that of this device.
+  const time = clock(new Date(Date.parse(status.time) + n * 60_000));
   return { until: { secs: n * 60 }, label: n % 60 === 0 ? t("until.hours", { n: n / 60, time }) : t("until.mins", { n, time }) };
 }
 
@@ -21,11 +22,12 @@ export function nextChange() {
   return plan.until && plan.is_clock_trusted ? [{ until: "next_change", label: t("until.change", { time: when(plan.until) }) }] : [];
 }
 
-/** Ends with the first opening after midnight. None while the clock is not set: nobody could say when that is. @returns {Choice[]} */
+/** Ends with the first opening after midnight. None while the clock is certainly wrong. @returns {Choice[]} */
 export function tomorrow() {
   const plan = status.schedule;
-  if (!plan.is_clock_trusted) return [];
-  return [{ until: "tomorrow", label: t(plan.is_planned ? "until.opening" : "until.tomorrow", { time: when(plan.tomorrow) }) }];
+  if (!plan.tomorrow) return [];
+  const text = !plan.is_clock_trusted ? "until.tomorrow_unset" : plan.tomorrow_opens ? "until.opening" : "until.tomorrow";
+  return [{ until: "tomorrow", label: t(text, { time: when(plan.tomorrow), now: clock(plan.local_time) }) }];
 }
 
 /** Somebody has to end it. @returns {Choice} */

@@ -1,0 +1,178 @@
+use parking_lot::Mutex;
+
+use super::*;
+use crate::control::{DeskEvent, HandEnd, Source, SourceKind, desk_queue};
+use crate::operation::{ClockTrust, DayName, HoursParams, WeeklyParams};
+
+fn params() -> ScheduleParams {
+    let hours = |from: &str, to: &str, state, scene: Option<&str>| HoursParams {
+        from: from.to_owned(),
+        to: to.to_owned(),
+        state,
+        scene: scene.map(str::to_owned),
+    };
+    ScheduleParams {
+        time_zone: "UTC".to_owned(),
+        clock: ClockTrust::Machine,
+        weekly: vec![WeeklyParams {
+            days: DayName::ALL.to_vec(),
+            hours: vec![
+                hours("09:00", "10:00", ShowState::Attract, None),
+                hours("10:00", "18:00", ShowState::Open, Some("reef")),
+            ],
+        }],
+        ..ScheduleParams::default()
+    }
+}
+
+/// A day in the life of the stage, with a projector that fails at first.
+#[test]
+fn a_day_switches_states_scene_pace_and_projectors() {
+    let (client, requests, board) = desk_queue();
+    let journal = Journal::new(Arc::clone(&board));
+    let mut params = params();
+    // The program of the projectors fails at its first `on`, and notes what it is called with.
+    let folder = tempfile::tempdir().unwrap();
+    let notes = folder.path().join("notes");
+    let program = r#"sh -c 'echo "$1" >> "$0"; [ $(grep -c on "$0") != 1 ]'"#;
+    params.projectors.command = format!("{program} {}", notes.display());
+    let schedule = Arc::new(ScheduleBoard::new(params));
+    let links = ScheduleLinks {
+        schedule: Arc::clone(&schedule),
+        board: Arc::clone(&board),
+        show: ShowControl::default(),
+        commands: client.sender(Source::of(SourceKind::Schedule)),
+        journal: journal.clone(),
+        kept: None,
+    };
+    let show = links.show.clone();
+    let mut stage = ScheduleStage::new(links);
+    let begin = Instant::now();
+    let midnight: Timestamp = "2026-06-01T00:00:00Z".parse().unwrap();
+    let mut states = Vec::new();
+    let mut commands = Vec::new();
+    for secs in (0..86_400).step_by(20) {
+        let time = Timestamp::from_second(midnight.as_second() + secs).unwrap();
+        stage.step_and_switch(time, begin + Duration::from_secs(secs as u64));
+        let state = schedule.status().state;
+        if states.last() != Some(&state) {
+            states.push(state);
+        }
+        while let Ok(DeskEvent::Request(incoming)) = requests.try_recv() {
+            commands.push(incoming.request.command.summary());
+        }
+        assert_eq!(show.is_lit(), (32_400..64_800).contains(&secs), "{secs}");
+    }
+    use ShowState::{Attract, Closed, Open};
+    assert_eq!(states, [Closed, Attract, Open, Closed]);
+    let pace = |factor: &str| format!("{{\"event\":\"pace\",\"factor\":{factor}}}");
+    assert_eq!(commands, [pace("4.0"), "reef".to_owned(), pace("1.0")]);
+    let notes = std::fs::read_to_string(&notes).unwrap();
+    assert_eq!(notes, "off\non\non\noff\n");
+    let events = board.events.after(0, Duration::ZERO).events;
+    let names: Vec<&str> = events
+        .iter()
+        .map(|event| match &event.kind {
+            EventKind::ScheduleChanged { state, .. } => state.name(),
+            EventKind::FaultBegan { .. } => "fault",
+            EventKind::FaultEnded { .. } => "repaired",
+            _ => "other",
+        })
+        .collect();
+    assert_eq!(
+        names,
+        ["closed", "fault", "repaired", "attract", "open", "closed"]
+    );
+    assert_eq!(board.schedule_preview().len(), usize::from(PREVIEW_DAYS));
+}
+
+#[test]
+fn a_state_by_hand_applies_at_once_and_resume_needs_one() {
+    let (client, _requests, board) = desk_queue();
+    let schedule = Arc::new(ScheduleBoard::new(params()));
+    let mut stage = ScheduleStage::new(ScheduleLinks {
+        schedule: Arc::clone(&schedule),
+        journal: Journal::new(Arc::clone(&board)),
+        board,
+        show: ShowControl::default(),
+        commands: client.sender(Source::of(SourceKind::Schedule)),
+        kept: None,
+    });
+    let time: Timestamp = "2026-06-01T12:00:00Z".parse().unwrap();
+    let now = Instant::now();
+    stage.step_and_switch(time, now);
+    assert!(schedule.request(ScheduleStep::Resume).is_err());
+    let state = ShowState::Dark;
+    let until = HandEnd::NextChange;
+    (schedule.request(ScheduleStep::ByHand { state, until })).unwrap();
+    stage.step_and_switch(time, now);
+    let status = schedule.status();
+    assert_eq!(
+        (status.state, status.reason.as_str()),
+        (state, "set by hand")
+    );
+    let until = status.by_hand.and_then(|by_hand| by_hand.until);
+    assert_eq!(until.as_deref(), Some("2026-06-01T18:00:00+00:00"));
+    schedule.request(ScheduleStep::Resume).unwrap();
+    stage.step_and_switch(time, now);
+    assert_eq!(schedule.status().state, ShowState::Open);
+}
+
+/// A pool that was closed by hand opened with the next power cut, at night.
+#[test]
+fn what_was_set_by_hand_is_kept_over_a_restart() {
+    let text: Arc<Mutex<Option<String>>> = Arc::default();
+    let time: Timestamp = "2026-06-01T12:00:00Z".parse().unwrap();
+    let now = Instant::now();
+    let started = || {
+        let (client, _requests, board) = desk_queue();
+        let written = Arc::clone(&text);
+        let schedule = Arc::new(ScheduleBoard::new(params()));
+        let show = ShowControl::default();
+        let stage = ScheduleStage::new(ScheduleLinks {
+            schedule: Arc::clone(&schedule),
+            journal: Journal::new(Arc::clone(&board)),
+            board,
+            show: show.clone(),
+            commands: client.sender(Source::of(SourceKind::Schedule)),
+            kept: Some(ShowFile {
+                text: text.lock().clone(),
+                write: Box::new(move |text| {
+                    *written.lock() = Some(text.to_owned());
+                    Ok(())
+                }),
+            }),
+        });
+        (stage, schedule, show)
+    };
+    let (mut stage, schedule, show) = started();
+    stage.step_at(time, now);
+    assert_eq!(*text.lock(), None, "nothing to keep");
+    show.pause(Some(HandEnd::Secs(600)), now).unwrap();
+    let (state, until) = (ShowState::Attract, HandEnd::Tomorrow);
+    (schedule.request(ScheduleStep::ByHand { state, until })).unwrap();
+    stage.step_at(time, now);
+    let said = schedule.status();
+    let (mut stage, schedule, show) = started();
+    stage.step_at(time, now);
+    let status = schedule.status();
+    assert_eq!(status.by_hand, said.by_hand);
+    let until = status.by_hand.and_then(|by_hand| by_hand.until);
+    assert_eq!(until.as_deref(), Some("2026-06-02T09:00:00+00:00"));
+    assert_eq!(
+        status.paused_until.as_deref(),
+        Some("2026-06-01T12:10:00+00:00")
+    );
+    assert!(show.paused_since().is_some());
+    // The pause began before the restart.
+    let began = show.holds().0.and_then(|hold| hold.begin());
+    assert_eq!(began, Some(time));
+    // What ended while the program did not run is over.
+    let (mut stage, schedule, show) = started();
+    stage.step_at("2026-06-02T09:00:00Z".parse().unwrap(), now);
+    assert_eq!(schedule.status().by_hand, None);
+    assert!(show.paused_since().is_none());
+    let (mut stage, schedule, _) = started();
+    stage.step_at(time, now);
+    assert_eq!(schedule.status().by_hand, None, "its end is kept too");
+}
