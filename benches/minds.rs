@@ -21,7 +21,12 @@ fn main() -> Result<(), String> {
     if counts.is_empty() {
         counts = vec![300, 1_000, 10_000];
     }
-    counts.into_iter().try_for_each(time)
+    let moves = [true, false];
+    let all = counts
+        .into_iter()
+        .flat_map(|count| moves.map(|moves| (count, moves)));
+    all.into_iter()
+        .try_for_each(|(count, moves)| time(count, moves))
 }
 
 /// Returns the scene `pool` with `count` fish. The pool is enlarged, so that the density of the fish stays the same. The
@@ -67,7 +72,9 @@ fn spread_point(n: u32, half_m: Vec2) -> Vec2 {
     (along.fract() * 2.0 - 1.0) * half_m
 }
 
-fn visitors(scene: &SceneDescription, tick: u64) -> Observation {
+/// Returns eight visitors who walk, or who have stood still for a long time.
+fn visitors(scene: &SceneDescription, tick: u64, moves: bool) -> Observation {
+    let tick = if moves { tick } else { 0 };
     let half = Vec2::new(scene.surface.width_m, scene.surface.height_m) * 0.45;
     let shadow = |id: u32| {
         let sway = Vec2::from_angle(tick as f32 * 0.02 + id as f32) * 0.5;
@@ -77,7 +84,8 @@ fn visitors(scene: &SceneDescription, tick: u64) -> Observation {
             centroid_m: at,
             foot_m: at,
             radius_m: 0.25,
-            velocity_mps: sway.perp() * 1.2,
+            velocity_mps: if moves { sway.perp() * 1.2 } else { Vec2::ZERO },
+            still_secs: if moves { 0.0 } else { 30.0 },
             area_m2: 0.2,
             age_secs: 10.0,
             outline_m: (0..64)
@@ -93,14 +101,14 @@ fn visitors(scene: &SceneDescription, tick: u64) -> Observation {
 }
 
 /// Measures 20 series of ticks. Prints the mean CPU time of a tick in the fastest series.
-fn time(count: u32) -> Result<(), String> {
+fn time(count: u32, moves: bool) -> Result<(), String> {
     let scene = scene(count);
     let mut simulation =
         Simulation::new(&scene, &pools::run(1, 1)).map_err(|error| error.to_string())?;
     let mut tick = 0;
     let mut run = |simulation: &mut Simulation, ticks: u64| {
         for _ in 0..ticks {
-            simulation.run_tick(&visitors(&scene, tick));
+            simulation.run_tick(&visitors(&scene, tick, moves));
             tick += 1;
         }
     };
@@ -121,11 +129,12 @@ fn time(count: u32) -> Result<(), String> {
         let sees = |other: &&shoal::world::Body| other.position_m.distance(me.position_m) <= sight;
         pairs += world.agents.bodies.iter().filter(sees).count() - 1;
     }
-    let shadows = visitors(&scene, 0).shadows.len();
+    let shadows = visitors(&scene, 0, moves).shadows.len();
     println!(
-        "complete minds, {} fish with {:.1} neighbors each, {shadows} shadows of 64 corners, {} rocks: {least_ms:.3} ms CPU time per tick",
+        "complete minds, {} fish with {:.1} neighbors each, {shadows} {} shadows of 64 corners, {} rocks: {least_ms:.3} ms CPU time per tick",
         world.agents.len(),
         pairs as f64 / world.agents.len() as f64,
+        if moves { "walking" } else { "standing" },
         world.solids.len()
     );
     Ok(())

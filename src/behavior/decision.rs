@@ -16,9 +16,9 @@ pub struct Decision {
 }
 
 impl Decision {
-    /// Adds the proposal of an executed action.
-    pub(super) fn add(&mut self, action: usize, proposal: &Proposal) {
-        self.proposal = self.proposal.with(proposal);
+    /// Adds the proposal of an executed action, with this force.
+    pub(super) fn add(&mut self, action: usize, proposal: &Proposal, force: glam::Vec3) {
+        self.proposal.add(proposal, force);
         self.actions |= 1 << action;
     }
 

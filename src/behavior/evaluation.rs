@@ -19,6 +19,8 @@ pub(super) struct MindAction {
     pub(super) capabilities: Capabilities,
     /// Weight from the parameters.
     pub(super) weight: f32,
+    /// Whether the director can raise the weight.
+    pub(super) follows_director: bool,
     /// Whether the species has agents in the relation that the action always acts on, if there is such a relation.
     pub(super) has_target: bool,
     /// Mask of the names in the action's relations.
@@ -90,7 +92,11 @@ impl Evaluation<'_> {
     /// if that is higher.
     pub(super) fn weight(&self, index: usize) -> f32 {
         let action = &self.actions[index];
-        action.weight.max(action.params.min_weight(&self.context))
+        if action.follows_director {
+            action.weight.max(action.params.min_weight(&self.context))
+        } else {
+            action.weight
+        }
     }
 
     /// Records the force of an executed action, if forces are recorded.

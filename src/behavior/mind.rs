@@ -98,7 +98,8 @@ impl Mind {
                 flock: flock_rules(species, action.flock_changes()),
                 params: action.clone(),
                 capabilities: action.capabilities(),
-                weight: action.weight(),
+                weight: action.weight().max(0.0),
+                follows_director: action.follows_director(),
                 parts: parts(action),
             })
             .collect();
@@ -150,8 +151,7 @@ impl Mind {
             .map(move |(index, action)| MindActionInfo {
                 name: &action.name,
                 capabilities: action.capabilities,
-                is_on: (action.weight > 0.0 || action.params.follows_director())
-                    && action.has_target,
+                is_on: (action.weight > 0.0 || action.follows_director) && action.has_target,
                 is_listed: needs().any(|need| need.actions.contains(&index)),
             })
     }

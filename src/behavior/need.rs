@@ -106,18 +106,19 @@ impl Need {
             Combine::Budget => {
                 let mut left_n = evaluation.context.species.motion.max_force_n;
                 for &action in &self.actions {
-                    let Some(proposal) = evaluation.proposal(action) else {
+                    if !evaluation.is_executable(action) {
                         continue;
-                    };
+                    }
+                    let proposal = &evaluation.proposals[action];
                     if left_n <= BUDGET_EMPTY_N {
                         // Prey that is touched is caught, and a neighbor that was watched long enough is known, also
                         // if no force is left to steer for it.
-                        decision.add_outcome(&proposal);
+                        decision.add_outcome(proposal);
                         continue;
                     }
                     let force =
                         (proposal.force * evaluation.weight(action)).clamp_length_max(left_n);
-                    decision.add(action, &proposal.with_force(force));
+                    decision.add(action, proposal, force);
                     evaluation.record(action, force);
                     left_n -= force.length();
                 }
@@ -196,10 +197,11 @@ impl Need {
 /// Adds an action's weighted proposal to the decision, if the action can be executed.
 fn execute(action: Option<usize>, evaluation: &mut Evaluation<'_>, decision: &mut Decision) {
     if let Some(action) = action
-        && let Some(proposal) = evaluation.proposal(action)
+        && evaluation.is_executable(action)
     {
+        let proposal = &evaluation.proposals[action];
         let force = proposal.force * evaluation.weight(action);
-        decision.add(action, &proposal.with_force(force));
+        decision.add(action, proposal, force);
         evaluation.record(action, force);
     }
 }

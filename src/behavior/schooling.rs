@@ -76,8 +76,14 @@ pub(super) fn school(context: &ActionContext<'_>, with: School) -> Option<Propos
             .filter(|other| is_one_water || context.shares_water(other))
             .filter(|other| !(has_guests && context.attends_something(other)))
     };
-    let nearest = nearest(mates())?;
-    let mut forces = forces(context, rules, mates());
+    let mut nearest: Option<&Neighbor> = None;
+    let seen = mates().inspect(|other| {
+        if nearest.is_none_or(|nearest| other.distance_m < nearest.distance_m) {
+            nearest = Some(other);
+        }
+    });
+    let mut forces = forces(context, rules, seen);
+    let nearest = nearest?;
     let is_within_alignment =
         nearest.distance_m * nearest.distance_m <= rules.alignment.radius_sq_m2;
     if forces.alignment.is_none() && forces.cohesion.is_none() {
@@ -152,14 +158,4 @@ fn forces<'n>(
         mates.map(|mate| (mate.offset_m, mate.forward)),
     );
     sums.forces(rules, forward)
-}
-
-fn nearest<'n>(mates: impl Iterator<Item = &'n Neighbor>) -> Option<&'n Neighbor> {
-    mates.reduce(|nearest, other| {
-        if other.distance_m < nearest.distance_m {
-            other
-        } else {
-            nearest
-        }
-    })
 }

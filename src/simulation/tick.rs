@@ -61,6 +61,9 @@ impl Simulation {
         self.end_expired_overrides();
         self.workspace.input.visitors.update(observation);
         self.rebuild_grid();
+        let (agents, water) = (&self.state.world.agents, &self.plan.world.water);
+        let input = &mut self.workspace.input;
+        input.shadow_edges.measure(&input.visitors, agents, water);
         let guests = &mut self.workspace.input.guests;
         guests.count(&self.state.world.agents, &self.plan.world.species);
         self.locate_agents();

@@ -61,6 +61,7 @@ impl Workspace {
         self.decisions.resize(agents.len(), Decision::default());
         self.next_bodies.clone_from(&agents.bodies);
         self.input.grid.reserve(agents.len());
+        self.input.shadow_edges.reserve(agents.len());
         let species = plan.world.species.len();
         self.input.guests.reserve(agents.len(), species);
         self.input.terraces.clear();

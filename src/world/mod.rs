@@ -13,6 +13,7 @@ mod paths;
 mod pool;
 mod random;
 mod relations;
+mod shadow_edges;
 mod snapshot;
 mod solids;
 mod temperament;
@@ -47,6 +48,7 @@ pub use pool::{
 pub use random::{Random, RandomStream};
 pub(crate) use relations::KNOWN_BIT;
 pub use relations::{NameTable, Relations, VISITOR_SPECIES};
+pub use shadow_edges::ShadowEdges;
 pub use snapshot::{AgentPose, Catch, Snapshot, Splash};
 pub use solids::SolidIndex;
 pub use temperament::Temperament;
@@ -104,6 +106,8 @@ pub const IN_THE_AIR: u16 = u16::MAX;
 pub struct TickInput {
     /// The visitors' shadows.
     pub visitors: Visitors,
+    /// The shadows as the agents near them see them.
+    pub shadow_edges: ShadowEdges,
     /// Neighbor index of the agents' positions at the end of the last tick.
     pub grid: NeighborGrid,
     /// Numbers of guests at the end of the last tick.
@@ -143,6 +147,8 @@ pub struct World<'a> {
     pub random: Random,
     /// The visitors' shadows.
     pub visitors: &'a Visitors,
+    /// The shadows as the agents near them see them.
+    pub shadow_edges: &'a ShadowEdges,
     /// Neighbor index of the agents' positions at the end of the last tick.
     pub grid: &'a NeighborGrid,
     /// Numbers of guests at the end of the last tick.
@@ -171,12 +177,39 @@ impl<'a> World<'a> {
             director: &state.director,
             random: state.random,
             visitors: &input.visitors,
+            shadow_edges: &input.shadow_edges,
             grid: &input.grid,
             guests: &input.guests,
             terraces: &input.terraces,
             dt_secs: input.dt_secs,
             records_forces: input.records_forces,
         }
+    }
+
+    /// Returns a shadow as an agent sees it. Both are indices; see [`outline_at_depth`].
+    #[inline]
+    pub fn shadow_at(&self, shadow: usize, agent: usize) -> ShadowAtDepth {
+        self.shadow_edges.get(shadow, agent).unwrap_or_else(|| {
+            let at = self.agents.bodies[agent].position_m;
+            let (radius_m, scale) = (self.agents.radii_m[agent], self.water.scale(at.y));
+            outline_at_depth(&self.visitors.shadows[shadow], at, radius_m, scale)
+        })
+    }
+
+    /// Returns a shadow as an agent sees it if it may be nearer than `limit_m`, otherwise `None`.
+    #[inline]
+    pub fn shadow_within(
+        &self,
+        shadow: usize,
+        agent: usize,
+        limit_m: f32,
+    ) -> Option<ShadowAtDepth> {
+        self.shadow_edges.get(shadow, agent).or_else(|| {
+            let at = self.agents.bodies[agent].position_m;
+            let (radius_m, scale) = (self.agents.radii_m[agent], self.water.scale(at.y));
+            let least_m = self.visitors.least_distance_m(shadow, at, radius_m, scale);
+            (least_m <= limit_m).then(|| self.shadow_at(shadow, agent))
+        })
     }
 
     /// Returns the terrace that an agent swims in; `None` in a pool without terraces and during a flight.

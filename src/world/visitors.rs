@@ -34,6 +34,20 @@ impl Visitors {
     }
 }
 
+/// Allowance for rounding in [`Visitors::least_distance_m`], in meters and as a share of the distance.
+const ROUNDING: f32 = 1e-3;
+
+impl Visitors {
+    /// Returns a lower bound of the distance that [`outline_at_depth`] measures between a fish and the shadow with this index,
+    /// without a look at the outline: the distance to the circle around it.
+    #[inline]
+    pub fn least_distance_m(&self, shadow: usize, at: Vec3, radius_m: f32, scale: f32) -> f32 {
+        let offset_m = Vec2::new(at.x, at.z) - self.shadows[shadow].centroid_m * scale;
+        let hull_m = self.bounding_radii_m[shadow] * scale + radius_m;
+        offset_m.length() * (1.0 - ROUNDING) - hull_m - ROUNDING
+    }
+}
+
 /// A shadow relative to a fish, projected along the camera's rays down to the fish's depth.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ShadowAtDepth {

@@ -101,7 +101,8 @@ impl EvadeShadow {
         let visitors = &context.world.visitors;
         let widest_m = self.flee_distance_m.max(self.still_flee_distance_m) + margin_m;
         let mut least: Option<Threat> = None;
-        for (shadow, &reach_m) in visitors.shadows.iter().zip(&visitors.bounding_radii_m) {
+        let shadows = visitors.shadows.iter().zip(&visitors.bounding_radii_m);
+        for (index, (shadow, &reach_m)) in shadows.enumerate() {
             let offset_m = Vec2::new(at.x, at.z) - shadow.centroid_m * scale;
             let way_m = shadow.velocity_mps * (self.lead_secs * scale);
             // Fast test without a square root, because most shadows are far away: no point of an outline is farther
@@ -119,7 +120,10 @@ impl EvadeShadow {
             if offset_m.distance(lead_m) >= limit + near_m {
                 continue;
             }
-            let now = self.at_depth(shadow, context, Vec2::ZERO, scale);
+            let now = match self.shadow_shape {
+                ShadowShape::Contour => context.world.shadow_at(index, context.index),
+                ShadowShape::Circle => circle_at_depth(shadow, at, context.radius_m, scale),
+            };
             // The outline can be nearest to the agent at another time than the shadow's center, so both positions are
             // measured.
             let then = if lead_m == Vec2::ZERO {

@@ -6,9 +6,8 @@ use serde::{Deserialize, Serialize};
 use crate::behavior::action::Action;
 use crate::behavior::context::ActionContext;
 use crate::behavior::proposal::Proposal;
-use crate::geometry::Visitor;
 use crate::steering::steer_along;
-use crate::world::{outline_at_depth, shadow_key};
+use crate::world::shadow_key;
 
 /// Swims away from the nearest shadow that stands still, while more than a share of the species is near it. So a school passes
 /// a visitor instead of staying around it. Agents that attend the visitor stay.
@@ -44,15 +43,13 @@ impl Default for MakeRoom {
 const LEAST_SHARE: f32 = 0.4;
 
 impl MakeRoom {
-    fn is_near(&self, context: &ActionContext<'_>, shadow: &Visitor, agent: usize) -> bool {
-        let agents = context.world.agents;
-        let at = agents.bodies[agent].position_m;
-        let scale = context.world.water.scale(at.y);
-        outline_at_depth(shadow, at, agents.radii_m[agent], scale).distance_m <= self.near_m
+    fn is_near(&self, context: &ActionContext<'_>, shadow: usize, agent: usize) -> bool {
+        let seen = context.world.shadow_within(shadow, agent, self.near_m);
+        seen.is_some_and(|seen| seen.distance_m <= self.near_m)
     }
 
     /// Returns the number of agents of the same species near a shadow, including the agent itself, that it perceives.
-    fn count_near(&self, context: &ActionContext<'_>, shadow: &Visitor) -> u32 {
+    fn count_near(&self, context: &ActionContext<'_>, shadow: usize) -> u32 {
         let own = context.species.species_bit;
         let mates = context
             .neighbors
@@ -70,8 +67,9 @@ impl Action for MakeRoom {
         let at = context.motion.position_m;
         let scale = context.world.water.scale(at.y);
         let visitors = &context.world.visitors;
-        let mut nearest: Option<(&Visitor, f32, glam::Vec3)> = None;
-        for (shadow, &reach_m) in visitors.shadows.iter().zip(&visitors.bounding_radii_m) {
+        let mut nearest: Option<(usize, f32, glam::Vec3)> = None;
+        let shadows = visitors.shadows.iter().zip(&visitors.bounding_radii_m);
+        for (index, (shadow, &reach_m)) in shadows.enumerate() {
             let limit_m = nearest.map_or(self.near_m, |(_, distance_m, _)| distance_m);
             let offset_m = glam::Vec2::new(at.x, at.z) - shadow.centroid_m * scale;
             let far_m = reach_m * scale + context.radius_m + limit_m;
@@ -80,14 +78,14 @@ impl Action for MakeRoom {
             {
                 continue;
             }
-            let seen = outline_at_depth(shadow, at, context.radius_m, scale);
+            let seen = context.world.shadow_at(index, context.index);
             if seen.distance_m <= limit_m {
-                nearest = Some((shadow, seen.distance_m, seen.away));
+                nearest = Some((index, seen.distance_m, seen.away));
             }
         }
         let (shadow, _, away) = nearest?;
         let attends = context.world.agents.bodies[context.index].intent.attends;
-        if attends == Some(shadow_key(shadow.id)) {
+        if attends == Some(shadow_key(visitors.shadows[shadow].id)) {
             return None;
         }
         let (agents, _) = context

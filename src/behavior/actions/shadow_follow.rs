@@ -95,8 +95,8 @@ mod tests {
     use crate::geometry::Visitor;
     use crate::steering::Motion;
     use crate::world::{
-        Agents, Body, Director, Guests, NeighborGrid, Observation, PoolParams, Random, Species,
-        TickInput, Visitors, Water, World, WorldPlan, WorldState,
+        Agents, Body, Director, Guests, NeighborGrid, Observation, PoolParams, Random, ShadowEdges,
+        Species, TickInput, Visitors, Water, World, WorldPlan, WorldState,
     };
     use glam::Vec3;
 
@@ -160,6 +160,7 @@ mod tests {
         };
         let input = TickInput {
             visitors,
+            shadow_edges: ShadowEdges::default(),
             grid: NeighborGrid::default(),
             guests: Guests::default(),
             terraces: Vec::new(),

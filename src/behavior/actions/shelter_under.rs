@@ -11,7 +11,7 @@ use crate::behavior::proposal::Proposal;
 use crate::behavior::visiting::{edge_length_m, place_at_edge};
 use crate::geometry::Visitor;
 use crate::steering::{arrive, steer_along};
-use crate::world::{ShadowAtDepth, outline_at_depth, shadow_key};
+use crate::world::{ShadowAtDepth, shadow_key};
 
 /// Swims to a place at the edge of the nearest shadow that stands still, and turns outwards there. Only some agents come at
 /// a time; each stays for a while and then loses interest. Cannot be executed while that shadow moves, or if its edge is in
@@ -73,20 +73,24 @@ impl ShelterUnder {
         still_secs: f32,
     ) -> Option<(&'v Visitor, ShadowAtDepth)> {
         let at = context.motion.position_m;
-        let scale = context.world.water.scale(at.y);
         let mut nearest: Option<(&Visitor, ShadowAtDepth)> = None;
-        for shadow in &context.world.visitors.shadows {
+        for (index, shadow) in context.world.visitors.shadows.iter().enumerate() {
             if (shadow.still_secs as f32) < still_secs {
                 continue;
             }
-            let seen = outline_at_depth(shadow, at, context.radius_m, scale);
+            let is_attended = attention.target == Some(shadow_key(shadow.id));
+            let limit_m = nearest.map_or(self.reach_m, |(_, nearest)| nearest.distance_m);
+            let limit_m = if is_attended { f32::MAX } else { limit_m };
+            let Some(seen) = context.world.shadow_within(index, context.index, limit_m) else {
+                continue;
+            };
             if !context.is_in_own_water(at - seen.away * seen.distance_m) {
                 continue;
             }
-            if attention.target == Some(shadow_key(shadow.id)) {
+            if is_attended {
                 return Some((shadow, seen));
             }
-            if seen.distance_m < nearest.map_or(self.reach_m, |(_, n)| n.distance_m) {
+            if seen.distance_m < limit_m {
                 nearest = Some((shadow, seen));
             }
         }
