@@ -19,6 +19,7 @@ mod life;
 mod live;
 mod offscreen;
 mod panel_stage;
+mod picture_times;
 mod population_trial;
 mod run_pool;
 mod simulate;

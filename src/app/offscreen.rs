@@ -28,6 +28,61 @@ pub(super) struct RenderOptions {
     pub(super) outputs: Vec<PictureOutput>,
 }
 
+impl RenderOptions {
+    /// Number of pictures.
+    pub(super) fn count(&self) -> u64 {
+        (self.seconds * self.fps).round().max(0.0) as u64
+    }
+}
+
+/// The snapshots before and after the time of a picture.
+pub(super) struct Between {
+    pub(super) previous: Snapshot,
+    pub(super) next: Snapshot,
+    started_secs: f64,
+}
+
+impl Between {
+    /// Begins with the first snapshot.
+    pub(super) fn begin(
+        advance: &mut impl FnMut(&mut Snapshot) -> anyhow::Result<()>,
+    ) -> anyhow::Result<Self> {
+        let mut next = Snapshot::default();
+        advance(&mut next)?;
+        Ok(Self {
+            previous: next.clone(),
+            started_secs: next.time_secs,
+            next,
+        })
+    }
+
+    /// Advances to a time after the first snapshot. Returns where this time lies between the snapshots, from 0 to 1.
+    pub(super) fn advance_to(
+        &mut self,
+        secs: f64,
+        advance: &mut impl FnMut(&mut Snapshot) -> anyhow::Result<()>,
+    ) -> anyhow::Result<f32> {
+        let Self { previous, next, .. } = self;
+        let time_secs = self.started_secs + secs;
+        while next.time_secs < time_secs - SAME_TIME_SECS {
+            let before = next.time_secs;
+            previous.clone_from(next);
+            advance(next)?;
+            anyhow::ensure!(
+                next.time_secs > before,
+                "the simulation does not advance beyond {before} s"
+            );
+        }
+        let between_secs = next.time_secs - previous.time_secs;
+        let alpha = if between_secs > 0.0 {
+            (time_secs - previous.time_secs) / between_secs
+        } else {
+            1.0
+        };
+        Ok(alpha.clamp(0.0, 1.0) as f32)
+    }
+}
+
 /// One destination of the pictures.
 #[derive(Clone, Debug)]
 pub(super) struct PictureOutput {
@@ -74,34 +129,16 @@ pub(super) fn render_offscreen(
         let writer = PictureWriter::create(&output.path, size_px, options.fps / every as f64)?;
         writers.push((every, writer));
     }
-    let mut next = Snapshot::default();
-    advance(&mut next)?;
-    let mut previous = next.clone();
-    let started_secs = next.time_secs;
-    let count = (options.seconds * options.fps).round().max(0.0) as u64;
+    let mut between = Between::begin(&mut advance)?;
+    let count = options.count();
     let mut rgba = Vec::new();
     let (mut frames, mut reported) = (0, Instant::now());
     for frame in 0..count {
         if stop.load(Ordering::Relaxed) {
             break;
         }
-        let time_secs = started_secs + frame as f64 / options.fps;
-        while next.time_secs < time_secs - SAME_TIME_SECS {
-            let before = next.time_secs;
-            previous.clone_from(&next);
-            advance(&mut next)?;
-            anyhow::ensure!(
-                next.time_secs > before,
-                "the simulation does not advance beyond {before} s"
-            );
-        }
-        let between_secs = next.time_secs - previous.time_secs;
-        let alpha = if between_secs > 0.0 {
-            (time_secs - previous.time_secs) / between_secs
-        } else {
-            1.0
-        };
-        renderer.draw(&previous, &next, alpha.clamp(0.0, 1.0) as f32)?;
+        let alpha = between.advance_to(frame as f64 / options.fps, &mut advance)?;
+        renderer.draw(&between.previous, &between.next, alpha)?;
         renderer.read(0, &mut rgba)?;
         for (every, writer) in &mut writers {
             if frame.is_multiple_of(*every) {

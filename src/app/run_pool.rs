@@ -353,6 +353,10 @@ impl Statistics {
         );
         log_durations("latency from frame to picture", &meters.frame_to_picture);
         log_durations("time to draw a picture", &meters.draw);
+        let gpu = meters.gpu.summary();
+        if !gpu.sentence.is_empty() {
+            tracing::info!("time of the graphics device: {}", gpu.sentence);
+        }
         let PictureStatus {
             scale,
             is_plain,

@@ -51,6 +51,8 @@ pub struct Status {
     pub species: BTreeMap<String, SpeciesStatus>,
     /// Measured durations of the last minute.
     pub timing: TimingStatus,
+    /// Time of the graphics device for a picture.
+    pub gpu: GpuStatus,
     /// The outputs, in the order of the site file.
     pub outputs: Vec<OutputStatus>,
     /// Quality of the picture.
@@ -193,6 +195,54 @@ pub struct TimingStatus {
     pub command_to_reply: DurationStatus,
     /// From the sending of a command until the snapshot that contains its effect.
     pub command_to_snapshot: DurationStatus,
+}
+
+/// Time of the graphics device for a picture, in the last minute. Nothing is measured before the first picture, while the pool
+/// rests, or on a device without timestamps.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GpuStatus {
+    /// The medians in one line; empty if nothing is measured.
+    pub sentence: String,
+    /// From the first to the last pass of a picture.
+    pub picture: DurationStatus,
+    /// The groups of passes in the order in which they are drawn.
+    pub passes: Vec<PassStatus>,
+}
+
+/// Time of the graphics device for a group of passes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PassStatus {
+    /// Name of the group.
+    pub name: String,
+    /// Time of the group in each picture.
+    pub time: DurationStatus,
+}
+
+impl GpuStatus {
+    /// Combines the times of pictures and of their groups of passes. `wanted_fps` is the rate of pictures that the monitors can
+    /// show; 0 if it is not known.
+    #[must_use]
+    pub fn new(picture: DurationStatus, passes: Vec<PassStatus>, wanted_fps: f64) -> Self {
+        if picture.count == 0 {
+            return Self::default();
+        }
+        let of = if wanted_fps > 0.0 {
+            format!(" of {:.1}", 1e3 / wanted_fps)
+        } else {
+            String::new()
+        };
+        let each = passes
+            .iter()
+            .map(|pass| format!("{} {:.1}", pass.name, pass.time.p50_ms));
+        let each = each.collect::<Vec<_>>().join(", ");
+        Self {
+            sentence: format!("picture {:.1}{of} ms: {each}", picture.p50_ms),
+            picture,
+            passes,
+        }
+    }
 }
 
 /// An output.

@@ -54,8 +54,8 @@ pub use error::RenderError;
 pub use flash::FlashState;
 pub use governor::{Governor, Quality};
 pub use gpu::{
-    Acquired, Gpu, GpuPresenter, PassCost, Presenter, Renderer, ThumbnailPixels, WindowTarget,
-    WindowTargets,
+    Acquired, Gpu, GpuPresenter, PassCost, PassGroup, PassTimes, Presenter, Renderer,
+    ThumbnailPixels, WindowTarget, WindowTargets,
 };
 pub use light::{Light, Season};
 pub use look::{Markings, SceneLook, SpeciesLook};

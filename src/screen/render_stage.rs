@@ -8,6 +8,7 @@ use parking_lot::Mutex;
 
 use super::fade::Fade;
 use super::notice::NoticeBoard;
+use super::pass_meters::PassMeters;
 use super::screen_supervisor::{Readiness, ScreenOpener, ScreenSupervisor, UNSEEN_PAUSE};
 use super::setup_handoff::SetupHandoff;
 use super::snapshot_pair::SnapshotPair;
@@ -33,6 +34,8 @@ pub struct RenderStage {
     pub picture_latency: Arc<DurationMeter>,
     /// Time to prepare one picture and pass it to the GPU, without the wait for the display.
     pub draw_time: Arc<DurationMeter>,
+    /// Times of the graphics device.
+    pub pass_times: Arc<PassMeters>,
     /// Number of pictures after which the graphics device is lost once, for tests; `None`: it is not lost.
     pub lose_device_after: Option<u64>,
     /// Picture quality, for the status.
@@ -126,6 +129,9 @@ impl RenderStage {
             let interval = (self.min_interval)();
             if supervisor.finish(Instant::now())? {
                 supervisor.adapt_quality(begun.elapsed(), interval);
+                if let Some(times) = supervisor.take_pass_times() {
+                    self.pass_times.record(&times);
+                }
                 (self.copy_outputs)(&mut supervisor);
             }
             let new_status = supervisor.status();

@@ -14,8 +14,8 @@ use super::snapshot_pair::SnapshotPair;
 use super::test_pattern::drawn;
 use crate::control::{Journal, PictureStatus, TestPicture};
 use crate::render::{
-    Acquired, CalibrationPattern, FlashState, FloorNotice, Governor, GpuPresenter, Presenter,
-    RenderSetup, ThumbnailPixels,
+    Acquired, CalibrationPattern, FlashState, FloorNotice, Governor, GpuPresenter, PassTimes,
+    Presenter, RenderSetup, ThumbnailPixels,
 };
 use crate::runtime::{Backoff, FailureLimit, Fault, SETTLE_TIME, print_message};
 
@@ -246,6 +246,11 @@ impl<'a> ScreenSupervisor<'a> {
         if let Some(screen) = &mut self.screen {
             screen.set_quality(quality);
         }
+    }
+
+    /// Takes the times of a picture on the graphics device, see [`Presenter::take_pass_times`].
+    pub fn take_pass_times(&mut self) -> Option<PassTimes> {
+        self.screen.as_mut()?.take_pass_times()
     }
 
     /// Makes small copies of pictures without waiting for them, see [`Presenter::copy_thumbnails`].

@@ -1,6 +1,6 @@
 //! Tests of changes while pictures are drawn: what moves goes on, on the same device.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use shoal::render::{Corner, PictureQuality, RenderError, RenderSetup, Renderer};
 
@@ -139,4 +139,19 @@ fn a_dragged_corner_changes_only_the_output() {
         .unwrap();
     renderer.read(0, &mut rgba).unwrap();
     assert_eq!(rgba.len(), 200 * 90 * 4);
+}
+
+#[test]
+fn a_device_with_timestamps_measures_the_passes_of_a_picture() {
+    let Some(gpu) = stage::gpu() else { return };
+    let mut renderer = Renderer::new(gpu, setup()).unwrap();
+    assert_eq!(renderer.take_pass_times(), None, "no picture was drawn");
+    play(&mut renderer, 0..3);
+    let Some(times) = renderer.take_pass_times() else {
+        eprintln!("SKIPPED: this device has no timestamps");
+        return;
+    };
+    assert!(times.groups.iter().sum::<Duration>() <= times.picture);
+    assert!(times.groups.iter().all(|time| !time.is_zero()), "{times:?}");
+    assert_eq!(renderer.take_pass_times(), None, "the times were taken");
 }

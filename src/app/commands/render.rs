@@ -1,5 +1,6 @@
 //! `shoal render`.
 
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -10,9 +11,10 @@ use super::arguments::{
 };
 use super::keep_inputs;
 use crate::app::offscreen::{PictureOutput, RenderOptions, render_offscreen};
+use crate::app::picture_times::measure_pictures;
 use crate::app::site_setup::{first_output_setup, load_site, simulation};
 use crate::app::visitor_source::VisitorSource;
-use crate::runtime::{print_message, stop_on_signals};
+use crate::runtime::{print_message, stop_on_signals, text_output};
 use crate::screen::with_test_picture;
 use crate::world::{OverlayLayer, Snapshot};
 
@@ -34,6 +36,9 @@ pub(in crate::app) struct RenderArguments {
     size: (u32, u32),
     #[command(flatten)]
     overlay: OverlayArguments,
+    /// Measure the pictures and print how long each part takes on the graphics device; only the last picture is written
+    #[arg(long)]
+    times: bool,
     /// Output: a folder for 00000.png and so on, or a FILE.y4m
     #[arg(long, value_name = "DIR|FILE.y4m")]
     out: PathBuf,
@@ -78,6 +83,13 @@ pub(in crate::app) fn render(arguments: &RenderArguments) -> anyhow::Result<Exit
             every: 1,
         }],
     };
+    if arguments.times {
+        let table = measure_pictures(&options, setup, advance, &stop)?;
+        let mut out = text_output();
+        write!(out, "{table}")?;
+        out.flush()?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let rendered = render_offscreen(&options, setup, advance, &stop)?;
     print_message(&format!(
         "{} frames rendered on {}: {}",

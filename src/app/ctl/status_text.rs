@@ -88,6 +88,9 @@ pub(crate) fn status_text(status: &Status) -> String {
             line(name, &durations_text(durations));
         }
     }
+    if !status.gpu.sentence.is_empty() {
+        line("gpu", &status.gpu.sentence);
+    }
     for output in &status.outputs {
         let [width, height] = output.size_px;
         let content = match output.monitor.as_str() {

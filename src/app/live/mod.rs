@@ -480,6 +480,7 @@ impl LivePool {
             min_interval: Box::new(min_interval),
             picture_latency: Arc::clone(&self.meters.frame_to_picture),
             draw_time: Arc::clone(&self.meters.draw),
+            pass_times: Arc::clone(&self.meters.gpu),
             lose_device_after,
             status: Arc::clone(&self.picture_status),
             picture_interval: Arc::clone(&self.meters.picture_interval),

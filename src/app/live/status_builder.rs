@@ -24,7 +24,7 @@ use crate::runtime::{
     DurationMeter, Fault, Latest, MachineStatus, MessageFlow, StageBoard, kernel_release,
     machine_status, message_flow, now_iso,
 };
-use crate::screen::ScreenBoard;
+use crate::screen::{PassMeters, ScreenBoard};
 
 /// Time between two readings of memory and disk.
 const MACHINE_INTERVAL: Duration = Duration::from_secs(5);
@@ -38,6 +38,8 @@ pub struct Meters {
     pub tick: Arc<DurationMeter>,
     /// Drawing of a picture.
     pub draw: Arc<DurationMeter>,
+    /// Passes of a picture on the graphics device.
+    pub gpu: Arc<PassMeters>,
     /// From one picture to the next.
     pub picture_interval: Arc<DurationMeter>,
     /// From the arrival of a frame until the simulation has its observation.
@@ -173,6 +175,7 @@ impl StatusBuilder {
             visitors,
             species: self.species(),
             timing: self.timing(),
+            gpu: sources.meters.gpu.last_minute(sources.screen.wanted_fps()),
             outputs: self.outputs(),
             picture: self.picture(),
             calibration,

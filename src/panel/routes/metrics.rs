@@ -8,7 +8,7 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 
 use super::super::state::Panel;
-use crate::control::{Status, TimingStatus};
+use crate::control::Status;
 
 /// Media type of the text.
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -123,7 +123,7 @@ fn metrics_text(status: &Status) -> String {
         "Pictures of each output.",
         outputs,
     );
-    add_durations(&mut text, &status.timing);
+    add_durations(&mut text, status);
     for (name, help, bytes) in [
         (
             "memory_bytes",
@@ -145,14 +145,18 @@ fn metrics_text(status: &Status) -> String {
 }
 
 /// Adds the measured durations.
-fn add_durations(text: &mut Text, timing: &TimingStatus) {
-    let timings = [
-        ("tick", timing.tick),
-        ("draw", timing.draw),
-        ("picture_interval", timing.picture_interval),
-        ("frame_to_picture", timing.frame_to_picture),
-        ("command_to_reply", timing.command_to_reply),
+fn add_durations(text: &mut Text, status: &Status) {
+    let timing = &status.timing;
+    let mut timings = vec![
+        ("tick".to_owned(), timing.tick),
+        ("draw".to_owned(), timing.draw),
+        ("gpu_picture".to_owned(), status.gpu.picture),
+        ("picture_interval".to_owned(), timing.picture_interval),
+        ("frame_to_picture".to_owned(), timing.frame_to_picture),
+        ("command_to_reply".to_owned(), timing.command_to_reply),
     ];
+    let passes = status.gpu.passes.iter();
+    timings.extend(passes.map(|pass| (format!("gpu_{}", pass.name), pass.time)));
     for (suffix, help, of) in [
         ("p50", "Median of the last minute.", 0),
         ("p99", "99th percentile of the last minute.", 1),
@@ -160,7 +164,7 @@ fn add_durations(text: &mut Text, timing: &TimingStatus) {
         let measured = timings.iter().filter(|(_, durations)| durations.count > 0);
         let values = measured.map(|(name, durations)| {
             let ms = [durations.p50_ms, durations.p99_ms][of];
-            ((*name).to_owned(), ms / 1e3)
+            (name.clone(), ms / 1e3)
         });
         let name = format!("duration_{suffix}_seconds");
         text.labelled((&name, "of"), help, values);

@@ -49,6 +49,7 @@ impl BodyTargets {
         &self,
         encoder: &'a mut wgpu::CommandEncoder,
         scale: f32,
+        timestamp_writes: Option<wgpu::RenderPassTimestampWrites<'_>>,
     ) -> wgpu::RenderPass<'a> {
         let [lights, depths] = match &self.samples {
             Some([lights, depths]) => [Some(lights), Some(depths)],
@@ -68,6 +69,7 @@ impl BodyTargets {
                 }),
                 stencil_ops: None,
             }),
+            timestamp_writes,
             ..wgpu::RenderPassDescriptor::default()
         });
         let [width, height] = self.size_px.map(|side| side as f32 * scale);

@@ -81,6 +81,8 @@ impl Gpu {
         }
         let wanted = wgpu::DeviceDescriptor {
             label: Some("shoal"),
+            // Only to measure the passes.
+            required_features: adapter.features() & wgpu::Features::TIMESTAMP_QUERY,
             required_limits: wgpu::Limits::downlevel_defaults().using_resolution(adapter.limits()),
             ..wgpu::DeviceDescriptor::default()
         };

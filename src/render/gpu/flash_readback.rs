@@ -81,8 +81,9 @@ impl FlashReadback {
         encoder: &mut wgpu::CommandEncoder,
         pipeline: &CellMeansPipeline,
         scene: &wgpu::BindGroup,
+        stamps: Option<wgpu::RenderPassTimestampWrites<'_>>,
     ) {
-        let target = ("cell means", &self.view);
+        let target = ("cell means", &self.view, stamps);
         fill(encoder, target, &pipeline.means, [scene, &self.group]);
         self.readback.copy(encoder, &self.texture);
     }

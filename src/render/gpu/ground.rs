@@ -66,7 +66,7 @@ impl GroundPipeline {
         let inputs = bind_group(device, &self.inputs, &inputs);
         scene.upload(&gpu.queue);
         let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-        let target = ("paint ground", &ground);
+        let target = ("paint ground", &ground, None);
         fill(&mut encoder, target, &self.paint, [&scene.group, &inputs]);
         gpu.queue.submit([encoder.finish()]);
         ground

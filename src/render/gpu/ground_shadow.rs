@@ -8,6 +8,7 @@ use wgpu::{BlendFactor, ShaderStages, TextureFormat, TextureUsages, TextureView}
 use super::costs::{self, PassCost};
 use super::device::Gpu;
 use super::pass::begin;
+use super::pass_timer::{Edge, PassGroup, PassTimer};
 use super::pipeline::{Draws, LAYERS, PipelineDescription, SAMPLER, bind_group, blend, layout};
 use super::samplers::Samplers;
 use super::scene::SceneBuffer;
@@ -129,10 +130,11 @@ impl GroundShadows {
         encoder: &mut wgpu::CommandEncoder,
         pipeline: &GroundShadowPipeline,
         scene: &SceneBuffer,
-        scale: f32,
+        (scale, timer): (f32, &PassTimer),
     ) {
         let clear = LoadOp::Clear(wgpu::Color::WHITE);
-        let mut pass = begin(encoder, "ground shadows", &self.target, clear);
+        let stamps = timer.around(PassGroup::Shadows, Edge::Only);
+        let mut pass = begin(encoder, ("ground shadows", &self.target, stamps), clear);
         if !self.has_ground {
             return;
         }

@@ -27,6 +27,7 @@ mod output;
 mod output_pipelines;
 mod overlay;
 mod pass;
+mod pass_timer;
 mod pipeline;
 mod pipelines;
 mod present;
@@ -44,6 +45,7 @@ mod water;
 
 pub use costs::PassCost;
 pub use device::Gpu;
+pub use pass_timer::{PassGroup, PassTimes};
 pub use present::{Acquired, GpuPresenter, Presenter, WindowTarget, WindowTargets};
 pub use renderer::Renderer;
 pub use thumbnail::ThumbnailPixels;

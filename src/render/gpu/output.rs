@@ -1,6 +1,6 @@
 //! The output pass: draws the finished picture of one output with the output's warp, and the overlay on top.
 
-use wgpu::{BindGroup, BufferUsages, LoadOp};
+use wgpu::{BindGroup, BufferUsages, LoadOp, RenderPassTimestampWrites};
 
 use super::costs::{self, PassCost};
 use super::device::Gpu;
@@ -149,13 +149,14 @@ impl OutputPass {
         self.overlay.upload(gpu, view, overlay, masks, level);
     }
 
-    /// Encodes the output pass and the readback for the flash limiter.
+    /// Encodes the output pass and the readback for the flash limiter. `first` and `last` are the timestamps of these passes.
     pub(super) fn encode(
         &self,
         encoder: &mut wgpu::CommandEncoder,
         shared: &Pipelines,
         scene: &SceneBuffer,
         textures: &BindGroup,
+        [first, last]: [Option<RenderPassTimestampWrites<'_>>; 2],
     ) {
         let is_limited = self.replaced_share < 1.0;
         let load = if is_limited {
@@ -163,7 +164,7 @@ impl OutputPass {
         } else {
             LoadOp::Clear(wgpu::Color::BLACK)
         };
-        let mut pass = begin(encoder, "output", &self.finished.view, load);
+        let mut pass = begin(encoder, ("output", &self.finished.view, first), load);
         pass.set_bind_group(0, &scene.group, &[]);
         pass.set_bind_group(1, textures, &[]);
         pass.set_bind_group(2, &self.parts.uniforms, &[]);
@@ -183,7 +184,7 @@ impl OutputPass {
         self.overlay.draw(&mut pass, &shared.overlay);
         drop(pass);
         self.flash_readback
-            .copy(encoder, &shared.cell_means, &scene.group);
+            .copy(encoder, &shared.cell_means, &scene.group, last);
     }
 
     /// Returns the work of the output pass, which reads `seen_bytes` of textures, and of the flash limiter's pass.

@@ -1,12 +1,19 @@
 //! Render passes that draw to one texture.
 
-use wgpu::{BindGroup, Color, CommandEncoder, LoadOp, RenderPipeline, StoreOp, TextureView};
+use wgpu::{BindGroup, Color, CommandEncoder, LoadOp, RenderPassTimestampWrites, RenderPipeline};
+use wgpu::{StoreOp, TextureView};
+
+/// Name and target of a pass, and the timestamps that it writes.
+pub(super) type Target<'a> = (
+    &'static str,
+    &'a TextureView,
+    Option<RenderPassTimestampWrites<'a>>,
+);
 
 /// Begins a pass that draws to one texture, without a depth buffer.
 pub(super) fn begin<'a>(
     encoder: &'a mut CommandEncoder,
-    label: &str,
-    view: &TextureView,
+    (label, view, timestamp_writes): Target<'_>,
     load: LoadOp<Color>,
 ) -> wgpu::RenderPass<'a> {
     encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
@@ -20,6 +27,7 @@ pub(super) fn begin<'a>(
                 store: StoreOp::Store,
             },
         })],
+        timestamp_writes,
         ..wgpu::RenderPassDescriptor::default()
     })
 }
@@ -27,11 +35,11 @@ pub(super) fn begin<'a>(
 /// Draws every pixel of a texture with a pipeline whose vertices are those of `full_target` in the shaders.
 pub(super) fn fill(
     encoder: &mut CommandEncoder,
-    (label, view): (&str, &TextureView),
+    target: Target<'_>,
     pipeline: &RenderPipeline,
     groups: [&BindGroup; 2],
 ) {
-    let mut pass = begin(encoder, label, view, LoadOp::Clear(Color::BLACK));
+    let mut pass = begin(encoder, target, LoadOp::Clear(Color::BLACK));
     pass.set_pipeline(pipeline);
     for (index, group) in (0..).zip(groups) {
         pass.set_bind_group(index, group, &[]);

@@ -11,6 +11,7 @@ use wgpu::util::{TextureBlitter, TextureBlitterBuilder};
 use wgpu::{CurrentSurfaceTexture, SurfaceConfiguration, TextureFormat, TextureUsages};
 
 use super::device::Gpu;
+use super::pass_timer::PassTimes;
 use super::renderer::Renderer;
 use super::thumbnail::{Thumbnail, ThumbnailPixels};
 use crate::render::calibration_pattern::{CalibrationPattern, FloorNotice};
@@ -92,6 +93,9 @@ pub trait Presenter {
     /// # Errors
     /// [`RenderError::Device`] if the device failed.
     fn finish(&mut self) -> Result<(), RenderError>;
+
+    /// Takes the times that the device measured for a picture; `None` if no picture was measured since the last call.
+    fn take_pass_times(&mut self) -> Option<PassTimes>;
 
     /// Makes small copies of pictures without waiting for them. Passes the copies that have arrived to `put`, with the index of
     /// their output. Begins a copy of each output for which `is_wanted` returns true.
@@ -468,6 +472,10 @@ impl Presenter for GpuPresenter {
 
     fn finish(&mut self) -> Result<(), RenderError> {
         self.renderer.gpu.wait()
+    }
+
+    fn take_pass_times(&mut self) -> Option<PassTimes> {
+        self.renderer.take_pass_times()
     }
 
     fn copy_thumbnails(

@@ -49,6 +49,11 @@ impl Readback {
         );
     }
 
+    /// Encodes the copy of a whole buffer that is not longer than the texture for which this was made.
+    pub(super) fn copy_buffer(&self, encoder: &mut wgpu::CommandEncoder, from: &wgpu::Buffer) {
+        encoder.copy_buffer_to_buffer(from, 0, &self.buffer, 0, from.size());
+    }
+
     /// Starts to read the buffer. Must be called after the copy was submitted.
     pub(super) fn request(&mut self) {
         self.is_requested = true;

@@ -12,6 +12,7 @@ use super::ground_shadow::GroundShadows;
 use super::meshes::Meshes;
 use super::output::OutputPass;
 use super::output_pipelines::{OutputKind, OutputPipelines, OutputTextures};
+use super::pass_timer::{Edge, PassGroup, PassTimer, PassTimes};
 use super::pipelines::Pipelines;
 use super::scene::SceneBuffer;
 use super::skins::skins;
@@ -48,6 +49,7 @@ pub struct Renderer {
     output_textures: BindGroup,
     /// Bytes of the textures that each output reads.
     seen_bytes: u64,
+    timer: PassTimer,
     detail: Detail,
     pub(super) quality: Quality,
     /// Options for drawings over the picture, apart from the overlay items of the snapshots.
@@ -126,6 +128,7 @@ impl Renderer {
         let mut renderer = Self {
             output_textures: pipelines.outputs.bound(device, &pipelines.samplers, &seen),
             seen_bytes: seen.bytes(),
+            timer: PassTimer::new(&gpu),
             leaves: SmallBodies::new(device, &LEAVES),
             specks: SmallBodies::new(device, &SPECKS),
             overlay: Overlay::default(),
@@ -180,21 +183,30 @@ impl Renderer {
             output.upload(&self.gpu, &self.overlay, self.level);
             output.limit_flash(&self.gpu, time_secs)?;
         }
+        self.timer.begin()?;
         let device = &self.gpu.device;
         let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        let timer = &self.timer;
         let (pipelines, scene, scale) = (&self.pipelines, &self.scene, self.quality.scale);
-        self.water.encode(&mut encoder, &pipelines.water);
+        self.water.encode(&mut encoder, &pipelines.water, timer);
         let shadows = &pipelines.ground_shadow;
         self.ground_shadows
-            .encode(&mut encoder, shadows, scene, scale);
+            .encode(&mut encoder, shadows, scene, (scale, timer));
         self.draw_bodies(&mut encoder);
-        for output in &self.outputs {
-            output.encode(&mut encoder, pipelines, scene, &self.output_textures);
+        let last = self.outputs.len().saturating_sub(1);
+        for (index, output) in self.outputs.iter().enumerate() {
+            let stamp = |edge| timer.around(PassGroup::Outputs, edge);
+            let first = (index == 0).then(|| stamp(Edge::First)).flatten();
+            let last = (index == last).then(|| stamp(Edge::Last)).flatten();
+            let (stamps, textures) = ([first, last], &self.output_textures);
+            output.encode(&mut encoder, pipelines, scene, textures, stamps);
         }
+        self.timer.copy(&mut encoder);
         self.gpu.queue.submit([encoder.finish()]);
         for output in &mut self.outputs {
             output.request_readback(time_secs);
         }
+        self.timer.request();
         self.gpu.check()
     }
 
@@ -224,7 +236,9 @@ impl Renderer {
         let Self {
             pipelines, data, ..
         } = self;
-        let mut pass = self.body_targets.begin(encoder, self.quality.scale);
+        let stamps = self.timer.around(PassGroup::Bodies, Edge::Only);
+        let scale = self.quality.scale;
+        let mut pass = self.body_targets.begin(encoder, scale, stamps);
         pass.set_bind_group(0, &self.scene.group, &[]);
         let (fixed, moving) = (&data.static_bodies, &data.list);
         self.bodies
@@ -250,6 +264,12 @@ impl Renderer {
         let outputs = self.outputs.iter();
         all.extend(outputs.flat_map(|output| output.pass_costs(self.seen_bytes)));
         all
+    }
+
+    /// Takes the times that the device measured for a picture; `None` if no picture was measured since the last call. A device
+    /// without timestamps measures none.
+    pub fn take_pass_times(&mut self) -> Option<PassTimes> {
+        self.timer.take()
     }
 
     /// Sets the quality of all following pictures.

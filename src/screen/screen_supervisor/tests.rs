@@ -98,6 +98,10 @@ impl Presenter for FakeScreen {
         self.flash_state = seen.to_vec();
     }
 
+    fn take_pass_times(&mut self) -> Option<PassTimes> {
+        None
+    }
+
     fn flash_limit_count(&self) -> u64 {
         self.flash_state.len() as u64
     }

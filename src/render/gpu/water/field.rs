@@ -8,6 +8,7 @@ use super::pipelines::{STEP, WaterPipelines};
 use crate::render::gpu::costs::{self, PassCost};
 use crate::render::gpu::device::WATER;
 use crate::render::gpu::pass::{cleared, fill};
+use crate::render::gpu::pass_timer::{Edge, PassGroup, PassTimer};
 use crate::render::gpu::pipeline::bind_group;
 use crate::render::gpu::textures::{buffer, texture_2d, view, write};
 use crate::render::water::{FieldSize, FieldUniforms};
@@ -140,11 +141,17 @@ impl Field {
     }
 
     /// Encodes the passes of a picture: one step of the height field, the slopes, the sunlight and its blur.
-    pub(super) fn encode(&self, encoder: &mut wgpu::CommandEncoder, pipelines: &WaterPipelines) {
-        if self.uniforms.step_secs > 0.0 {
+    pub(super) fn encode(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        pipelines: &WaterPipelines,
+        timer: &PassTimer,
+    ) {
+        let is_stepped = self.uniforms.step_secs > 0.0;
+        if is_stepped {
             let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
                 label: Some("water step"),
-                timestamp_writes: None,
+                timestamp_writes: timer.around_compute(PassGroup::Water, Edge::First),
             });
             pass.set_bind_group(0, &self.uniform_group, &[]);
             pass.set_bind_group(1, &self.field_group, &[]);
@@ -154,12 +161,15 @@ impl Field {
             }
         }
         let uniforms = &self.uniform_group;
-        let slopes = ("water slopes", &self.slopes);
+        let edge = if is_stepped { Edge::Last } else { Edge::Only };
+        let stamps = timer.around(PassGroup::Water, edge);
+        let slopes = ("water slopes", &self.slopes, stamps);
         let groups = [uniforms, &self.surface_group];
         fill(encoder, slopes, &pipelines.slopes, groups);
         let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
             label: Some("sunlight"),
             color_attachments: &[Some(cleared(&self.sunlight, self.samples.as_ref()))],
+            timestamp_writes: timer.around(PassGroup::Sunlight, Edge::First),
             ..wgpu::RenderPassDescriptor::default()
         });
         pass.set_pipeline(&pipelines.rays);
@@ -171,10 +181,11 @@ impl Field {
             .map(|side| (side - 1).div_ceil(self.uniforms.mesh_step));
         pass.draw(0..2 * (columns + 1), 0..rows);
         drop(pass);
-        let targets = [&self.half_spread, &self.sunlight];
+        let last = timer.around(PassGroup::Sunlight, Edge::Last);
+        let targets = [(&self.half_spread, None), (&self.sunlight, last)];
         let passes = pipelines.spread.iter().zip(&self.spread_groups);
-        for (target, (pipeline, group)) in targets.into_iter().zip(passes) {
-            let target = ("spread of the sunlight", target);
+        for ((target, stamps), (pipeline, group)) in targets.into_iter().zip(passes) {
+            let target = ("spread of the sunlight", target, stamps);
             fill(encoder, target, pipeline, [uniforms, group]);
         }
     }

@@ -13,6 +13,7 @@ use self::field::{Field, FieldInputs};
 pub(super) use self::pipelines::WaterPipelines;
 use super::costs::PassCost;
 use super::device::Gpu;
+use super::pass_timer::PassTimer;
 use crate::render::detail::Detail;
 use crate::render::draw_data::DrawData;
 use crate::render::governor::Quality;
@@ -92,7 +93,12 @@ impl Water {
     }
 
     /// Encodes the passes of the water.
-    pub(super) fn encode(&self, encoder: &mut wgpu::CommandEncoder, pipelines: &WaterPipelines) {
-        self.field.encode(encoder, pipelines);
+    pub(super) fn encode(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        pipelines: &WaterPipelines,
+        timer: &PassTimer,
+    ) {
+        self.field.encode(encoder, pipelines, timer);
     }
 }

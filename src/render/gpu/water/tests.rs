@@ -7,6 +7,7 @@ use super::pipelines::WaterPipelines;
 use crate::render::detail::Detail;
 use crate::render::error::RenderError;
 use crate::render::gpu::Gpu;
+use crate::render::gpu::pass_timer::PassTimer;
 use crate::render::gpu::textures::buffer;
 use crate::render::water::{FieldSize, WaterGrid};
 
@@ -17,6 +18,7 @@ struct Pond {
     gpu: Gpu,
     pipelines: WaterPipelines,
     water: Field,
+    timer: PassTimer,
     readback: wgpu::Buffer,
 }
 
@@ -48,6 +50,7 @@ impl Pond {
         let usage = BufferUsages::MAP_READ | BufferUsages::COPY_DST;
         let readback = buffer(device, "readback", usage, size.count() as u64 * 8);
         Some(Self {
+            timer: PassTimer::new(&gpu),
             gpu,
             pipelines,
             water,
@@ -67,7 +70,8 @@ impl Pond {
             .gpu
             .device
             .create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-        self.water.encode(&mut encoder, &self.pipelines);
+        self.water
+            .encode(&mut encoder, &self.pipelines, &self.timer);
         self.gpu.queue.submit([encoder.finish()]);
     }
 
