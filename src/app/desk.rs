@@ -8,7 +8,7 @@ use std::path::Path;
 
 use crate::config::Problems;
 use crate::control::{
-    CalibrationKnown, CalibrationStatus, CommandLine, PoolCommand, Reason, Rejection, Status,
+    CalibrationKnown, CalibrationStatus, CommandLine, PoolCommand, Reason, Rejection, Status, Trust,
 };
 use crate::records::JsonLinesWriter;
 use crate::simulation::Simulation;
@@ -40,9 +40,9 @@ impl Desk {
         Ok(())
     }
 
-    /// Sets whether the next commands may change which programs Shoal runs.
-    pub fn allow_programs(&mut self, is_allowed: bool) {
-        self.editor.allow_programs(is_allowed);
+    /// Sets what the next commands may change.
+    pub fn set_trust(&mut self, trust: Trust) {
+        self.editor.set_trust(trust);
     }
 
     /// Returns the documents.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::control::{
     Command, DeskClient, DocumentText, EditorStep, Journal, Outcome, Request, Source, SourceKind,
-    Undelivered,
+    Trust, Undelivered,
 };
 use crate::runtime::{Fault, Heartbeat};
 use crate::site::{FileWatcher, POLL_INTERVAL};
@@ -60,7 +60,7 @@ fn take_over(
         id: 0,
         source: Source::of(SourceKind::Files),
         command: Command::Pool(EditorStep::TakeOver { documents }.into()),
-        may_name_programs: true,
+        trust: Trust::Programs,
     };
     loop {
         match client.request(request.clone(), REPLY_TIMEOUT) {

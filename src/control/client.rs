@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use super::command::Command;
 use super::diagnosis::{STALE_SECS, make_stale};
 use super::event::{EventLog, EventPage};
-use super::request::{Outcome, Reply, Request, Source};
+use super::request::{Outcome, Reply, Request, Source, Trust};
 use super::schedule::PreviewDay;
 use super::status::Status;
 
@@ -245,7 +245,7 @@ impl CommandSender {
             id: 0,
             source: self.source.clone(),
             command,
-            may_name_programs: true,
+            trust: Trust::Programs,
         };
         self.client.send(request, |_| {})
     }
@@ -337,7 +337,7 @@ mod tests {
             id,
             source: Source::of(SourceKind::Ctl),
             command: Command::Pool(EditorStep::Undo.into()),
-            may_name_programs: true,
+            trust: Trust::Programs,
         }
     }
 

@@ -33,7 +33,7 @@ pub use health::{Finding, HealthLevel, HealthStatus};
 pub use journal::Journal;
 pub use lines::{AgentLine, AgentsLine, TrackLine, VisitorLine};
 pub use recording::{COMMANDED_SECS_MAX, RecordingStatus, RecordingStep};
-pub use request::{Outcome, PROGRAMS_REFUSED, Reason, Reply, Request, Source, SourceKind};
+pub use request::{Outcome, Reason, Reply, Request, Source, SourceKind, Trust};
 pub use schedule::{
     ByHandStatus, HandEnd, PlanSource, PreviewDay, PreviewPeriod, ScheduleStatus, ScheduleStep,
     ShowState,

@@ -16,13 +16,38 @@ pub struct Request {
     pub source: Source,
     /// The command.
     pub command: Command,
-    /// Whether the command may change which programs Shoal runs.
+    /// What the command may change beyond the role of its sender.
     #[serde(default)]
-    pub may_name_programs: bool,
+    pub trust: Trust,
 }
 
-/// Why a command is rejected that names a program without the right to do so.
-pub const PROGRAMS_REFUSED: &str = "a program can be named only in the site file or with `shoal ctl`, or in a panel that may (panel.may_name_programs)";
+/// What a command may change beyond the role of its sender. Each level includes those before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Trust {
+    /// Nothing: a token, or a session whose password was entered some time ago.
+    #[default]
+    Role,
+    /// Who may use Shoal: the user has entered the password lately.
+    Confirmed,
+    /// Also what Shoal runs, and which files outside of the site's folder it uses.
+    Programs,
+}
+
+impl Trust {
+    /// Returns why a change that needs this trust is rejected without it.
+    pub fn refusal(self) -> &'static str {
+        match self {
+            Self::Role | Self::Confirmed => {
+                "this decides who may use Shoal, so the password is needed once more; a token cannot change it"
+            }
+            Self::Programs => {
+                "a program, or a file outside of the site's folder, can be named only in the site file or with `shoal ctl`, or in a \
+                 panel that may (panel.may_name_programs)"
+            }
+        }
+    }
+}
 
 /// The client that sent a command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -203,7 +228,7 @@ mod tests {
 
     #[test]
     fn requests_and_replies_are_read_and_written_as_json() {
-        let text = json!({"id": 3, "source": {"kind": "panel", "name": "ada"}, "command": {"command": "undo"}, "may_name_programs": false});
+        let text = json!({"id": 3, "source": {"kind": "panel", "name": "ada"}, "command": {"command": "undo"}, "trust": "confirmed"});
         let request: Request = serde_json::from_value(text.clone()).unwrap();
         assert_eq!(request.source.to_string(), "panel ada");
         assert_eq!(serde_json::to_value(&request).unwrap(), text);

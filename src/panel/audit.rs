@@ -1,8 +1,9 @@
 //! The audit trail: who did what and when, kept on the disk.
 //!
-//! Two logs of bounded size, so that a client that fails to log in a thousand times cannot push the changes of an administrator out:
-//! one of changes, one of logins and refusals. Each has a file of JSON lines and the file before it. In: one entry at a time. Out: the
-//! newest entries. Must not: contain a secret.
+//! Three logs of bounded size, so that a client that fails to log in a thousand times can push neither the changes of an administrator
+//! nor the logins of users out: one of changes, one of logins, one of refusals. Each has a file of JSON lines and the file before it.
+//! Equal entries of a minute are one with a count. Refusals of a minute that have nothing in common are at most [`OPEN_MAX`] entries;
+//! the others are one with a count. In: one entry at a time. Out: the newest entries. Must not: contain a secret.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -20,8 +21,12 @@ use crate::runtime::{Fault, is_hidden, now_iso};
 const FILE_BYTES_MAX: u64 = 512 << 10;
 /// Longest text of a field, in characters.
 const FIELD_CHARS_MAX: usize = 200;
-/// Time in which an entry that is like the one before is only counted.
+/// Time in which an entry that is like an earlier one is only counted.
 const SAME_FOR: Duration = Duration::from_secs(60);
+/// Largest number of entries of a log that later ones are compared with.
+const OPEN_MAX: usize = 32;
+/// Sender of refusals that are only counted, because too many others came in the same minute.
+const OTHERS: &str = "(others)";
 /// Largest number of entries that are read.
 const ENTRIES_MAX: usize = 1000;
 /// Largest file that is read, in bytes: a file is replaced after the entry that makes it too large.
@@ -37,6 +42,8 @@ pub(crate) enum AuditEvent {
     Login,
     /// A login failed.
     LoginFailed,
+    /// A login was refused unseen, because too many had failed before. The address stands for all names that were tried.
+    LoginThrottled,
     /// A user has logged out.
     Logout,
     /// A sender asked for more than its role may, or a password was not repeated.
@@ -70,11 +77,11 @@ pub(crate) enum AuditEvent {
 }
 
 impl AuditEvent {
-    /// Whether the entry belongs into the log of logins and refusals.
-    fn is_access(self) -> bool {
+    /// Whether a client without any right can cause it, as often as it wants.
+    fn is_refusal(self) -> bool {
         matches!(
             self,
-            Self::Login | Self::LoginFailed | Self::Logout | Self::Refused
+            Self::LoginFailed | Self::LoginThrottled | Self::Refused
         )
     }
 }
@@ -85,7 +92,7 @@ pub(crate) struct AuditEntry {
     /// Date and time in UTC, ISO 8601.
     pub(crate) time: String,
     pub(crate) event: AuditEvent,
-    /// Name of the user or label of the token; of a failed login the name that was tried.
+    /// Name of the user, or `token:` and the label of the token; of a failed login the name that was tried.
     pub(crate) who: String,
     /// Address of the client.
     pub(crate) address: String,
@@ -109,7 +116,8 @@ fn is_zero(number: &u64) -> bool {
 #[derive(Debug)]
 pub(crate) struct Audit {
     changes: Mutex<AuditLog>,
-    accesses: Mutex<AuditLog>,
+    logins: Mutex<AuditLog>,
+    refusals: Mutex<AuditLog>,
 }
 
 impl Audit {
@@ -118,14 +126,20 @@ impl Audit {
         let log = |name: &str| {
             Mutex::new(AuditLog {
                 path: folder.map(|folder| folder.join(name)),
-                newest: None,
+                open: Vec::new(),
+                may_be_torn: true,
                 fault: journal.fault("panel.audit"),
             })
         };
         Self {
             changes: log("audit-changes.jsonl"),
-            accesses: log("audit-logins.jsonl"),
+            logins: log("audit-logins.jsonl"),
+            refusals: log("audit-refusals.jsonl"),
         }
+    }
+
+    fn logs(&self) -> [&Mutex<AuditLog>; 3] {
+        [&self.changes, &self.logins, &self.refusals]
     }
 
     /// Adds an entry with the current time, and writes it to the log of the program.
@@ -142,12 +156,20 @@ impl Audit {
             detail: field(detail),
             more: 0,
         };
-        let log = if event.is_access() {
-            &self.accesses
-        } else {
-            &self.changes
+        let log = match event {
+            AuditEvent::Login | AuditEvent::Logout => &self.logins,
+            event if event.is_refusal() => &self.refusals,
+            _ => &self.changes,
         };
         log.lock().add(entry, Instant::now());
+    }
+
+    /// Writes the counts of the minutes that are over; with `is_end`, all counts.
+    pub(crate) fn write_counts(&self, now: Instant, is_end: bool) {
+        let left = if is_end { Duration::ZERO } else { SAME_FOR };
+        for log in self.logs() {
+            log.lock().close(now, left);
+        }
     }
 
     /// Returns the newest entries, the newest first.
@@ -155,37 +177,102 @@ impl Audit {
     /// # Errors
     /// When a file cannot be read.
     pub(crate) fn read(&self) -> Result<Vec<AuditEntry>, String> {
-        let mut entries = self.changes.lock().read()?;
-        entries.extend(self.accesses.lock().read()?);
-        // Times of one format sort like texts.
+        let mut entries = Vec::new();
+        for log in self.logs() {
+            entries.extend(log.lock().read()?);
+        }
+        // Times of one format sort like texts. Entries of the same second stay in their order.
+        entries.reverse();
         entries.sort_by(|a, b| b.time.cmp(&a.time));
         Ok(entries)
+    }
+}
+
+/// An entry that is written, for the count of those like it.
+#[derive(Debug)]
+struct Open {
+    entry: AuditEntry,
+    since: Instant,
+    /// Number of entries like it that came since.
+    more: u64,
+}
+
+impl Open {
+    fn is_like(&self, other: &AuditEntry) -> bool {
+        let own = &self.entry;
+        (own.event, &own.who, &own.address, &own.detail)
+            == (other.event, &other.who, &other.address, &other.detail)
+    }
+
+    fn counted(&self) -> Option<AuditEntry> {
+        let more = self.more;
+        (more > 0).then(|| AuditEntry {
+            more,
+            ..self.entry.clone()
+        })
     }
 }
 
 #[derive(Debug)]
 struct AuditLog {
     path: Option<PathBuf>,
-    /// The newest entry, the time at which it came, and the number of entries like it that came since and are not written.
-    newest: Option<(AuditEntry, Instant, u64)>,
+    /// Entries of the last minute, the oldest first.
+    open: Vec<Open>,
+    /// Whether the last line of the file may be unfinished: a kill or a full disk can tear it.
+    may_be_torn: bool,
     fault: Fault,
 }
 
 impl AuditLog {
-    fn add(&mut self, entry: AuditEntry, now: Instant) {
-        if let Some((last, since, more)) = &mut self.newest
-            && now.saturating_duration_since(*since) < SAME_FOR
-            && (last.event, &last.who, &last.address, &last.detail)
-                == (entry.event, &entry.who, &entry.address, &entry.detail)
-        {
-            *more += 1;
+    fn add(&mut self, mut entry: AuditEntry, now: Instant) {
+        self.close(now, SAME_FOR);
+        if self.count(&entry) {
             return;
         }
-        if let Some((last, _, more)) = self.newest.take().filter(|(_, _, more)| *more > 0) {
-            self.write(&AuditEntry { more, ..last });
+        if self.open.len() >= OPEN_MAX {
+            if entry.event.is_refusal() {
+                OTHERS.clone_into(&mut entry.who);
+                entry.address = String::new();
+                entry.detail = String::new();
+                if self.count(&entry) {
+                    return;
+                }
+            } else {
+                let oldest = self.open.remove(0);
+                self.write_count(&oldest);
+            }
         }
         self.write(&entry);
-        self.newest = Some((entry, now, 0));
+        self.open.push(Open {
+            entry,
+            since: now,
+            more: 0,
+        });
+    }
+
+    /// Counts an entry if there is one like it.
+    fn count(&mut self, entry: &AuditEntry) -> bool {
+        let mut open = self.open.iter_mut();
+        let Some(same) = open.find(|open| open.is_like(entry)) else {
+            return false;
+        };
+        same.more += 1;
+        true
+    }
+
+    /// Writes the counts of the entries that are older than `age`.
+    fn close(&mut self, now: Instant, age: Duration) {
+        let is_over = |open: &mut Open| now.saturating_duration_since(open.since) >= age;
+        let over: Vec<Open> = self.open.extract_if(.., is_over).collect();
+        for open in &over {
+            self.write_count(open);
+        }
+    }
+
+    fn write_count(&mut self, open: &Open) {
+        if let Some(entry) = open.counted() {
+            self.write(&entry);
+        }
     }
 
     fn write(&mut self, entry: &AuditEntry) {
@@ -200,14 +287,18 @@ impl AuditLog {
         let event = serde_json::to_value(event).unwrap_or_default();
         let event = event.as_str().unwrap_or_default();
         match event {
-            "login_failed" | "refused" => {
+            "login_failed" | "login_throttled" | "refused" => {
                 tracing::warn!(event, who, address, detail, more, "panel: audit");
             }
             _ => tracing::info!(event, who, address, detail, more, "panel: audit"),
         }
         match self.append(entry) {
-            Ok(()) => self.fault.clear(),
+            Ok(()) => {
+                self.may_be_torn = false;
+                self.fault.clear();
+            }
             Err(error) => {
+                self.may_be_torn = true;
                 let message = format!("the audit trail cannot be written: {error}");
                 self.fault.raise(&message);
             }
@@ -218,7 +309,12 @@ impl AuditLog {
         let Some(path) = &self.path else {
             return Ok(());
         };
-        let mut line = serde_json::to_vec(entry)?;
+        // An empty line is no entry, and keeps this one apart from a torn one.
+        let mut line = match self.may_be_torn {
+            true => vec![b'\n'],
+            false => Vec::new(),
+        };
+        serde_json::to_writer(&mut line, entry)?;
         line.push(b'\n');
         let mut file: File = append_private(path)?;
         file.write_all(&line)?;
@@ -242,12 +338,7 @@ impl AuditLog {
                 entries.extend(lines.filter_map(|line| serde_json::from_slice(line).ok()));
             }
         }
-        if let Some((last, _, more @ 1..)) = &self.newest {
-            entries.push(AuditEntry {
-                more: *more,
-                ..last.clone()
-            });
-        }
+        entries.extend(self.open.iter().filter_map(Open::counted));
         let excess = entries.len().saturating_sub(ENTRIES_MAX);
         entries.drain(..excess);
         Ok(entries)
@@ -263,50 +354,132 @@ fn before(path: &Path) -> PathBuf {
 mod tests {
     use super::*;
 
-    #[test]
-    fn failed_logins_never_push_changes_out_and_the_disk_is_bounded() {
+    fn audit() -> (tempfile::TempDir, Journal, Audit) {
         let folder = tempfile::tempdir().unwrap();
         let journal = Journal::default();
         let audit = Audit::new(Some(folder.path()), &journal);
+        (folder, journal, audit)
+    }
+
+    fn bytes_of(folder: &Path) -> u64 {
+        let files = std::fs::read_dir(folder).unwrap();
+        files
+            .map(|file| file.unwrap().metadata().unwrap().len())
+            .sum()
+    }
+
+    /// A fixed bug: refused logins were an entry each, so that a client without a password pushed all earlier logins out of the trail.
+    #[test]
+    fn refused_logins_push_neither_changes_nor_logins_out_and_are_counted() {
+        let (folder, journal, audit) = audit();
         audit.add(AuditEvent::UserRemoved, "ada", "10.0.0.1", "vera");
+        audit.add(AuditEvent::Login, "ada", "10.0.0.1", "");
         for n in 0..20_000 {
             let who = format!("user {n} {}", "x".repeat(500));
-            audit.add(AuditEvent::LoginFailed, &who, "10.0.0.66", "");
+            let address = format!("fd00::{n:x}");
+            audit.add(AuditEvent::LoginFailed, &who, &address, "");
+            audit.add(AuditEvent::LoginThrottled, "", "fd00::/64", "");
+            audit.add(AuditEvent::Refused, "vera", "10.0.0.2", &format!("/{n}"));
         }
         let entries = audit.read().unwrap();
-        let removed = entries.iter().find(|e| e.event == AuditEvent::UserRemoved);
-        assert_eq!(removed.unwrap().detail, "vera");
-        assert_eq!(entries.len(), ENTRIES_MAX + 1);
-        let files = std::fs::read_dir(folder.path()).unwrap();
-        let bytes: u64 = files
-            .map(|file| file.unwrap().metadata().unwrap().len())
-            .sum();
-        assert!(bytes < 3 * FILE_BYTES_MAX, "{bytes}");
+        let of = |event| entries.iter().filter(move |entry| entry.event == event);
+        assert_eq!(of(AuditEvent::UserRemoved).count(), 1);
+        assert_eq!(of(AuditEvent::Login).count(), 1);
+        for event in [
+            AuditEvent::LoginFailed,
+            AuditEvent::LoginThrottled,
+            AuditEvent::Refused,
+        ] {
+            let counted: u64 = of(event).map(|entry| entry.more).sum();
+            let written = of(event).filter(|entry| entry.more == 0).count() as u64;
+            assert_eq!(counted + written, 20_000, "{event:?}");
+        }
+        assert!(bytes_of(folder.path()) < 40_000, "{:?}", entries.len());
         assert_eq!(journal.faults(), []);
     }
 
     #[test]
-    fn equal_entries_are_counted_and_no_text_moves_the_cursor() {
-        let folder = tempfile::tempdir().unwrap();
-        let audit = Audit::new(Some(folder.path()), &Journal::default());
-        for _ in 0..1000 {
-            audit.add(
-                AuditEvent::Refused,
-                "vera\u{1b}]0;x\u{7}\n",
-                "10.0.0.2",
-                "users",
-            );
+    fn the_disk_is_bounded_also_after_months() {
+        let (folder, _, audit) = audit();
+        let begun = Instant::now();
+        for n in 0..20_000 {
+            let entry = AuditEntry {
+                time: now_iso(),
+                event: AuditEvent::LoginFailed,
+                who: format!("user {n}"),
+                address: "10.0.0.66".to_owned(),
+                detail: "x".repeat(FIELD_CHARS_MAX),
+                more: 0,
+            };
+            let later = begun + n * SAME_FOR;
+            audit.refusals.lock().add(entry, later);
         }
-        assert_eq!(
-            audit.read().unwrap().iter().map(|e| e.more).sum::<u64>(),
-            999
-        );
+        let bytes = bytes_of(folder.path());
+        assert!(bytes < 2 * READ_BYTES_MAX, "{bytes}");
+        assert_eq!(audit.read().unwrap().len(), ENTRIES_MAX);
+    }
+
+    /// A fixed bug: the entry after a torn line was read as a part of it.
+    #[test]
+    fn a_torn_line_costs_only_itself() {
+        let (folder, journal, audit) = audit();
         audit.add(AuditEvent::Login, "ada", "10.0.0.1", "");
+        audit.add(AuditEvent::Login, "bob", "10.0.0.1", "");
+        let path = folder.path().join("audit-logins.jsonl");
+        let text = std::fs::read(&path).unwrap();
+        let users = |audit: &Audit| -> Vec<String> {
+            let entries = audit.read().unwrap().into_iter().rev();
+            entries.map(|entry| entry.who).collect()
+        };
+        // Killed in the middle of the second line.
+        std::fs::write(&path, &text[..text.len() - 20]).unwrap();
+        let audit = Audit::new(Some(folder.path()), &journal);
+        audit.add(AuditEvent::Login, "eve", "10.0.0.1", "");
+        assert_eq!(users(&audit), ["ada", "eve"]);
+        // A disk that refused may have taken a part.
+        let torn = [&std::fs::read(&path).unwrap()[..], b"{\"time\":"].concat();
+        let aside = folder.path().join("aside");
+        std::fs::rename(&path, &aside).unwrap();
+        std::fs::create_dir(&path).unwrap();
+        audit.add(AuditEvent::Login, "lost", "10.0.0.1", "");
+        assert_eq!(journal.faults().len(), 1);
+        std::fs::remove_dir(&path).unwrap();
+        std::fs::write(&path, torn).unwrap();
+        audit.add(AuditEvent::Login, "fay", "10.0.0.1", "");
+        assert_eq!(users(&audit), ["ada", "eve", "fay"]);
+        assert_eq!(journal.faults(), []);
+    }
+
+    #[test]
+    fn counts_are_written_after_a_minute_and_at_the_end() {
+        let (folder, journal, audit) = audit();
+        for _ in 0..5 {
+            audit.add(AuditEvent::Login, "ada", "10.0.0.1", "");
+            audit.add(AuditEvent::Logout, "ada", "10.0.0.1", "");
+        }
+        let written = || {
+            let audit = Audit::new(Some(folder.path()), &journal);
+            let entries = audit.read().unwrap();
+            entries.iter().map(|entry| entry.more).sum::<u64>()
+        };
+        let now = Instant::now();
+        audit.write_counts(now, false);
+        assert_eq!(written(), 0);
+        audit.write_counts(now + SAME_FOR, false);
+        assert_eq!(written(), 8);
+        audit.add(AuditEvent::Login, "ada", "10.0.0.1", "");
+        audit.add(AuditEvent::Login, "ada", "10.0.0.1", "");
+        audit.write_counts(now, true);
+        assert_eq!(written(), 9);
+    }
+
+    #[test]
+    fn no_text_moves_the_cursor() {
+        let (_folder, _, audit) = audit();
+        let who = "vera\u{1b}]0;x\u{7}\n";
+        audit.add(AuditEvent::Refused, who, "10.0.0.2", "users\r\n");
         let entries = audit.read().unwrap();
-        assert_eq!(entries.len(), 3);
-        assert!(
-            entries.iter().all(|e| !e.who.contains(['\u{1b}', '\n'])),
-            "{entries:?}"
-        );
+        assert_eq!(entries[0].who, "vera]0;x");
+        assert_eq!(entries[0].detail, "users");
     }
 }

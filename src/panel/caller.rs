@@ -3,9 +3,10 @@
 use std::net::IpAddr;
 use std::time::Instant;
 
-use super::access::{Access, Identity, Role};
+use super::access::{Access, Identity, Role, hash_of_random};
 use super::cookies::Cookies;
 use super::error::ApiError;
+use super::hashing::HashClient;
 
 /// The permission that a route needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,12 +82,23 @@ impl Caller {
         identity.need(role)
     }
 
+    /// Returns the client of a slow hash for a user who has logged in.
+    ///
+    /// # Errors
+    /// When the sender has not, or is a token.
+    pub(crate) fn hash_client(&self) -> Result<HashClient, ApiError> {
+        let user = self.identity()?.user();
+        let user = user.ok_or_else(|| ApiError::forbidden("a token has no password"))?;
+        let session = hash_of_random(self.session.as_deref().unwrap_or_default())?;
+        Ok(HashClient::session_of(user, session))
+    }
+
     /// Returns an error if the user has not entered the password lately. A token has none.
     ///
     /// # Errors
     /// See above.
     pub(crate) fn need_password(&self, access: &Access) -> Result<(), ApiError> {
-        if self.identity()?.csrf.is_none() {
+        if self.identity()?.user().is_none() {
             return Err(ApiError::forbidden(
                 "a token may not do this; log in with a password",
             ));

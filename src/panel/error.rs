@@ -21,7 +21,13 @@ pub(crate) struct ApiError {
     problems: Vec<Reason>,
     /// Time after which it is worth to try again.
     retry_after: Option<Duration>,
+    /// What was refused, if the sender had no right to it. For the audit trail.
+    refused: Option<Refused>,
 }
+
+/// What was refused because the sender had no right to it, beside the path of the request. It travels with the answer.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Refused(pub(crate) String);
 
 impl ApiError {
     pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
@@ -31,7 +37,25 @@ impl ApiError {
             message: message.into(),
             problems: Vec::new(),
             retry_after: None,
+            refused: (status == StatusCode::FORBIDDEN).then(Refused::default),
         }
+    }
+
+    /// Says what was refused.
+    #[must_use]
+    pub(crate) fn refusing(mut self, what: &str) -> Self {
+        self.refused = Some(Refused(what.to_owned()));
+        self
+    }
+
+    /// Whether too many wrong attempts were the reason.
+    pub(crate) fn is_throttled(&self) -> bool {
+        self.status == StatusCode::TOO_MANY_REQUESTS
+    }
+
+    /// Whether a secret was wrong.
+    pub(crate) fn is_of_wrong_secret(&self) -> bool {
+        self.status == StatusCode::UNAUTHORIZED
     }
 
     /// The request cannot be understood.
@@ -132,6 +156,7 @@ impl IntoResponse for ApiError {
             code,
             message,
             problems,
+            refused,
             ..
         } = self;
         let body = json!({"error": {"code": code, "message": message, "problems": problems}});
@@ -139,6 +164,9 @@ impl IntoResponse for ApiError {
         if let Some(wait) = self.retry_after {
             let secs = HeaderValue::from(wait.as_secs());
             response.headers_mut().insert(header::RETRY_AFTER, secs);
+        }
+        if let Some(refused) = refused {
+            response.extensions_mut().insert(refused);
         }
         response
     }

@@ -14,7 +14,7 @@ use super::access::{Role, is_equal};
 use super::audit::AuditEvent;
 use super::caller::{Caller, Need};
 use super::cookies::{Cookies, DEVICE_COOKIE, SESSION_COOKIE};
-use super::error::ApiError;
+use super::error::{ApiError, Refused};
 use super::host_names::HostNames;
 use super::state::Panel;
 
@@ -134,18 +134,29 @@ pub(crate) async fn check_role(
         session,
         device: cookies.read(headers, DEVICE_COOKIE).map(str::to_owned),
     };
-    if let Need::Role(role) = need
-        && let Err(error) = refuse(&caller, needs_setup, role, &request)
-    {
-        if let Some(identity) = &caller.identity {
-            let path = request.uri().path();
-            let (who, address) = (&identity.name, caller.address.to_string());
-            panel.audit.add(AuditEvent::Refused, who, &address, path);
+    let path = request.uri().path().to_owned();
+    let response = match need {
+        Need::Role(role) => refuse(&caller, needs_setup, role, &request),
+        Need::Open => Ok(()),
+    };
+    let response = match response {
+        Ok(()) => {
+            request.extensions_mut().insert(caller.clone());
+            next.run(request).await
         }
-        return error.into_response();
+        Err(error) => error.into_response(),
+    };
+    // Also what a handler refuses: a command, or a change without the password.
+    if let Some(Refused(what)) = response.extensions().get()
+        && caller.identity.is_some()
+    {
+        let detail = match what.as_str() {
+            "" => path,
+            what => format!("{path}: {what}"),
+        };
+        panel.note(&caller, AuditEvent::Refused, &detail);
     }
-    request.extensions_mut().insert(caller);
-    next.run(request).await
+    response
 }
 
 fn refuse(

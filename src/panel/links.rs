@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::archive::SiteFileContent;
 use super::live_slot::LiveSlot;
 use super::log_ring::LogRing;
-use crate::control::{AgentsLine, DeskClient, DocumentName, Journal, Reason, TrackLine};
+use crate::control::{AgentsLine, DeskClient, DocumentName, Journal, Reason, TrackLine, Trust};
 
 /// What the floor shows until a password is set.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,10 +89,10 @@ pub type ShowSetup = Box<dyn Fn(Option<&SetupNotice>) + Send + Sync>;
 
 /// Returns the files of the site, or why they cannot be read.
 pub type ReadFiles = Box<dyn Fn() -> Result<Vec<SiteFileContent>, String> + Send + Sync>;
-/// Checks files as a site, and replaces the files of the site by them; or returns all reasons why not. The flag says whether they
-/// may name other programs than the site does now.
+/// Checks files as a site, and replaces the files of the site by them; or returns all reasons why not. Those that
+/// change more than the trust allows are refused.
 pub type RestoreFiles =
-    Box<dyn Fn(&[SiteFileContent], bool) -> Result<(), Vec<Reason>> + Send + Sync>;
+    Box<dyn Fn(&[SiteFileContent], Trust) -> Result<(), Vec<Reason>> + Send + Sync>;
 /// Checks a model and adds it under a name like the wished one. Returns the value for `look.model` of a species, or what is
 /// wrong with the model.
 pub type AddModel = Box<dyn Fn(&str, &[u8]) -> Result<String, String> + Send + Sync>;

@@ -20,6 +20,7 @@ mod connection;
 mod cookies;
 mod error;
 mod guard;
+mod hashing;
 mod host_names;
 mod hub;
 mod links;

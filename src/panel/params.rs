@@ -103,6 +103,16 @@ impl Listen {
 }
 
 impl PanelParams {
+    /// Whether an administrator may name programs in the panel.
+    pub fn may_name_programs(&self) -> bool {
+        let is_only_here = || {
+            let listen = Listen::parse(&self.listen);
+            let is_local = listen.is_ok_and(|at| at.address().is_some() && !at.is_remote());
+            is_local && self.trusted_proxies.is_empty()
+        };
+        self.may_name_programs.unwrap_or_else(is_only_here)
+    }
+
     /// Returns the problems of the table, each with the path of its value.
     pub fn problems(&self) -> Vec<(String, String)> {
         let mut problems = Vec::new();

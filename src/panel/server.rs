@@ -195,8 +195,7 @@ impl PanelServer {
             hosts: HostNames::new(machine.as_deref(), &params.names),
             is_tls,
             is_strict_tls: (encryption.as_ref()).is_some_and(|tls| tls.source.is_named()),
-            may_name_programs: (params.may_name_programs)
-                .unwrap_or(!listen.is_remote() && params.trusted_proxies.is_empty()),
+            may_name_programs: params.may_name_programs(),
             instance: random_text().map_err(|error| error.to_string())?,
             url: format!("{scheme}://{}", SocketAddr::new(host, address.port())),
             fingerprint,
@@ -235,6 +234,7 @@ impl PanelServer {
         let runtime = runtime()?;
         let served = runtime.block_on(self.serve(keep_running));
         self.panel.access.lock().sessions.write_uses();
+        self.panel.audit.write_counts(Instant::now(), true);
         // The fault and the log say what could not be saved.
         let _saved = self.panel.save_now();
         // A hash or a picture that is being computed may end by itself.
@@ -309,6 +309,7 @@ impl PanelServer {
                 self.panel.access.lock().sessions.write_uses();
             }
             self.panel.places.check();
+            self.panel.audit.write_counts(Instant::now(), false);
             if self.panel.has_to_save(Instant::now()) {
                 // The fault and the log say what could not be saved.
                 let _problem = self.panel.save().await;

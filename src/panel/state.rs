@@ -6,21 +6,18 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 
-use super::access::{Access, KeptFile, NoSecret};
+use super::access::{Access, Identity, KeptFile, NoSecret};
 use super::audit::{Audit, AuditEvent};
 use super::caller::Caller;
 use super::connection::Places;
 use super::error::ApiError;
+use super::hashing::HashQueue;
 use super::host_names::HostNames;
 use super::hub::Hub;
 use super::links::{PanelLinks, SetupNotice};
 use super::proxies::Proxies;
+use crate::control::Trust;
 use crate::runtime::now_iso;
-
-/// Number of password hashes at the same time. Each needs 19 MiB and a core for some 30 ms.
-const HASHES_AT_ONCE: usize = 1;
-/// Number of requests that may wait for a password hash. Further ones are refused.
-const HASHES_WAITING: usize = 16;
 
 /// The state of the server.
 pub(crate) struct Panel {
@@ -54,8 +51,8 @@ pub(crate) struct Panel {
     pub(crate) links: PanelLinks,
     /// Newest values, encoded once for all clients.
     pub(crate) hub: Hub,
-    hashing: Semaphore,
-    hash_places: Semaphore,
+    /// The queue for passwords and PINs.
+    pub(crate) hashes: HashQueue,
     uploads: Semaphore,
     downloads: Arc<Semaphore>,
     listings: Semaphore,
@@ -97,27 +94,11 @@ impl Panel {
             fingerprint: parts.fingerprint,
             links: parts.links,
             hub,
-            hashing: Semaphore::new(HASHES_AT_ONCE),
-            hash_places: Semaphore::new(HASHES_AT_ONCE + HASHES_WAITING),
+            hashes: HashQueue::default(),
             uploads: Semaphore::new(1),
             downloads: Arc::new(Semaphore::new(1)),
             listings: Semaphore::new(1),
         }
-    }
-
-    /// Computes a slow hash beside the other requests.
-    ///
-    /// # Errors
-    /// When too many wait already.
-    pub(crate) async fn hash<T: Send + 'static>(
-        &self,
-        compute: impl FnOnce() -> Result<T, NoSecret> + Send + 'static,
-    ) -> Result<T, ApiError> {
-        let busy = || ApiError::busy("too many logins at once; try again in a moment");
-        let _place = self.hash_places.try_acquire().map_err(|_| busy())?;
-        let _turn = self.hashing.acquire().await.map_err(|_| busy())?;
-        let computed = tokio::task::spawn_blocking(compute).await;
-        Ok(computed.map_err(|_| NoSecret)??)
     }
 
     /// Takes the place of the only upload or backup that may run, because each needs much memory.
@@ -195,9 +176,25 @@ impl Panel {
     /// Adds an entry of a sender to the audit trail.
     pub(crate) fn note(&self, caller: &Caller, event: AuditEvent, detail: &str) {
         let who = caller.identity.as_ref();
-        let who = who.map_or("", |identity| identity.name.as_str());
+        let who = who.map_or_else(String::new, Identity::shown);
         self.audit
-            .add(event, who, &caller.address.to_string(), detail);
+            .add(event, &who, &caller.address.to_string(), detail);
+    }
+
+    /// Returns what a sender may change beyond its role.
+    pub(crate) fn trust(&self, caller: &Caller) -> Trust {
+        match caller.need_password(&self.access.lock()) {
+            Ok(()) => self.trust_max(),
+            Err(_) => Trust::Role,
+        }
+    }
+
+    /// Returns what an administrator may change who has entered the password lately.
+    pub(crate) fn trust_max(&self) -> Trust {
+        match self.may_name_programs {
+            true => Trust::Programs,
+            false => Trust::Confirmed,
+        }
     }
 
     /// Shows the setup code if no password is set and the code is new.

@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use crate::config::read_text;
-use crate::control::{DocumentName, PROGRAMS_REFUSED, Reason};
+use crate::control::{DocumentName, Reason, Trust};
 use crate::files::{file_generations, read_file, save_file, save_files, write_atomically};
 use crate::panel::{
     ARCHIVE_FILES_MAX, FileVersion, NOTEBOOK_NAME, SiteFileContent, SiteFiles, is_archive_name,
 };
 use crate::render::Model;
-use crate::site::{self, Site, reasons};
+use crate::site::{self, GuardedValues, reasons};
 
 use super::notebook::NotebookFile;
 use crate::runtime::iso_from_time;
@@ -38,9 +38,7 @@ pub fn site_files(site: PathBuf, state: PathBuf) -> SiteFiles {
     SiteFiles {
         read: Box::new(move || read_site_files(&site, &kept)),
         versions: Box::new(move |document| read_versions(&versioned, document)),
-        restore: Box::new(move |files, may_name_programs| {
-            restore_site_files(&restored, &state, files, may_name_programs)
-        }),
+        restore: Box::new(move |files, trust| restore_site_files(&restored, &state, files, trust)),
         add_model: Box::new(move |name, bytes| add_model(&extended, name, bytes)),
     }
 }
@@ -153,13 +151,13 @@ fn list(folder: &Path, above: &str, depth: usize, names: &mut Vec<String>) {
 /// ends before, [`finish_restore`] goes on at the next start. The entries of its notebook are added to the notebook there.
 ///
 /// # Errors
-/// When the backup is no valid site, names other programs although it may not, is too large for the next backup, or cannot be
+/// When the backup is no valid site, changes what needs more trust, is too large for the next backup, or cannot be
 /// written. Then nothing is changed.
 fn restore_site_files(
     site: &Path,
     state_folder: &Path,
     files: &[SiteFileContent],
-    may_name_programs: bool,
+    trust: Trust,
 ) -> Result<(), Vec<Reason>> {
     if !files.iter().any(|file| file.name == SITE_NAME) {
         return Err(failed(format!("the backup contains no {SITE_NAME}")));
@@ -167,15 +165,12 @@ fn restore_site_files(
     check_targets(site, files).map_err(failed)?;
     check_size(site, files).map_err(failed)?;
     let tried = state_folder.join(format!("restore-{}", std::process::id()));
-    let checked = check(&tried, files).and_then(|restored| {
-        let before = site::load(Some(site), None).map(|site| site::programs(&site.file));
-        let is_same = before.is_ok_and(|before| before == site::programs(&restored.file));
-        if may_name_programs || is_same {
-            return Ok(());
-        }
-        Err(failed(format!(
-            "the backup names other programs than the site: {PROGRAMS_REFUSED}"
-        )))
+    let checked = check(&tried, files).and_then(|()| {
+        // A site that cannot be read names nothing that may stay.
+        let before = GuardedValues::read(site).unwrap_or_default();
+        let restored = GuardedValues::read(&tried.join(SITE_NAME));
+        let checked = restored.and_then(|restored| restored.check(&before, trust));
+        checked.map_err(|problems| reasons(&problems))
     });
     let ready = state_folder.join(READY_FOLDER);
     let checked = checked.and_then(|()| {
@@ -352,7 +347,7 @@ fn add_model(site: &Path, wished: &str, bytes: &[u8]) -> Result<String, String> 
 }
 
 /// Writes the files into a folder and loads the site there.
-fn check(folder: &Path, files: &[SiteFileContent]) -> Result<Site, Vec<Reason>> {
+fn check(folder: &Path, files: &[SiteFileContent]) -> Result<(), Vec<Reason>> {
     let _leftover = std::fs::remove_dir_all(folder);
     for file in files {
         let written = write(&folder.join(&file.name), &file.content);
@@ -366,7 +361,7 @@ fn check(folder: &Path, files: &[SiteFileContent]) -> Result<Site, Vec<Reason>> 
     }
     let loaded = site::load(Some(&folder.join(SITE_NAME)), None);
     let shown = format!("{}/", folder.display());
-    loaded.map_err(|problems| {
+    loaded.map(|_| ()).map_err(|problems| {
         let mut reasons = reasons(&problems);
         for reason in &mut reasons {
             reason.file = reason.file.replace(&shown, "");
@@ -442,7 +437,7 @@ mod tests {
             ],
         );
         std::fs::remove_file(scratch.join(NOTEBOOK_NAME)).unwrap();
-        restore_site_files(&site, &scratch, &files, false).unwrap();
+        restore_site_files(&site, &scratch, &files, Trust::Confirmed).unwrap();
         let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
         assert_eq!(
             (
@@ -491,7 +486,7 @@ mod tests {
             ),
             file(NOTEBOOK_NAME, note),
         ];
-        let reasons = restore_site_files(&site, &scratch, &files, true).unwrap_err();
+        let reasons = restore_site_files(&site, &scratch, &files, Trust::Programs).unwrap_err();
         assert!(
             reasons[0].message.contains("zz.toml")
                 && reasons[0].message.contains("nothing was changed")
@@ -526,7 +521,7 @@ mod tests {
         };
         let own = file("site.toml", "scene = \"pool\"\n");
         let one = [own.clone(), large("models/a.bin", FILE_BYTES_MAX + 1)];
-        assert!(restore_site_files(&site, &scratch, &one, true).is_err());
+        assert!(restore_site_files(&site, &scratch, &one, Trust::Programs).is_err());
         for name in ["models/a.bin", "models/b.bin"] {
             let path = folder.path().join(name);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -536,7 +531,7 @@ mod tests {
                 .unwrap();
         }
         let third = [own, large("models/c.bin", 5 << 20)];
-        let reasons = restore_site_files(&site, &scratch, &third, true).unwrap_err();
+        let reasons = restore_site_files(&site, &scratch, &third, Trust::Programs).unwrap_err();
         assert!(reasons[0].message.contains("could not be backed up"));
         assert!(read_site_files(&site, &scratch).is_ok());
     }
@@ -550,10 +545,10 @@ mod tests {
         write_all(folder.path(), &[("site.toml", &with("mail"))]);
         let same = [file("site.toml", &format!("# restored\n{}", with("mail")))];
         let other = [file("site.toml", &with("sh -c id"))];
-        assert!(restore_site_files(&site, &scratch, &other, false).is_err());
+        assert!(restore_site_files(&site, &scratch, &other, Trust::Confirmed).is_err());
         assert!(std::fs::read_to_string(&site).unwrap().contains("mail"));
-        restore_site_files(&site, &scratch, &same, false).unwrap();
-        restore_site_files(&site, &scratch, &other, true).unwrap();
+        restore_site_files(&site, &scratch, &same, Trust::Confirmed).unwrap();
+        restore_site_files(&site, &scratch, &other, Trust::Programs).unwrap();
     }
 
     #[test]
@@ -566,8 +561,8 @@ mod tests {
         for alias in ["demo.toml", "Demo.toml"] {
             let other = "[alerts]\ncommand = \"sh -c id\"\n";
             let files = [file("site.toml", harmless), file(alias, other)];
-            for may_name_programs in [false, true] {
-                let refused = restore_site_files(&site, &scratch, &files, may_name_programs);
+            for trust in [Trust::Confirmed, Trust::Programs] {
+                let refused = restore_site_files(&site, &scratch, &files, trust);
                 assert!(refused.unwrap_err()[0].message.contains("second time"));
             }
         }
@@ -613,7 +608,7 @@ mod tests {
                 file("scenes/own.toml", "title = 3\n"),
             ],
         ] {
-            let reasons = restore_site_files(&site, &scratch, &files, true).unwrap_err();
+            let reasons = restore_site_files(&site, &scratch, &files, Trust::Programs).unwrap_err();
             assert!(!reasons.is_empty());
             let shown = reasons.iter().map(ToString::to_string).collect::<String>();
             assert!(!shown.contains("restore-"), "{shown}");

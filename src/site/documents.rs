@@ -150,7 +150,9 @@ fn reason(problem: &Problem) -> Reason {
 mod tests {
     use super::super::Editor;
     use super::*;
-    use crate::control::{DocumentText, Edit, EditChange, EditorStep, PoolCommand, PoolEdit};
+    use crate::control::{
+        DocumentText, Edit, EditChange, EditorStep, PoolCommand, PoolEdit, Trust,
+    };
     use serde_json::json;
 
     fn documents(editor: &Editor) -> Vec<Value> {
@@ -227,7 +229,7 @@ mod tests {
             "scene = \"pool\"\n[camera]\nsource = \"v4l2:0\"\n[alerts]\ncommand = \"mail\"\n";
         std::fs::write(&path, site).unwrap();
         let mut editor = Editor::open(Some(&path), None).unwrap();
-        editor.allow_programs(false);
+        editor.set_trust(Trust::Confirmed);
         let set = |path: &str, value: Value| Edit {
             document: DocumentName::Site,
             path: path.into(),
@@ -267,13 +269,13 @@ mod tests {
         let other: PoolCommand = edit(vec![set("camera.source", json!("v4l2:1"))]).into();
         editor.apply(&other, &|_| None).unwrap();
         // What another client may do cannot be undone without the right.
-        editor.allow_programs(true);
+        editor.set_trust(Trust::Programs);
         let command: PoolCommand = edit(vec![set("alerts.command", json!("other"))]).into();
         editor.apply(&command, &|_| None).unwrap();
-        editor.allow_programs(false);
+        editor.set_trust(Trust::Confirmed);
         assert!(editor.apply(&EditorStep::Undo.into(), &|_| None).is_err());
         assert_eq!(editor.site().file.alerts.command, "other");
-        editor.allow_programs(true);
+        editor.set_trust(Trust::Programs);
         editor.apply(&EditorStep::Undo.into(), &|_| None).unwrap();
     }
 

@@ -14,17 +14,15 @@ use serde::{Deserialize, Serialize};
 use super::disk_texts::DiskTexts;
 use super::documents::DocumentsView;
 use super::edit::{self, Current, Draft, SpeciesLookup};
+use super::guarded::GuardedValues;
 use super::history::{Direction, EditState, History, HistoryStep};
 use super::library::{Library, name_problem, schema_of_kind};
 use super::load::{Site, compile_problem, validate};
 use super::models::Models;
-use super::programs::{changed_program, programs};
 use super::restart::restart_needed;
 use super::trial::PopulationTrial;
 use crate::config::{PathSegment, Problem, Problems, TextChange, ValuePath, apply_changes};
-use crate::control::{
-    DocumentName, DocumentText, EditorStep, PROGRAMS_REFUSED, PoolCommand, PoolEdit,
-};
+use crate::control::{DocumentName, DocumentText, EditorStep, PoolCommand, PoolEdit, Trust};
 use crate::simulation::{Change, PlanChange, PoolPlan};
 use crate::world::CommandedDirection;
 
@@ -48,8 +46,8 @@ pub struct Editor {
     history: History,
     /// Whether `save` leaves the files unchanged.
     is_replay: bool,
-    /// Whether commands may change which programs Shoal runs.
-    may_name_programs: bool,
+    /// What commands may change.
+    trust: Trust,
     /// Tries whether the machine can hold a larger population; `None` accepts all.
     trial: Option<PopulationTrial>,
 }
@@ -118,7 +116,7 @@ impl Editor {
             director: CommandedDirection::default(),
             history: History::default(),
             is_replay: false,
-            may_name_programs: true,
+            trust: Trust::Programs,
             trial: None,
         })
     }
@@ -182,9 +180,9 @@ impl Editor {
         tried.map_err(|message| population_problem(&self.site.scene_name, &message))
     }
 
-    /// Sets whether the next commands may change which programs Shoal runs.
-    pub fn allow_programs(&mut self, is_allowed: bool) {
-        self.may_name_programs = is_allowed;
+    /// Sets what the next commands may change.
+    pub fn set_trust(&mut self, trust: Trust) {
+        self.trust = trust;
     }
 
     /// Returns the current site.
@@ -416,10 +414,9 @@ impl Editor {
         let Some(mut site) = site.filter(|_| problems.0.is_empty()) else {
             return Err(problems);
         };
-        if !self.may_name_programs && programs(&site.file) != programs(&self.site.file) {
-            let path = changed_program(&site.file, &self.site.file);
-            let problem = Problem::of_file("site".to_owned(), PROGRAMS_REFUSED);
-            return Err(Problems(vec![Problem { path, ..problem }]));
+        if self.trust < Trust::Programs {
+            let before = GuardedValues::of(&self.library);
+            GuardedValues::of(&library).check(&before, self.trust)?;
         }
         site.warnings = warnings.0;
         let scene = site.description();

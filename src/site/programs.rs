@@ -1,11 +1,9 @@
 //! The values of the site file that name a program: whoever may change one can run what they like as the user of Shoal. They can also
 //! contain passwords, so only administrators see them.
 //!
-//! In: a site file. Out: these values. Must not: run a program.
+//! In: values of a site file. Out: what they name, and what others see of them. Must not: run a program.
 
 use serde_json::Value;
-
-use super::files::SiteFile;
 
 /// Beginning of a camera source that is a program.
 const CAMERA_PROGRAM: &str = "command:";
@@ -30,34 +28,14 @@ fn is_network_camera(source: &str) -> bool {
         })
 }
 
-/// Returns the values that name a program or decide who may change one, each with its path.
-pub fn programs(site: &SiteFile) -> [(&'static str, String); 4] {
-    let source = site.camera.source.trim_start();
-    let camera = if source.starts_with(CAMERA_PROGRAM) && !is_network_camera(source) {
+/// Returns the source of the camera if it names a program, else an empty text.
+pub(super) fn camera_program(source: &str) -> &str {
+    let source = source.trim_start();
+    if source.starts_with(CAMERA_PROGRAM) && !is_network_camera(source) {
         source
     } else {
         ""
-    };
-    let right = site.panel.may_name_programs;
-    [
-        ("camera.source", camera.to_owned()),
-        ("alerts.command", site.alerts.command.clone()),
-        (
-            "schedule.projectors.command",
-            site.schedule.projectors.command.clone(),
-        ),
-        (
-            "panel.may_name_programs",
-            right.map_or_else(String::new, |right| right.to_string()),
-        ),
-    ]
-}
-
-/// Returns the path of the first of these values that differs.
-pub(super) fn changed_program(after: &SiteFile, before: &SiteFile) -> String {
-    let mut pairs = programs(after).into_iter().zip(programs(before));
-    let changed = pairs.find(|(after, before)| after != before);
-    changed.map_or_else(String::new, |((path, _), _)| path.to_owned())
+    }
 }
 
 /// Replaces the values in a site as JSON that only administrators see: the camera (an address can contain a password), the programs,
@@ -93,11 +71,7 @@ mod tests {
 
     #[test]
     fn an_address_of_a_network_camera_names_no_program() {
-        let of = |source: &str| {
-            let mut site = SiteFile::default();
-            site.camera.source = source.to_owned();
-            programs(&site)[0].1.clone()
-        };
+        let of = |source: &str| camera_program(source).to_owned();
         let [before, after] = NETWORK_CAMERA;
         let camera = |address: &str| format!("{before}{address}{after}");
         assert_eq!(

@@ -10,7 +10,9 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use shoal::app::{LiveConfig, LivePool};
 use shoal::camera::{AtEnd, SourceSpec};
-use shoal::control::{DeskClient, EventKind, Outcome, Reply, Request, Source, SourceKind, Status};
+use shoal::control::{
+    DeskClient, EventKind, Outcome, Reply, Request, Source, SourceKind, Status, Trust,
+};
 use shoal::records::{ReplayOptions, SessionConfig, SessionStart, replay};
 use shoal::runtime::StopFlag;
 use shoal::site::Editor;
@@ -62,7 +64,7 @@ fn request(client: &DeskClient, id: u64, command: &Value) -> Reply {
             name: "test".into(),
         },
         command: serde_json::from_value(command.clone()).unwrap(),
-        may_name_programs: true,
+        trust: Trust::Programs,
     };
     let begun = Instant::now();
     loop {

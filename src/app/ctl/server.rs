@@ -14,7 +14,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::protocol::{CtlAnswer, CtlRequest};
 use super::socket::remove_if_stale;
-use crate::control::{DeskClient, DocumentsReader, NamesInUse, Request, Source, SourceKind};
+use crate::control::{
+    DeskClient, DocumentsReader, NamesInUse, Request, Source, SourceKind, Trust,
+};
 use crate::runtime::{Heartbeat, StopFlag};
 
 /// Largest number of clients at the same time. Further clients get an error and are disconnected.
@@ -220,7 +222,7 @@ impl Connection {
                         id,
                         source,
                         command,
-                        may_name_programs: true,
+                        trust: Trust::Programs,
                     };
                     let answer = match self.client.request(request, REPLY_TIMEOUT) {
                         Ok(reply) => CtlAnswer::Reply(reply),

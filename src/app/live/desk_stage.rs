@@ -16,7 +16,7 @@ use crate::app::desk::Desk;
 use crate::control::{
     Board, CalibrationStatus, Command, DeskEvent, DocumentsPage, EditorStep, EventKind, Incoming,
     Journal, Outcome, PoolCommand, Reason, ShowCommand, Source, SourceKind, StageReport, Status,
-    TestPicture, UpkeepCommand, VisionCommand,
+    TestPicture, Trust, UpkeepCommand, VisionCommand,
 };
 use crate::operation::{AlertBoard, ScheduleBoard};
 use crate::records::{DocumentsCopy, LastValidSite, SessionLog};
@@ -211,9 +211,9 @@ impl DeskStage {
             return self.test_alert(incoming);
         }
         let sent = incoming.sent;
-        self.desk.allow_programs(incoming.request.may_name_programs);
+        self.desk.set_trust(incoming.request.trust);
         let outcome = self.apply(&incoming.request.source, &incoming.request.command, sent);
-        self.desk.allow_programs(true);
+        self.desk.set_trust(Trust::Programs);
         incoming.answer(self.revision, outcome);
         self.status.record_reply(sent.elapsed());
     }

@@ -11,6 +11,7 @@ use super::devices::{Device, Devices};
 use super::names::{account_key, check_name, is_lookalike};
 use super::role::Role;
 use super::secrets::{NoSecret, SecretHash, from_hex, hash_of_random, hex, random, random_text};
+use crate::runtime::is_hidden;
 
 /// Version of the file of accounts.
 const VERSION: u32 = 1;
@@ -329,8 +330,12 @@ impl Accounts {
         time: &str,
     ) -> Result<String, String> {
         let label = label.trim();
-        if label.is_empty() || label.chars().count() > 60 || label.chars().any(char::is_control) {
+        if label.is_empty() || label.chars().count() > 60 || label.chars().any(is_hidden) {
             return Err("a token needs a label of 1 to 60 characters: what it is for".to_owned());
+        }
+        let is_same = |token: &Token| account_key(&token.label) == account_key(label);
+        if self.tokens.iter().any(is_same) {
+            return Err("there is a token with this label; choose another one".to_owned());
         }
         if self.tokens.len() >= TOKENS_MAX {
             return Err(format!(
@@ -538,10 +543,9 @@ mod tests {
                 accounts.devices.remember(None, &user, true, TIME).unwrap();
             }
         }
-        for _ in 0..TOKENS_MAX {
-            accounts
-                .add_token(&"\u{1f41f}".repeat(60), Role::View, TIME)
-                .unwrap();
+        for n in 0..TOKENS_MAX {
+            let label = format!("{n:02}{}", "\u{1f41f}".repeat(58));
+            accounts.add_token(&label, Role::View, TIME).unwrap();
         }
         let text = accounts.text();
         assert!(

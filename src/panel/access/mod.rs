@@ -34,12 +34,27 @@ use std::time::Instant;
 /// The sender of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Identity {
-    /// Name of the user, or label of the token.
+    /// Name of the user, or label of the token. A token can have the name of a user.
     pub(crate) name: String,
     /// What the sender may do.
     pub(crate) role: Role,
     /// Secret that every change has to repeat in a header; `None` for a token, which no browser sends by itself.
     pub(crate) csrf: Option<String>,
+}
+
+impl Identity {
+    /// Returns the name of the user; `None` for a token.
+    pub(crate) fn user(&self) -> Option<&str> {
+        self.csrf.is_some().then_some(self.name.as_str())
+    }
+
+    /// Returns the name for the audit trail and for events. No user name contains a colon, so a token is never taken for a user.
+    pub(crate) fn shown(&self) -> String {
+        match self.user() {
+            Some(user) => user.to_owned(),
+            None => format!("token:{}", self.name),
+        }
+    }
 }
 
 /// A secret that was right when its hash was computed. Others may have changed the account meanwhile.

@@ -165,12 +165,12 @@ impl Sessions {
         Some(session.clone())
     }
 
-    /// Ends a session.
-    pub(crate) fn end(&mut self, secret: &str) {
-        if let Ok(hash) = hash_of_random(secret) {
-            self.by_hash.remove(&hash);
-            self.changes += 1;
-        }
+    /// Ends a session. Returns whether it existed.
+    pub(crate) fn end(&mut self, secret: &str) -> bool {
+        let hash = hash_of_random(secret).ok();
+        let is_ended = hash.is_some_and(|hash| self.by_hash.remove(&hash).is_some());
+        self.changes += u64::from(is_ended);
+        is_ended
     }
 
     /// Removes the sessions of users that were removed, or whose stamp was replaced.
@@ -410,6 +410,20 @@ mod tests {
             );
         }
         assert!(Sessions::read(b"{", "accounts", start, 0).is_err());
+    }
+
+    /// A fixed bug: whoever sent a cookie without a session could have the file of sessions written, as often as it liked.
+    #[test]
+    fn the_end_of_no_session_is_nothing_to_write() {
+        let mut sessions = Sessions::default();
+        let (secret, _) = begin(&mut sessions, "ada", false, Instant::now());
+        let before = sessions.changes();
+        for other in ["", "f", &"f".repeat(64)] {
+            assert!(!sessions.end(other));
+        }
+        assert_eq!(sessions.changes(), before);
+        assert!(sessions.end(&secret) && !sessions.end(&secret));
+        assert_eq!(sessions.changes(), before + 1);
     }
 
     /// A fixed bug: the sessions of all users had a common limit, so that a thousand logins of one user ended those of all others.

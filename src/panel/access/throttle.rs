@@ -47,6 +47,14 @@ impl Attempt {
         }
     }
 
+    /// Returns the name of the widest of these for people: an IPv4 address, or an IPv6 network.
+    pub(crate) fn place_name(address: IpAddr) -> String {
+        match Self::of_address(address).pop() {
+            Some(Self::Network(network)) => format!("{network}/64"),
+            _ => address.to_canonical().to_string(),
+        }
+    }
+
     /// Returns the number of attempts at once, and the time for one more.
     fn limits(&self) -> (f64, Duration) {
         match self {

@@ -20,6 +20,7 @@ use super::super::audit::AuditEvent;
 use super::super::body::JsonBody;
 use super::super::caller::Caller;
 use super::super::error::ApiError;
+use super::super::hashing::HashClient;
 use super::super::state::Panel;
 
 /// Name of the first administrator, if none is given.
@@ -148,12 +149,11 @@ pub(super) async fn setup(
             return Err(already());
         }
         let now = Instant::now();
-        access
-            .throttle
-            .take(&attempts, now)
-            .map_err(ApiError::throttled)?;
+        let taken = access.throttle.take(&attempts, now);
+        taken.map_err(|wait| refused_login(&panel, &caller, "", ApiError::throttled(wait)))?;
         if !access.code.is_code(&code, now) {
-            return Err(wrong_code());
+            let who = "setup code";
+            return Err(refused_login(&panel, &caller, who, wrong_code()));
         }
         access.throttle.give_back(&attempts, now);
     }
@@ -161,7 +161,9 @@ pub(super) async fn setup(
     let user = checked_name(&user)?.to_owned();
     check_bounded(&password)?;
     check_password(&password, &user).map_err(ApiError::bad_request)?;
-    let hash = panel.hash(move || hash_of_password(&password)).await?;
+    let hash = move || hash_of_password(&password);
+    let client = HashClient::stranger(caller.address);
+    let hash = panel.hashes.compute(client, hash).await?;
     let time = panel.time();
     let proof = Proof::Password {
         user: user.clone(),
@@ -236,11 +238,20 @@ pub(super) async fn login(
             ));
         }
     };
-    let begun = tried.inspect_err(|_| {
-        let address = caller.address.to_string();
-        panel.audit.add(AuditEvent::LoginFailed, &who, &address, "");
-    })?;
+    let begun = tried.map_err(|error| refused_login(&panel, &caller, &who, error))?;
     Ok(session_answer(&panel, &caller, &begun, None))
+}
+
+/// Notes a login that was refused. Many in a row are counted for the address, whatever name they tried.
+fn refused_login(panel: &Panel, caller: &Caller, who: &str, error: ApiError) -> ApiError {
+    let (audit, address) = (&panel.audit, caller.address.to_string());
+    if error.is_throttled() {
+        let address = Attempt::place_name(caller.address);
+        audit.add(AuditEvent::LoginThrottled, "", &address, "");
+    } else if error.is_of_wrong_secret() {
+        audit.add(AuditEvent::LoginFailed, who, &address, "");
+    }
+    error
 }
 
 async fn login_with_password(
@@ -249,31 +260,31 @@ async fn login_with_password(
     (user, password): (&str, String),
     remember: bool,
 ) -> Result<LoggedIn, ApiError> {
-    let attempts = {
+    let (attempts, client) = {
         let access = panel.access.lock();
         let device = caller.device.as_deref();
         let known = device.and_then(|device| access.accounts().known_device(device, user));
         match known {
             // Wrong attempts of others do not count for a device on which the user has logged in before.
-            Some(device) => vec![Attempt::Device(device)],
+            Some(device) => (vec![Attempt::Device(device)], HashClient::device_of(user)),
             None => {
                 let mut attempts = Attempt::of_address(caller.address);
                 attempts.push(Attempt::Account(account_key(user)));
-                attempts
+                (attempts, HashClient::stranger(caller.address))
             }
         }
     };
-    let proof = proof_of_password(panel, user, password, &attempts).await?;
+    let proof = proof_of_password(panel, client, (user, password), &attempts).await?;
     let proof = proof.ok_or_else(|| ApiError::wrong_credentials(WRONG_LOGIN))?;
     begin_session(panel, caller, &proof, remember)
 }
 
 /// Returns the proof that a password is that of a user; `None` if it is not. Takes one of the attempts, and gives it back if the
-/// password is right.
+/// password is right, or was not looked at.
 async fn proof_of_password(
     panel: &Panel,
-    user: &str,
-    password: String,
+    client: HashClient,
+    (user, password): (&str, String),
     attempts: &[Attempt],
 ) -> Result<Option<Proof>, ApiError> {
     let stored = {
@@ -284,12 +295,15 @@ async fn proof_of_password(
         user.and_then(|user| user.password.clone())
     };
     let checked = stored.clone();
-    let is_right = panel.hash(move || is_password(&password, checked.as_deref()));
-    let (true, Some(stored)) = (is_right.await?, stored) else {
+    let hash = move || is_password(&password, checked.as_deref());
+    let is_right = panel.hashes.compute(client, hash).await;
+    if !matches!(is_right, Ok(false)) {
+        let throttle = &mut panel.access.lock().throttle;
+        throttle.give_back(attempts, Instant::now());
+    }
+    let (true, Some(stored)) = (is_right?, stored) else {
         return Ok(None);
     };
-    let throttle = &mut panel.access.lock().throttle;
-    throttle.give_back(attempts, Instant::now());
     let user = user.to_owned();
     Ok(Some(Proof::Password { user, stored }))
 }
@@ -304,7 +318,7 @@ async fn login_with_pin(
             "the PIN is wrong, or this device is not remembered; log in with a password",
         )
     };
-    let (attempts, salt, device) = {
+    let (attempts, client, salt, device) = {
         let mut access = panel.access.lock();
         let secret = caller.device.as_deref();
         let device = secret.and_then(|secret| access.accounts().pin_device(secret));
@@ -312,15 +326,20 @@ async fn login_with_pin(
             Some(device) => vec![Attempt::Pins(account_key(&device.user)), Attempt::AllPins],
             None => Attempt::of_address(caller.address),
         };
-        let is_known = device.is_some();
+        let client = device.map(|device| HashClient::device_of(&device.user));
         let taken = access.throttle.take(&attempts, Instant::now());
         taken.map_err(ApiError::throttled)?;
-        let secret = secret
-            .filter(|_| is_known && is_pin(&pin))
-            .ok_or_else(wrong)?;
-        (attempts, access.accounts().pin_salt(), secret.to_owned())
+        let secret = secret.filter(|_| is_pin(&pin)).ok_or_else(wrong)?;
+        let client = client.ok_or_else(wrong)?;
+        let salt = access.accounts().pin_salt();
+        (attempts, client, salt, secret.to_owned())
     };
-    let hash = panel.hash(move || hash_of_pin(&pin, &salt)).await?;
+    let hash = move || hash_of_pin(&pin, &salt);
+    let hash = panel.hashes.compute(client, hash).await;
+    let hash = hash.inspect_err(|_| {
+        let throttle = &mut panel.access.lock().throttle;
+        throttle.give_back(&attempts, Instant::now());
+    })?;
     let proof = Proof::Pin { hash, device };
     {
         let mut access = panel.access.lock();
@@ -337,11 +356,11 @@ pub(super) async fn logout(
     // The body has no content, but its type keeps forms of other sites away.
     _: JsonBody<Value>,
 ) -> Result<Response, ApiError> {
-    if let Some(session) = &caller.session {
-        panel.access.lock().sessions.end(session);
-        if caller.identity.is_some() {
-            panel.note(&caller, AuditEvent::Logout, "");
-        }
+    let session = caller.session.as_deref();
+    let is_ended = session.is_some_and(|session| panel.access.lock().sessions.end(session));
+    // Without a session, there is nothing to write.
+    if is_ended {
+        panel.note(&caller, AuditEvent::Logout, "");
         // A session that was ended is not in the file, however the program ends.
         let _fault = panel.save().await;
     }
@@ -354,15 +373,14 @@ pub(super) async fn logout(
 
 /// Returns the proof that a password is that of the user who has logged in.
 async fn own_proof(panel: &Panel, caller: &Caller, password: String) -> Result<Proof, ApiError> {
-    let identity = caller.identity()?;
-    if identity.csrf.is_none() {
-        return Err(ApiError::forbidden("a token has no password"));
-    }
+    let client = caller.hash_client()?;
+    let user = &caller.identity()?.name;
     check_bounded(&password)?;
     let session = caller.session.as_deref().unwrap_or_default();
     // The attempts of one session do not count for others, so nobody locks the user out of the own account.
     let attempts = [Attempt::Session(hash_of_random(session)?)];
-    let proof = proof_of_password(panel, &identity.name, password, &attempts).await?;
+    let proof = proof_of_password(panel, client, (user, password), &attempts).await;
+    let proof = proof.map_err(|error| refused_login(panel, caller, user, error))?;
     let wrong = || {
         panel.note(caller, AuditEvent::LoginFailed, "password asked again");
         ApiError::wrong_credentials("the password is wrong")
@@ -408,7 +426,8 @@ pub(super) async fn change_password(
     check_bounded(&new)?;
     let proof = own_proof(&panel, &caller, old).await?;
     check_password(&new, &user).map_err(ApiError::bad_request)?;
-    let hash = panel.hash(move || hash_of_password(&new)).await?;
+    let hash = move || hash_of_password(&new);
+    let hash = panel.hashes.compute(caller.hash_client()?, hash).await?;
     let new_proof = Proof::Password {
         user: user.clone(),
         stored: hash.clone(),

@@ -18,6 +18,7 @@ use super::super::audit::{AuditEntry, AuditEvent};
 use super::super::body::JsonBody;
 use super::super::caller::Caller;
 use super::super::error::ApiError;
+use super::super::hashing::HashClient;
 use super::super::state::{Panel, run_blocking};
 use super::access::{check_bounded, checked_name};
 use crate::runtime::iso_from_time;
@@ -67,7 +68,8 @@ pub(super) async fn change_users(
     let change = if request.remove {
         None
     } else {
-        Some(hashed_change(&panel, &request, &name).await?)
+        let client = caller.hash_client()?;
+        Some(hashed_change(&panel, client, &request, &name).await?)
     };
     let (event, detail) = match &change {
         None => (AuditEvent::UserRemoved, name.clone()),
@@ -104,6 +106,7 @@ fn changed_parts(name: &str, change: &UserChange) -> String {
 
 async fn hashed_change(
     panel: &Panel,
+    client: HashClient,
     request: &UserRequest,
     name: &str,
 ) -> Result<UserChange, ApiError> {
@@ -111,7 +114,8 @@ async fn hashed_change(
         Some(password) => {
             check_bounded(&password)?;
             check_password(&password, name).map_err(ApiError::bad_request)?;
-            Some(panel.hash(move || hash_of_password(&password)).await?)
+            let hash = move || hash_of_password(&password);
+            Some(panel.hashes.compute(client.clone(), hash).await?)
         }
         None => None,
     };
@@ -120,7 +124,8 @@ async fn hashed_change(
         Some(pin) => {
             check_pin(&pin).map_err(ApiError::bad_request)?;
             let salt = panel.access.lock().accounts().pin_salt();
-            Some(Some(panel.hash(move || hash_of_pin(&pin, &salt)).await?))
+            let hash = move || hash_of_pin(&pin, &salt);
+            Some(Some(panel.hashes.compute(client, hash).await?))
         }
         None => None,
     };
@@ -182,10 +187,15 @@ pub(super) async fn change_tokens(
     ))
 }
 
-/// Returns the user whose devices and sessions a sender may see and end; `None` for an administrator, who sees all.
+/// Returns the user whose devices and sessions a sender may see and end; `None` for an administrator, who sees all. A token of a
+/// lower role has none.
 fn owner(caller: &Caller) -> Result<Option<&str>, ApiError> {
     let identity = caller.identity()?;
-    Ok((identity.role < Role::Admin).then_some(identity.name.as_str()))
+    match identity.user() {
+        _ if identity.role >= Role::Admin => Ok(None),
+        // No user has an empty name.
+        user => Ok(Some(user.unwrap_or_default())),
+    }
 }
 
 /// `GET /api/v1/devices`: sessions and known devices, of the own user or, for an administrator, of all.

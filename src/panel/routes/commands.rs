@@ -14,8 +14,8 @@ use super::super::caller::Caller;
 use super::super::error::ApiError;
 use super::super::state::Panel;
 use crate::control::{
-    Command, DocumentName, Edit, EditorStep, Outcome, PROGRAMS_REFUSED, PoolCommand, PoolEdit,
-    Reason, Request, Source, SourceKind, Undelivered, command_schema,
+    Command, DocumentName, Edit, EditorStep, Outcome, PoolCommand, PoolEdit, Reason, Request,
+    Source, SourceKind, Trust, Undelivered, command_schema,
 };
 
 /// Longest wait for the reply of the desk. A program that delivers a test message may take 30 s.
@@ -112,7 +112,7 @@ pub(super) async fn commands(
     Extension(caller): Extension<Caller>,
     JsonBody(text): JsonBody<Value>,
 ) -> Result<Json<Value>, ApiError> {
-    let command = if text.is_array() {
+    let command: Result<Command, _> = if text.is_array() {
         serde_json::from_value(json!({"command": "batch", "commands": text}))
     } else {
         serde_json::from_value(text)
@@ -135,24 +135,24 @@ pub(super) async fn say(
 
 /// Sends a command to the desk, if the caller may, and waits for the reply.
 async fn send(panel: &Panel, caller: &Caller, command: Command) -> Result<Json<Value>, ApiError> {
-    match role_of(&command) {
-        Some(role) => caller.need(role)?,
-        None => return Err(ApiError::forbidden("the panel cannot send this command")),
-    }
-    let is_of_admin = role_of(&command) == Some(Role::Admin);
     let summary = format!("{} {}", command.name(), command.summary());
+    let summary = summary.trim();
+    let allowed = match role_of(&command) {
+        Some(role) => caller.need(role),
+        None => Err(ApiError::forbidden("the panel cannot send this command")),
+    };
+    allowed.map_err(|error| error.refusing(summary))?;
+    let is_of_admin = role_of(&command) == Some(Role::Admin);
     let source = Source {
         kind: SourceKind::Panel,
-        name: caller.identity()?.name.clone(),
+        name: caller.identity()?.shown(),
     };
-    // The password was entered lately by a user, not a token.
-    let is_confirmed = caller.need_password(&panel.access.lock()).is_ok();
-    let may_name_programs = panel.may_name_programs && is_confirmed;
+    let trust = panel.trust(caller);
     let request = Request {
         id: 0,
         source,
         command,
-        may_name_programs,
+        trust,
     };
     let (sender, reply) = tokio::sync::oneshot::channel();
     panel.links.client.send(request, move |reply| {
@@ -166,22 +166,38 @@ async fn send(panel: &Panel, caller: &Caller, command: Command) -> Result<Json<V
     };
     match reply.result {
         Outcome::Rejected { problems } => {
-            let is_program = |problem: &Reason| problem.message.ends_with(PROGRAMS_REFUSED);
-            if panel.may_name_programs && problems.iter().any(is_program) {
+            let needed = needed_trust(&problems);
+            if needed.is_some_and(|needed| trust == Trust::Role && needed <= panel.trust_max()) {
                 // The command could be applied after the password.
-                caller.need_password(&panel.access.lock())?;
+                let confirmed = caller.need_password(&panel.access.lock());
+                confirmed.map_err(|error| error.refusing(summary))?;
             }
             let message = match problems.as_slice() {
                 [only] => only.message.clone(),
                 _ => format!("the command was rejected for {} reasons", problems.len()),
             };
-            Err(ApiError::rejected(message, problems))
+            let error = ApiError::rejected(message, problems);
+            Err(match needed {
+                Some(_) => error.refusing(summary),
+                None => error,
+            })
         }
         applied @ Outcome::Applied { .. } => {
             if is_of_admin {
-                panel.note(caller, AuditEvent::Command, summary.trim());
+                panel.note(caller, AuditEvent::Command, summary);
             }
             Ok(Json(json!({"revision": reply.revision, "result": applied})))
         }
     }
+}
+
+/// Returns the trust for want of which a command was rejected; `None` if it was rejected for other reasons.
+fn needed_trust(problems: &[Reason]) -> Option<Trust> {
+    let is_reason = |needed: &Trust| {
+        let refusal = needed.refusal();
+        problems.iter().any(|p| p.message.ends_with(refusal))
+    };
+    [Trust::Programs, Trust::Confirmed]
+        .into_iter()
+        .find(is_reason)
 }

@@ -72,13 +72,13 @@ pub(super) async fn restore(
     caller.need_password(&panel.access.lock())?;
     let _one = panel.one_upload()?;
     let bytes = read_upload((&panel, &caller), (&headers, body), TAR, ARCHIVE_BYTES_MAX).await?;
-    let may_name_programs = panel.may_name_programs;
+    let trust = panel.trust(&caller);
     let restoring = Arc::clone(&panel);
     let restored = run_blocking("the restore failed", move || {
         let files =
             read_archive(&bytes).map_err(|message| ApiError::rejected(message, Vec::new()))?;
         let rejected = |problems| ApiError::rejected("the backup is no valid site", problems);
-        (site_files(&restoring)?.restore)(&files, may_name_programs).map_err(rejected)?;
+        (site_files(&restoring)?.restore)(&files, trust).map_err(rejected)?;
         Ok(files.len())
     });
     let files = restored.await?;

@@ -462,3 +462,163 @@ fn who_did_what_is_kept_and_read_by_administrators() {
     }
     assert!(!json!(entries).to_string().contains(PASSWORD));
 }
+
+fn entries(admin: &mut Client) -> Vec<serde_json::Value> {
+    let entries = admin.get("/api/v1/audit").json["entries"].clone();
+    entries.as_array().unwrap().clone()
+}
+
+fn set_panel() -> serde_json::Value {
+    let change = json!({"do": "set", "value": "0.0.0.0:80"});
+    let edit = json!({"document": {"kind": "site"}, "path": "panel.listen", "change": change});
+    json!({"command": "edit", "edits": [edit]})
+}
+
+/// A fixed bug: an API token could open the panel to the network. The desk decides it for every kind of command.
+#[test]
+fn a_token_cannot_change_the_table_of_the_panel_and_a_user_enters_the_password() {
+    let server = TestServer::start();
+    let mut admin = server.admin();
+    let made = admin.post("/api/v1/tokens", json!({"label": "show", "role": "admin"}));
+    let mut token = server.client();
+    token.token = made.json["token"].as_str().map(str::to_owned);
+    let answer = token.post("/api/v1/commands", set_panel());
+    assert_eq!((answer.status, answer.code()), (403, "forbidden"));
+    assert_eq!(admin.post("/api/v1/commands", set_panel()).status, 200);
+    let server = server.restart();
+    admin.address.clone_from(&server.address);
+    admin.csrf = admin.get("/api/v1/session").json["csrf"]
+        .as_str()
+        .map(str::to_owned);
+    let answer = admin.post("/api/v1/commands", set_panel());
+    assert_eq!((answer.status, answer.code()), (403, "password_needed"));
+    let confirmed = admin.post("/api/v1/confirm", json!({"password": PASSWORD}));
+    assert_eq!(confirmed.status, 200);
+    assert_eq!(admin.post("/api/v1/commands", set_panel()).status, 200);
+    let refused = entries(&mut admin).into_iter();
+    let refused = refused.filter(|entry| entry["event"] == "refused");
+    let refused: Vec<_> = refused.map(|entry| entry["who"].clone()).collect();
+    assert_eq!(refused, ["admin", "token:show"]);
+}
+
+/// A fixed bug: what a handler refused, for want of a role or of the password, left no trace.
+#[test]
+fn refused_commands_are_in_the_audit_trail() {
+    let server = TestServer::start();
+    let mut admin = server.admin();
+    let mut desk = server.user(&mut admin, "desk", "operate");
+    for (command, status) in [
+        (json!({"command": "undo"}), 403),
+        (set_panel(), 403),
+        (json!({"command": "take_over", "documents": []}), 403),
+        (
+            json!({"command": "director", "event": {"event": "calm"}}),
+            200,
+        ),
+    ] {
+        assert_eq!(desk.post("/api/v1/commands", command).status, status);
+    }
+    desk.csrf = Some("f".repeat(64));
+    assert_eq!(desk.post("/api/v1/password", json!({})).code(), "csrf");
+    let found = entries(&mut admin).into_iter();
+    let found = found.filter(|entry| entry["event"] == "refused" && entry["who"] == "desk");
+    let mut found: Vec<_> = found.map(|entry| entry["detail"].clone()).collect();
+    found.reverse();
+    assert_eq!(
+        found,
+        [
+            "/api/v1/commands: undo",
+            "/api/v1/commands: edit site: panel.listen",
+            "/api/v1/commands: take_over",
+            "/api/v1/password",
+        ]
+    );
+}
+
+/// A fixed bug: a token with the label "vera" saw and ended the sessions of the user vera, and its changes seemed to be hers.
+#[test]
+fn a_token_with_the_name_of_a_user_is_not_taken_for_the_user() {
+    let server = TestServer::start();
+    let mut admin = server.admin();
+    let mut vera = server.user(&mut admin, "vera", "operate");
+    let made = admin.post(
+        "/api/v1/tokens",
+        json!({"label": "vera", "role": "operate"}),
+    );
+    let mut token = server.client();
+    token.token = made.json["token"].as_str().map(str::to_owned);
+    let session = vera.get("/api/v1/devices").json["sessions"][0]["id"].clone();
+    assert!(session.is_string());
+    let none = json!({"sessions": [], "devices": []});
+    assert_eq!(token.get("/api/v1/devices").json, none);
+    let end = json!({"end_session": session});
+    assert_eq!(token.post("/api/v1/devices", end).status, 422);
+    assert_eq!(vera.get("/api/v1/status").status, 200);
+    let calm = json!({"command": "director", "event": {"event": "calm"}});
+    assert_eq!(token.post("/api/v1/commands", calm).status, 200);
+    let events = admin.get("/api/v1/events?after=0").json;
+    assert_eq!(events["events"][0]["source"]["name"], "token:vera");
+    assert_eq!(token.get("/api/v1/users").status, 403);
+    let entries = entries(&mut admin);
+    let refused = entries.iter().filter(|entry| entry["event"] == "refused");
+    assert!(refused.clone().count() > 0);
+    assert!(
+        refused
+            .into_iter()
+            .all(|entry| entry["who"] == "token:vera")
+    );
+    // Neither two tokens nor a user and a token have the same name in the trail.
+    let again = json!({"label": " VERA ", "role": "view"});
+    assert_eq!(admin.post("/api/v1/tokens", again).status, 422);
+    let user = json!({"name": "token:vera", "password": PASSWORD});
+    assert_eq!(admin.post("/api/v1/users", user).status, 422);
+}
+
+/// A fixed bug: a login that was answered with "busy" cost an attempt, although nobody had looked at its password.
+#[test]
+fn an_answer_that_the_machine_is_busy_costs_no_attempt() {
+    let server = TestServer::start();
+    let mut admin = server.admin();
+    server.user(&mut admin, "vera", "view");
+    let logins: Vec<_> = (0..12)
+        .map(|_| {
+            let mut client = server.client();
+            std::thread::spawn(move || client.login("vera", PASSWORD).status)
+        })
+        .collect();
+    let answers: Vec<u16> = logins.into_iter().map(|l| l.join().unwrap()).collect();
+    assert!(answers.contains(&200), "{answers:?}");
+    // A login that waits holds an attempt until its password turns out to be right.
+    assert!(
+        answers
+            .iter()
+            .all(|status| matches!(status, 200 | 429 | 503)),
+        "{answers:?}"
+    );
+    let mut attacker = server.client();
+    let wrong = (0..100).take_while(|_| attacker.login("vera", "a wrong password").status == 401);
+    assert!(wrong.count() >= 10);
+}
+
+/// A fixed bug: each refused login was an entry, so that a client without a password pushed the others out of the trail.
+#[test]
+fn throttled_logins_are_one_entry_with_a_count() {
+    let server = TestServer::start();
+    let mut admin = server.admin();
+    let mut attacker = server.client();
+    let tried = (0..60).map(|n| {
+        attacker
+            .login(&format!("user{n}"), "a wrong password")
+            .status
+    });
+    let throttled = tried.filter(|status| *status == 429).count() as u64;
+    assert!(throttled > 20, "{throttled}");
+    let entries = entries(&mut admin);
+    let of = |event: &'static str| entries.iter().filter(move |entry| entry["event"] == event);
+    let counted: u64 = of("login_throttled")
+        .map(|entry| entry["more"].as_u64().unwrap_or(0))
+        .sum();
+    assert_eq!(counted + 1, throttled);
+    assert!(of("login_failed").count() >= 10);
+    assert_eq!(of("setup").count(), 1);
+}

@@ -23,8 +23,8 @@ use super::{
     SetupNotice, SiteFileContent, SiteFiles, VisitorCounts,
 };
 use crate::control::{
-    Board, Command, DeskEvent, DocumentName, DocumentsPage, EventKind, Incoming, Journal, Outcome,
-    OutputStatus, PoolCommand, PoolEdit, Reason, Status, desk_queue,
+    Board, Command, DeskEvent, DocumentName, DocumentsPage, Edit, EventKind, Incoming, Journal,
+    Outcome, OutputStatus, PoolCommand, PoolEdit, Reason, Status, Trust, desk_queue,
 };
 use client::Client;
 
@@ -225,12 +225,20 @@ fn status() -> Status {
     }
 }
 
-/// Answers a command as the desk does: a species named "none" is unknown, everything else is applied.
+/// Answers a command as the desk does: a species named "none" is unknown, the table of the panel needs the password, everything else
+/// is applied.
 fn decide(incoming: Incoming, board: &Board) {
     static REVISION: AtomicU64 = AtomicU64::new(0);
     if matches!(&incoming.request.command, Command::Pool(PoolCommand::Edit(PoolEdit::RemoveSpecies { name })) if name == "none")
     {
         incoming.answer(0, Outcome::rejected("there is no species \"none\""));
+        return;
+    }
+    let is_of_panel = |edit: &Edit| edit.path.starts_with("panel");
+    if matches!(&incoming.request.command, Command::Pool(PoolCommand::Edit(PoolEdit::Edit { edits, .. })) if edits.iter().any(is_of_panel))
+        && incoming.request.trust < Trust::Confirmed
+    {
+        incoming.answer(0, Outcome::rejected(Trust::Confirmed.refusal()));
         return;
     }
     let revision = REVISION.fetch_add(1, Ordering::Relaxed) + 1;

@@ -969,6 +969,7 @@ export default {
   "audit.setup": "Erstes Passwort gesetzt",
   "audit.login": "Angemeldet",
   "audit.login_failed": "Anmeldung fehlgeschlagen",
+  "audit.login_throttled": "Anmeldung nach zu vielen falschen Passwörtern abgewiesen",
   "audit.logout": "Abgemeldet",
   "audit.refused": "Abgelehnt",
   "audit.password_changed": "Eigenes Passwort geändert",

@@ -969,6 +969,7 @@ export default {
   "audit.setup": "Set the first password",
   "audit.login": "Logged in",
   "audit.login_failed": "Login failed",
+  "audit.login_throttled": "Login refused after too many wrong passwords",
   "audit.logout": "Logged out",
   "audit.refused": "Refused",
   "audit.password_changed": "Changed the own password",
