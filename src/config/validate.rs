@@ -158,7 +158,10 @@ impl Check<'_> {
                     let message = self.unknown_key(name, known);
                     self.find_kind(FindingKind::UnknownKey, key.span(), &inner, message);
                 }
-                (None, Some(schema)) => self.value(value, schema, &inner),
+                (None, Some(schema)) => {
+                    self.check_line(name, &key.span(), &inner);
+                    self.value(value, schema, &inner);
+                }
             }
         }
         let required = schema.get("required").and_then(Value::as_array);
@@ -257,12 +260,24 @@ impl Check<'_> {
             self.find(span, path, message.into());
             return;
         }
+        self.check_line(word, &span, path);
         let Some(names) = schema.get("enum").and_then(Value::as_array) else {
             return;
         };
         let names: Vec<&str> = names.iter().filter_map(Value::as_str).collect();
         if !names.contains(&word) {
             self.find(span, path, unknown_name(word, &names));
+        }
+    }
+
+    /// Checks that a text is one line without control characters: it can be a part of a line in a terminal, a log or a table.
+    fn check_line(&mut self, text: &str, span: &Range<usize>, path: &str) {
+        if text.chars().any(char::is_control) {
+            let message = format!(
+                "\"{}\" contains a line break, a tab or another control character; write a text in one line",
+                shown(text)
+            );
+            self.find(span.clone(), path, message);
         }
     }
 

@@ -122,6 +122,8 @@ pub struct ScheduleStatus {
     pub paused_until: Option<String>,
     /// Time at which the camera is used again after a replay; `None` if it is used, or if somebody has to end the replay.
     pub rehearsal_until: Option<String>,
+    /// Whether a restart would lose the state, the pause or the rehearsal that was set by hand, because the disk refuses it.
+    pub is_unkept: bool,
     /// Time for which [`HandEnd::Tomorrow`] stands now, also by a clock that is not set; empty if the clock is certainly wrong.
     pub tomorrow: String,
     /// Whether the plan opens the pool at that time.

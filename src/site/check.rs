@@ -47,6 +47,7 @@ pub(super) fn check_site(entry: &Entry<SiteFile>, library: &Library, findings: &
         }
     }
     findings.problems_of(entry, "alerts", site.alerts.problems());
+    findings.problems_of(entry, "counting", site.counting.problems());
     for (path, command) in [
         (
             "schedule.projectors.command",

@@ -290,6 +290,9 @@ mod tests {
         }
         let (_folder, mut editor) = opened();
         editor.set_trust(Trust::Role);
+        let other = set("counting.file", json!("site.toml"));
+        let refused = editor.apply(&other, &|_| None).unwrap_err();
+        assert!(refused.0[0].message.contains(".sqlite"), "{refused}");
         for command in [
             set("counting.file", json!("counts.sqlite")),
             set("camera.source", json!("file:walk.y4m")),

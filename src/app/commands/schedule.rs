@@ -8,6 +8,7 @@ use anyhow::Context as _;
 use clap::Args;
 use jiff::civil::Date;
 
+use crate::config::visible;
 use crate::control::{PlanSource, PreviewDay};
 use crate::operation::SchedulePlan;
 use crate::runtime::{now, parse_date, text_output};
@@ -53,7 +54,7 @@ pub(in crate::app) fn schedule(arguments: &ScheduleArguments) -> anyhow::Result<
     }
     writeln!(out, "Time zone {}", plan.zone_name())?;
     for day in &days {
-        writeln!(out, "{}", line(day))?;
+        writeln!(out, "{}", visible(&line(day)))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -14,9 +14,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::protocol::{CtlAnswer, CtlRequest};
 use super::socket::remove_if_stale;
-use crate::control::{
-    DeskClient, DocumentsReader, NamesInUse, Request, Source, SourceKind, Trust,
-};
+use crate::control::{DeskClient, DocumentsReader, NamesInUse, Request, Source, SourceKind, Trust};
 use crate::runtime::{Heartbeat, StopFlag};
 
 /// Largest number of clients at the same time. Further clients get an error and are disconnected.

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use crate::config::visible;
 use crate::control::{Finding, Status};
 use crate::runtime::DurationStatus;
 
@@ -10,10 +11,10 @@ const NEEDS_MAX: usize = 4;
 
 /// Returns the status in lines of about 100 characters, the most important first.
 pub(crate) fn status_text(status: &Status) -> String {
-    let mut text = format!("{}\n", status.sentence);
+    let mut text = format!("{}\n", visible(&status.sentence));
     let mut line = |name: &str, content: &str| {
         // Writing to a String cannot fail.
-        let _ = writeln!(text, "{name:<12}{content}");
+        let _ = writeln!(text, "{name:<12}{}", visible(content));
     };
     for fault in &status.faults {
         let since = time_text(fault.for_secs);
@@ -130,6 +131,9 @@ fn schedule(status: &Status) -> String {
     if let Some(until) = until {
         let _ = write!(text, " until {until}");
     }
+    if schedule.is_unkept {
+        text.push_str("; not saved, so a restart ends it");
+    }
     if schedule.is_planned && !schedule.is_clock_trusted {
         let _ = write!(text, "; {}", schedule.clock);
     }
@@ -199,6 +203,19 @@ mod tests {
     use super::*;
     use crate::control::SpeciesStatus;
     use crate::runtime::FaultStatus;
+
+    /// A fixed bug: the name of a rule or of a date forged a line of the status.
+    #[test]
+    fn no_text_of_the_status_is_a_line_of_its_own() {
+        let mut status = Status {
+            sentence: "well\nfault       camera".into(),
+            scene: "pool\nfault       camera".into(),
+            ..Status::default()
+        };
+        status.schedule.reason = "date \"x\nfault       camera\"".into();
+        let text = status_text(&status);
+        assert!(!text.contains("\nfault"), "{text}");
+    }
 
     #[test]
     fn the_text_begins_with_the_sentence_and_the_faults() {

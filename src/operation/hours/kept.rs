@@ -114,7 +114,8 @@ impl HandFile {
     }
 
     /// Writes what is set by hand to the disk if it has changed. While the disk refuses, it is a fault, and is tried again.
-    pub(super) fn keep(&mut self, settings: HandSettings, now: Instant) {
+    /// Returns whether a restart keeps it.
+    pub(super) fn keep(&mut self, settings: HandSettings, now: Instant) -> bool {
         let HandSettings {
             state,
             pause,
@@ -125,9 +126,11 @@ impl HandFile {
             pause: pause.as_ref().map(KeptHold::of),
             rehearsal: rehearsal.map(|(path, hold)| (path, KeptHold::of(&hold))),
         };
-        let Some(file) = &self.file else { return };
+        let Some(file) = &self.file else {
+            return wanted == KeptShow::default();
+        };
         if self.kept == wanted || self.again.is_some_and(|again| now < again) {
-            return;
+            return self.kept == wanted;
         }
         let written = serde_json::to_string(&wanted).map_err(|error| error.to_string());
         match written.and_then(|text| (file.write)(&text)) {
@@ -135,11 +138,13 @@ impl HandFile {
                 self.kept = wanted;
                 self.again = None;
                 self.unkept.clear();
+                true
             }
             Err(reason) => {
                 self.again = Some(now + KEEP_AGAIN);
                 self.unkept
                     .raise(&format!("what was set by hand is not saved: {reason}"));
+                false
             }
         }
     }

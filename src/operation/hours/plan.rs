@@ -4,6 +4,7 @@
 //! read.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use jiff::ToSpan as _;
 use jiff::civil::Date;
@@ -19,6 +20,8 @@ const DAY_MINUTES: u16 = 24 * 60;
 const ITEMS_MAX: usize = 400;
 /// Largest number of dates in a row in one item.
 const DATES_MAX: i32 = 400;
+/// Largest number of days in each list: ten years.
+const DAYS_MAX: usize = 4000;
 /// Longest name of a date, in characters.
 const NAME_CHARS_MAX: usize = 200;
 
@@ -32,8 +35,8 @@ pub struct SchedulePlan {
     /// Hours of each weekday, from Monday; `None` if the weekday is not planned.
     weekly: [Option<Vec<Hours>>; 7],
     /// Hours of days that return every year, by their dates in the [`LEAP_YEAR`].
-    yearly: BTreeMap<Date, NamedHours>,
-    dates: BTreeMap<Date, NamedHours>,
+    yearly: NamedDays,
+    dates: NamedDays,
 }
 
 /// A part of a day with one state.
@@ -47,8 +50,11 @@ pub(super) struct Hours {
     pub(super) scene: Option<String>,
 }
 
-/// The hours of a date with a name.
-#[derive(Clone, Debug)]
+/// Hours by date. The dates of an item share its hours.
+type NamedDays = BTreeMap<Date, Arc<NamedHours>>;
+
+/// The hours of an item with its name.
+#[derive(Debug)]
 struct NamedHours {
     name: String,
     hours: Vec<Hours>,
@@ -252,12 +258,11 @@ const YEARLY: Calendar = Calendar {
 
 impl Calendar {
     /// Compiles a list of days.
-    fn compile(&self, items: &[DayParams], problems: &mut Problems) -> BTreeMap<Date, NamedHours> {
-        let mut days: BTreeMap<Date, NamedHours> = BTreeMap::new();
+    fn compile(&self, items: &[DayParams], problems: &mut Problems) -> NamedDays {
+        let mut days = NamedDays::new();
         limit(items.len(), self.list, problems);
         for (index, item) in items.iter().enumerate().take(ITEMS_MAX) {
             let path = format!("{}[{index}]", self.list);
-            // Every date of the item gets a copy of the name.
             let is_short = item.name.chars().count() <= NAME_CHARS_MAX;
             if !is_short {
                 problems.push((
@@ -265,11 +270,11 @@ impl Calendar {
                     format!("a name has at most {NAME_CHARS_MAX} characters"),
                 ));
             }
-            let named = NamedHours {
+            let named = Arc::new(NamedHours {
                 name: item.name.chars().take(NAME_CHARS_MAX).collect(),
                 hours: hours(&item.hours, &path, problems),
                 path: path.clone(),
-            };
+            });
             let first = parse(&item.date, &format!("{path}.date"), self.read, problems);
             let last = match &item.last {
                 Some(last) => parse(last, &format!("{path}.last"), self.read, problems),
@@ -299,7 +304,16 @@ impl Calendar {
                     ));
                     break;
                 }
-                days.insert(date, named.clone());
+                if days.len() >= DAYS_MAX {
+                    problems.push((
+                        format!("{path}.last"),
+                        format!(
+                            "more than {DAYS_MAX} days are planned; remove those that are over"
+                        ),
+                    ));
+                    return days;
+                }
+                days.insert(date, Arc::clone(&named));
             }
         }
         days

@@ -162,7 +162,7 @@ impl ScheduleStage {
         let state = self.keeper.by_hand();
         let (pause, rehearsal) = self.links.show.holds();
         let local = |hold: Hold| hold.until().map(|until| plan.local(until));
-        let status = ScheduleStatus {
+        let mut status = ScheduleStatus {
             is_clock_trusted: is_trusted,
             clock: clock.to_owned(),
             by_hand: state.map(|by_hand| ByHandStatus {
@@ -174,13 +174,13 @@ impl ScheduleStage {
             rehearsal_until: (rehearsal.as_ref()).and_then(|(_, hold)| local(*hold)),
             ..status
         };
-        // The status says it only when it would survive a power cut.
+        // The status says it when it would survive a power cut, or says that it would not.
         let settings = HandSettings {
             state,
             pause,
             rehearsal,
         };
-        self.hand_file.keep(settings, now);
+        status.is_unkept = !self.hand_file.keep(settings, now);
         self.links.schedule.publish(status, plan.zone());
         Some(decision.wants_power)
     }

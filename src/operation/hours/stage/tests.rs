@@ -118,6 +118,45 @@ fn a_state_by_hand_applies_at_once_and_resume_needs_one() {
     assert_eq!(schedule.status().state, ShowState::Open);
 }
 
+/// A fixed bug: on a full disk, a state by hand looked as if it would last.
+#[test]
+fn a_state_that_the_disk_refuses_says_that_a_restart_ends_it() {
+    let (client, _requests, board) = desk_queue();
+    let schedule = Arc::new(ScheduleBoard::new(params()));
+    let is_full = Arc::new(Mutex::new(true));
+    let refuses = Arc::clone(&is_full);
+    let journal = Journal::new(Arc::clone(&board));
+    let mut stage = ScheduleStage::new(ScheduleLinks {
+        schedule: Arc::clone(&schedule),
+        journal: journal.clone(),
+        board,
+        show: ShowControl::default(),
+        commands: client.sender(Source::of(SourceKind::Schedule)),
+        kept: Some(ShowFile {
+            text: None,
+            write: Box::new(move |_| match *refuses.lock() {
+                true => Err("the disk is full".to_owned()),
+                false => Ok(()),
+            }),
+        }),
+    });
+    let time: Timestamp = "2026-06-01T12:00:00Z".parse().unwrap();
+    let now = Instant::now();
+    stage.step_at(time, now);
+    assert!(!schedule.status().is_unkept);
+    let (state, until) = (ShowState::Closed, HandEnd::Never);
+    (schedule.request(ScheduleStep::ByHand { state, until })).unwrap();
+    for _ in 0..2 {
+        stage.step_at(time, now);
+        assert!(schedule.status().is_unkept);
+    }
+    assert_eq!(journal.faults().len(), 1);
+    *is_full.lock() = false;
+    stage.step_at(time, now + Duration::from_secs(5));
+    assert!(!schedule.status().is_unkept);
+    assert_eq!(journal.faults().len(), 0);
+}
+
 /// A pool that was closed by hand opened with the next power cut, at night.
 #[test]
 fn what_was_set_by_hand_is_kept_over_a_restart() {

@@ -347,3 +347,34 @@ fn days_with_a_plan_of_their_own_follow_the_next_days() {
     assert_eq!(shown, ["2026-12-24", "2026-12-25", "2026-12-26"]);
     assert!(days.iter().all(|day| day.name == "Christmas"));
 }
+
+/// A fixed bug: each date had a copy of its hours, so that a long list of dates took more than a gigabyte.
+#[test]
+fn the_dates_of_an_item_share_its_hours_and_their_number_is_limited() {
+    let item = |year: i32, hours: usize| {
+        let times = (0..hours).map(|n| {
+            let clock = |minutes: usize| format!("{:02}:{:02}", minutes / 60, minutes % 60);
+            format!(
+                "{{ from = \"{}\", to = \"{}\" }}",
+                clock(3 * n),
+                clock(3 * n + 2)
+            )
+        });
+        let times: Vec<String> = times.collect();
+        format!(
+            "[[dates]]\ndate = \"{year}-01-01\"\nlast = \"{}-01-20\"\nhours = [{}]\n",
+            year + 1,
+            times.join(", ")
+        )
+    };
+    let read = |text: &str| -> ScheduleParams { toml::from_str(text).unwrap() };
+    let plan = SchedulePlan::compile(&read(&item(2026, 400))).unwrap();
+    let hours = |date: &str| plan.day(date.parse().unwrap()).hours;
+    assert_eq!(hours("2026-01-01").len(), 400);
+    assert!(std::ptr::eq(hours("2026-01-01"), hours("2027-01-20")));
+    let years: String = (0..11).map(|n| item(2026 + 2 * n, 1)).collect();
+    let problems = read(&years).problems();
+    assert_eq!(problems.len(), 1);
+    assert_eq!(problems[0].0, "dates[10].last");
+    assert!(problems[0].1.contains("more than 4000 days"));
+}

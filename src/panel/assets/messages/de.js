@@ -287,6 +287,7 @@ export default {
   "now.off.pause": "Aus: Das Bild ist dunkel",
   "now.unseen.dark": "Zu sehen ist es erst, wenn das Bild nicht mehr dunkel ist.",
   "now.unseen.paused": "Die Fische stehen still, bis die Pause endet.",
+  "now.unkept": "Die Festplatte nimmt es nicht an: Ein Neustart beendet es.",
   "now.resume": "Zurück zum Plan",
   "now.open_again": "Öffnen",
   "now.buttons": "Becken bedienen",

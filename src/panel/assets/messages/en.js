@@ -287,6 +287,7 @@ export default {
   "now.off.pause": "Off: the picture is dark",
   "now.unseen.dark": "It is not seen while the picture is dark.",
   "now.unseen.paused": "The fish stand still until the pause ends.",
+  "now.unkept": "The disk refuses to keep it: a restart ends it.",
   "now.resume": "Back to the plan",
   "now.open_again": "Open",
   "now.buttons": "Operate the pool",

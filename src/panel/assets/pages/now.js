@@ -97,7 +97,7 @@ class Now extends View {
     if (typeof secs !== "number") return null;
     const until = status.schedule.paused_until;
     const text = until ? t("now.paused_until", { time: duration(secs), until: when(until) }) : t("now.paused", { time: duration(secs) });
-    return h("div", { class: "hint warn", key: "paused" }, icon("pause"), h("p", { class: "grow" }, text),
+    return h("div", { class: "hint warn", key: "paused" }, icon("pause"), h("p", { class: "grow" }, text, plan.is_unkept && ` ${t("now.unkept")}`),
       may("operate") && h("button", { type: "button", onclick: () => this.#goOn() }, icon("play"), t("now.go_on")));
   }
 
