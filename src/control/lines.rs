@@ -44,6 +44,9 @@ pub struct VisitorLine {
     pub age_secs: f64,
     /// Time since the visitor last moved.
     pub still_secs: f64,
+    /// Agitation: mean speed at which the outline moves, in m/s. Written only if it is not 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub agitation_mps: f64,
     /// Outline of the shadow, at most 64 points `[x, z]`; the first point is not repeated at the end.
     pub contour_m: Vec<[f64; 2]>,
     /// Whether the shadow is on the surface. Fish ignore a shadow beside it. Written only if false.
@@ -67,6 +70,7 @@ impl From<&Visitor> for VisitorLine {
             area_m2: rounded(f64::from(visitor.area_m2)),
             age_secs: rounded(visitor.age_secs),
             still_secs: rounded(visitor.still_secs),
+            agitation_mps: rounded(f64::from(visitor.agitation_mps)),
             contour_m: visitor.outline_m.iter().copied().map(pair).collect(),
             on_surface: visitor.on_surface,
         }
@@ -85,6 +89,7 @@ impl From<&VisitorLine> for Visitor {
             area_m2: line.area_m2 as f32,
             age_secs: line.age_secs,
             still_secs: line.still_secs,
+            agitation_mps: line.agitation_mps as f32,
             outline_m: line.contour_m.iter().copied().map(point).collect(),
             on_surface: line.on_surface,
         }
@@ -144,6 +149,10 @@ pub struct AgentLine {
     /// execute the action, it has one entry with the sum of both forces. Written only with `--why`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forces: Option<BTreeMap<String, [f32; 3]>>,
+}
+
+fn is_zero(value: &f64) -> bool {
+    *value == 0.0
 }
 
 fn default_true() -> bool {

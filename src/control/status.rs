@@ -142,6 +142,8 @@ pub struct TrackStatus {
     pub age_secs: f32,
     /// Time since the visitor last moved.
     pub still_secs: f32,
+    /// Agitation: mean speed at which the outline moves.
+    pub agitation_mps: f32,
 }
 
 impl From<&Visitor> for TrackStatus {
@@ -152,6 +154,7 @@ impl From<&Visitor> for TrackStatus {
             velocity_mps: visitor.velocity_mps.to_array(),
             age_secs: visitor.age_secs as f32,
             still_secs: visitor.still_secs as f32,
+            agitation_mps: visitor.agitation_mps,
         }
     }
 }

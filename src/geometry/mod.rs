@@ -17,8 +17,8 @@ mod visitor;
 pub use homography::Homography;
 pub use lens::{FloorFromCamera, Lens};
 pub use polygon::{
-    edges_contain, nearest_on_edge, nearest_on_polygon, polygon_contains, polygon_edges,
-    polygon_triangles, signed_area,
+    edges_contain, nearest_on_edge, nearest_on_polygon, outline_distance_m, polygon_contains,
+    polygon_edges, polygon_triangles, signed_area,
 };
 pub use prism::{PRISM_CORNERS_MAX, Prism};
 pub use solid::{Solid, nearest_on_segment};

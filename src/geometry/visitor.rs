@@ -21,8 +21,12 @@ pub struct Visitor {
     pub area_m2: f32,
     /// Time since the visitor was first detected.
     pub age_secs: f64,
-    /// Time since the visitor last moved.
+    /// Time since the visitor last moved: since the foot point left its place, or the outline moved on the spot.
     pub still_secs: f64,
+    /// Agitation: mean speed at which the points of the outline move. A visitor who sways has less than 0.03, one who stamps on
+    /// the spot 0.1 or more, and one who walks about 0.6 times the walking speed. 0 if it is unknown.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub agitation_mps: f32,
     /// Corners of the outline in order, at most 64; the first corner is not repeated at the end. If empty, the outline is
     /// unknown and the circle with `radius_m` is used instead.
     pub outline_m: Vec<Vec2>,
@@ -39,6 +43,13 @@ fn is_on_surface(on_surface: &bool) -> bool {
     *on_surface
 }
 
+fn is_zero(value: &f32) -> bool {
+    *value == 0.0
+}
+
+/// Speed at which a visitor walks and is no longer on the spot.
+const WALKING_MPS: f32 = 0.4;
+
 impl Default for Visitor {
     fn default() -> Self {
         Self {
@@ -50,6 +61,7 @@ impl Default for Visitor {
             area_m2: 0.0,
             age_secs: 0.0,
             still_secs: 0.0,
+            agitation_mps: 0.0,
             outline_m: Vec::new(),
             on_surface: true,
         }
@@ -89,6 +101,13 @@ impl Visitor {
         to.truncate(count);
     }
 
+    /// Agitation of a visitor who stays on the spot, such as one who stamps or waves. For a visitor who begins to walk it falls to
+    /// 0, because walking moves the outline too.
+    pub fn restlessness_mps(&self) -> f32 {
+        let walks = self.velocity_mps.length() / WALKING_MPS;
+        self.agitation_mps * (1.0 - walks).max(0.0)
+    }
+
     /// Whether all numbers are finite, so that they can be written to a file and read back.
     pub fn is_finite(&self) -> bool {
         let points = [self.centroid_m, self.foot_m, self.velocity_mps];
@@ -96,6 +115,7 @@ impl Visitor {
             && self.area_m2.is_finite()
             && self.age_secs.is_finite()
             && self.still_secs.is_finite()
+            && self.agitation_mps.is_finite()
             && (points.iter().chain(&self.outline_m)).all(|point| point.is_finite())
     }
 }

@@ -4,7 +4,7 @@
 use glam::Vec2;
 use serde::Serialize;
 
-use crate::geometry::{Surface, Visitor};
+use crate::geometry::{Surface, Visitor, outline_distance_m};
 use crate::world::{Observation, Random, RandomStream};
 
 /// What the visitors of a run do.
@@ -19,11 +19,22 @@ pub enum VisitorProgram {
     Walkers,
     /// Twelve children run.
     Children,
+    /// Two visitors walk, stand, and stamp on the spot in between.
+    Stampers,
+    /// Two visitors walk, stand, and wave an arm in between.
+    Wavers,
 }
 
 impl VisitorProgram {
     /// All programs.
-    pub const ALL: [Self; 4] = [Self::None, Self::Still, Self::Walkers, Self::Children];
+    pub const ALL: [Self; 6] = [
+        Self::None,
+        Self::Still,
+        Self::Walkers,
+        Self::Children,
+        Self::Stampers,
+        Self::Wavers,
+    ];
 
     /// Name of the program on the command line and in reports.
     pub fn name(self) -> &'static str {
@@ -32,6 +43,8 @@ impl VisitorProgram {
             Self::Still => "still",
             Self::Walkers => "walkers",
             Self::Children => "children",
+            Self::Stampers => "stampers",
+            Self::Wavers => "wavers",
         }
     }
 
@@ -46,6 +59,7 @@ impl VisitorProgram {
             Self::Still => 1,
             Self::Walkers => 3,
             Self::Children => 12,
+            Self::Stampers | Self::Wavers => 2,
         }
     }
 }
@@ -82,6 +96,29 @@ const RUNNING: Style = Style {
     away_secs: (1.0, 8.0),
     size: 0.65,
 };
+
+/// Adults who stay long enough to stamp or wave several times.
+const ACTING: Style = Style {
+    pause_secs: (15.0, 40.0),
+    ..WALKING
+};
+
+/// Period in which a visitor who acts first stands and then stamps or waves.
+const ACT_PERIOD_SECS: f32 = 12.0;
+/// Time of each period for which the visitor stamps or waves.
+const ACT_SECS: f32 = 4.0;
+/// Steps per second of a visitor who stamps, both feet together.
+const STAMP_HZ: f32 = 2.5;
+/// How far a lifted foot moves the edge of the shadow.
+const STAMP_M: f32 = 0.12;
+/// How far the body of a visitor who stamps moves to each side.
+const STAMP_SWAY_M: f32 = 0.03;
+/// Movements per second of a waving arm, there and back.
+const WAVE_HZ: f32 = 1.0;
+/// How far a raised arm moves the edge of the shadow.
+const WAVE_M: f32 = 0.35;
+/// Age of the outline with which the current one is compared for the agitation, as in `vision`.
+const AGITATION_SECS: f32 = 0.2;
 
 /// Time after which the still visitor enters, in a run that is long enough.
 const ENTERS_AFTER_SECS: f64 = 30.0;
@@ -125,6 +162,9 @@ struct Walker {
     /// Time left until the next walk begins.
     pause_secs: f32,
     age_secs: f32,
+    /// Time since the visitor arrived at the goal.
+    stood_secs: f32,
+    /// Time since the visitor walked, stamped or waved.
     still_secs: f32,
 }
 
@@ -155,6 +195,7 @@ impl VisitorScript {
                 velocity_mps: Vec2::ZERO,
                 pause_secs: first_pause,
                 age_secs: 0.0,
+                stood_secs: 0.0,
                 still_secs: 0.0,
             });
             script.next_id += 1;
@@ -175,7 +216,11 @@ impl VisitorScript {
                 if self.observation.shadows.len() == count {
                     self.observation.shadows.push(Visitor::default());
                 }
-                visitor.cast(self.size(), &mut self.observation.shadows[count]);
+                let outline = Outline {
+                    program: self.program,
+                    size: self.style().size,
+                };
+                visitor.cast(&outline, &mut self.observation.shadows[count]);
                 count += 1;
             }
         }
@@ -187,12 +232,9 @@ impl VisitorScript {
     fn style(&self) -> &'static Style {
         match self.program {
             VisitorProgram::Children => &RUNNING,
+            VisitorProgram::Stampers | VisitorProgram::Wavers => &ACTING,
             _ => &WALKING,
         }
-    }
-
-    fn size(&self) -> f32 {
-        self.style().size
     }
 
     /// Moves a visitor, and begins its next walk when its pause is over.
@@ -204,11 +246,13 @@ impl VisitorScript {
         if way.length() > step_m {
             visitor.velocity_mps = way.normalize_or_zero() * visitor.speed_mps;
             visitor.at_m += visitor.velocity_mps * dt;
-            visitor.still_secs = 0.0;
+            (visitor.stood_secs, visitor.still_secs) = (0.0, 0.0);
             return;
         }
         visitor.velocity_mps = Vec2::ZERO;
-        visitor.still_secs += dt;
+        visitor.stood_secs += dt;
+        let acts = Outline::acting_secs(self.program, visitor.stood_secs).is_some();
+        visitor.still_secs = if acts { 0.0 } else { visitor.still_secs + dt };
         visitor.pause_secs -= dt;
         if visitor.pause_secs <= 0.0 {
             self.begin_walk(number);
@@ -257,7 +301,7 @@ impl VisitorScript {
         visitor.goal_m = goal_m;
         visitor.speed_mps = speed_mps;
         visitor.pause_secs = pause_secs;
-        visitor.still_secs = 0.0;
+        (visitor.stood_secs, visitor.still_secs) = (0.0, 0.0);
     }
 
     /// Returns a random point outside the surface, beside a random edge.
@@ -284,24 +328,75 @@ impl VisitorScript {
     }
 }
 
+/// What gives the outline of a visitor its shape.
+struct Outline {
+    program: VisitorProgram,
+    size: f32,
+}
+
+impl Outline {
+    /// Returns for how long a visitor who has stood for `stood_secs` has been stamping or waving; `None` while the visitor does not.
+    fn acting_secs(program: VisitorProgram, stood_secs: f32) -> Option<f32> {
+        let acts = matches!(program, VisitorProgram::Stampers | VisitorProgram::Wavers);
+        let secs = stood_secs % ACT_PERIOD_SECS - (ACT_PERIOD_SECS - ACT_SECS);
+        (acts && secs > 0.0).then_some(secs)
+    }
+
+    /// Returns the corners of an ellipse from the feet of a visitor away from the lamp, as it was `before_secs` ago.
+    fn corners_m(&self, visitor: &Walker, before_secs: f32) -> [Vec2; CORNERS] {
+        let (long_m, wide_m) = (HALF_LENGTH_M * self.size, HALF_WIDTH_M * self.size);
+        let away = visitor.away();
+        let side = away.perp();
+        let act = Self::acting_secs(self.program, visitor.stood_secs - before_secs);
+        let is_waving = self.program == VisitorProgram::Wavers;
+        let hz = if is_waving { WAVE_HZ } else { STAMP_HZ / 2.0 };
+        let swing = act.map_or(0.0, |secs| (std::f32::consts::TAU * hz * secs).sin());
+        let sway_m = if is_waving { 0.0 } else { STAMP_SWAY_M * swing };
+        let middle_m =
+            visitor.middle_m(self.size) - visitor.velocity_mps * before_secs + side * sway_m;
+        std::array::from_fn(|corner| {
+            let angle = std::f32::consts::TAU * corner as f32 / CORNERS as f32;
+            let (sin, cos) = angle.sin_cos();
+            // Feet are at the near end of the shadow, and the arm that waves is in the middle of one side.
+            let out_m = if is_waving {
+                WAVE_M * (0.5 + 0.5 * swing) * f32::from(act.is_some() && sin > 0.9)
+            } else {
+                STAMP_M * (swing * sin.signum()).max(0.0) * (-cos).max(0.0)
+            };
+            let out = away * cos + side * sin;
+            middle_m + away * (cos * long_m) + side * (sin * wide_m) + out * (out_m * self.size)
+        })
+    }
+}
+
 impl Walker {
-    /// Writes the shadow of this visitor: an ellipse from the feet away from the lamp.
-    fn cast(&self, size: f32, shadow: &mut Visitor) {
+    /// Returns the direction of the shadow, away from the lamp.
+    fn away(&self) -> Vec2 {
+        (self.at_m - LAMP_M).try_normalize().unwrap_or(Vec2::X)
+    }
+
+    fn middle_m(&self, size: f32) -> Vec2 {
+        self.at_m + self.away() * (HALF_LENGTH_M * size * 0.8)
+    }
+
+    /// Writes the shadow of this visitor.
+    fn cast(&self, outline: &Outline, shadow: &mut Visitor) {
+        let size = outline.size;
         let (long_m, wide_m) = (HALF_LENGTH_M * size, HALF_WIDTH_M * size);
-        let away = (self.at_m - LAMP_M).try_normalize().unwrap_or(Vec2::X);
         shadow.id = self.id;
         shadow.foot_m = self.at_m;
-        shadow.centroid_m = self.at_m + away * long_m * 0.8;
+        shadow.centroid_m = self.middle_m(size);
         shadow.radius_m = (long_m * wide_m).sqrt();
         shadow.area_m2 = std::f32::consts::PI * long_m * wide_m;
         shadow.velocity_mps = self.velocity_mps;
         shadow.age_secs = f64::from(self.age_secs);
         shadow.still_secs = f64::from(self.still_secs);
+        let corners_m = outline.corners_m(self, 0.0);
+        let before_m = outline.corners_m(self, AGITATION_SECS);
+        let moved_m = outline_distance_m(&corners_m, &before_m, 0.0, |_| true);
+        shadow.agitation_mps = moved_m.unwrap_or(0.0) / AGITATION_SECS;
         shadow.outline_m.clear();
-        shadow.outline_m.extend((0..CORNERS).map(|corner| {
-            let angle = std::f32::consts::TAU * corner as f32 / CORNERS as f32;
-            shadow.centroid_m + away * (angle.cos() * long_m) + away.perp() * (angle.sin() * wide_m)
-        }));
+        shadow.outline_m.extend(corners_m);
     }
 }
 
@@ -341,6 +436,32 @@ mod tests {
             (4800..5000).contains(&present),
             "present in {present} of 12000 observations"
         );
+    }
+
+    #[test]
+    fn visitors_who_stamp_or_wave_are_agitated_on_the_spot_and_stand_in_between() {
+        for program in [VisitorProgram::Stampers, VisitorProgram::Wavers] {
+            let mut script = script(program, 4);
+            let (mut acting, mut least, mut still) = (0, f32::INFINITY, 0.0_f32);
+            for tick in 1..=36_000 {
+                for shadow in &script.at(f64::from(tick) / 60.0).shadows {
+                    let stands = shadow.velocity_mps == Vec2::ZERO;
+                    if stands && shadow.still_secs == 0.0 {
+                        acting += 1;
+                    } else if shadow.still_secs > 0.5 {
+                        still = still.max(shadow.agitation_mps);
+                    } else if !stands {
+                        least = least.min(shadow.agitation_mps / shadow.velocity_mps.length());
+                    }
+                }
+            }
+            assert!(acting > 5000, "{program:?}: acting in {acting} ticks");
+            assert!(still < 1e-3, "{program:?}: {still} m/s while standing");
+            assert!(
+                least > 0.3,
+                "{program:?}: {least} of the speed while walking"
+            );
+        }
     }
 
     #[test]

@@ -73,6 +73,11 @@ impl Blob {
         }
     }
 
+    /// Returns the mean size of a pixel of the blob on the floor, in meters.
+    pub(super) fn pixel_m(&self) -> f32 {
+        (self.area_m2 / self.pixels.max(1) as f32).sqrt()
+    }
+
     /// Returns whether most of the blob lies on pixels that can be trusted. Only such a blob can start a track.
     pub(super) fn is_reliable(&self) -> bool {
         2 * self.unreliable_pixels <= self.pixels

@@ -4,6 +4,7 @@
 //! floor meters. The time stamps of the frames are the only source of time. Results never depend on later frames: the
 //! first N frames alone give the same tracks as the whole recording does. This module knows nothing about fish.
 
+mod agitation;
 mod assignment;
 mod background;
 mod bands;

@@ -123,6 +123,10 @@ pub struct TrackingParams {
     /// A visitor who stays within this radius, in meters, counts as standing still.
     #[schemars(range(min = 0.005, max = 2.0))]
     pub still_radius_m: f32,
+    /// A visitor whose agitation (mean speed of the outline) exceeds this, in m/s, moves on the spot, for example stamps or waves, and
+    /// does not count as standing still. A visitor who sways or shifts their weight stays below 0.03.
+    #[schemars(range(min = 0.005, max = 5.0))]
+    pub still_agitation_mps: f32,
 }
 
 impl Default for TrackingParams {
@@ -138,6 +142,7 @@ impl Default for TrackingParams {
             foot_inset_m: 0.1,
             tallest_m: 2.1,
             still_radius_m: 0.1,
+            still_agitation_mps: 0.05,
         }
     }
 }

@@ -20,6 +20,7 @@ use glam::{DVec2, Vec2};
 use crate::geometry::Visitor;
 
 use super::TrackingParams;
+use super::agitation::Agitation;
 use super::assignment::Assignment;
 use super::blobs::{Blob, Sample};
 use super::foot::TYPICAL_HEIGHT_SHARE;
@@ -96,7 +97,12 @@ struct TrackState {
     split_gain_share: f32,
     /// Center of the circle within which the track counts as standing still.
     still_anchor_m: Vec2,
+    /// Time at which the track came into this circle.
     still_since_secs: f64,
+    /// Motion of the outline.
+    agitation: Agitation,
+    /// Last time at which the visitor moved on the spot.
+    agitated_secs: f64,
     detection: Detection,
     /// Heights that certainly belong to the visitor with this id.
     height_profile: HeightProfile,
@@ -150,6 +156,8 @@ impl TrackState {
             split_gain_share: 0.0,
             still_anchor_m: first.position_m,
             still_since_secs: now_secs,
+            agitation: Agitation::default(),
+            agitated_secs: now_secs,
             detection: Detection::Missed,
             height_profile: HeightProfile::default(),
             recent_profile: HeightProfile::default(),
@@ -383,6 +391,7 @@ impl Tracker {
     /// Writes all tracks with an id to `published`, ordered by id.
     fn publish(&mut self, frame: &SegmentedFrame<'_>) {
         let still_radius_m = self.params.still_radius_m;
+        let still_agitation_mps = self.params.still_agitation_mps;
         for track in &mut self.tracks {
             if track.last_detected_secs >= frame.time_secs {
                 track.last_detected = track.kalman;
@@ -393,6 +402,9 @@ impl Tracker {
             if track.kalman.position_m.distance(track.still_anchor_m) > still_radius_m {
                 track.still_anchor_m = track.kalman.position_m;
                 track.still_since_secs = frame.time_secs;
+            }
+            if track.agitation.mps > still_agitation_mps {
+                track.agitated_secs = frame.time_secs;
             }
         }
         self.tracks
@@ -414,7 +426,8 @@ impl Tracker {
             output.radius_m = (f64::from(output.area_m2) / std::f64::consts::PI).sqrt() as f32;
             output.velocity_mps = track.kalman.velocity_mps;
             output.age_secs = frame.time_secs - track.id_birth_secs;
-            output.still_secs = frame.time_secs - track.still_since_secs;
+            output.still_secs = frame.time_secs - track.still_since_secs.max(track.agitated_secs);
+            output.agitation_mps = track.agitation.mps;
             output.on_surface = frame.surface.contains(foot_m);
             to.clone_from(output);
         }

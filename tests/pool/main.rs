@@ -42,5 +42,6 @@ mod schema;
 mod simple_school;
 mod simulate;
 mod species_files;
+mod stamping;
 mod steering_example;
 mod waters;

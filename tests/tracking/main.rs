@@ -22,6 +22,7 @@ mod mirror;
 mod recordings;
 mod rendered;
 mod rooms;
+mod stamping;
 mod touch;
 mod tracks;
 mod verify_vision;

@@ -62,6 +62,10 @@ pub(super) enum VisitorsName {
     Walkers,
     /// Twelve children run
     Children,
+    /// Two visitors walk, stand, and stamp on the spot
+    Stampers,
+    /// Two visitors walk, stand, and wave an arm
+    Wavers,
 }
 
 impl VisitorsName {
@@ -72,6 +76,8 @@ impl VisitorsName {
             Self::Still => VisitorProgram::Still,
             Self::Walkers => VisitorProgram::Walkers,
             Self::Children => VisitorProgram::Children,
+            Self::Stampers => VisitorProgram::Stampers,
+            Self::Wavers => VisitorProgram::Wavers,
         }
     }
 }

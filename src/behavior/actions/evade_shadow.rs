@@ -33,6 +33,10 @@ pub struct EvadeShadow {
     /// distance changes linearly.
     #[schemars(range(min = 0.0, max = 600.0))]
     pub calm_after_secs: f32,
+    /// Increase of `flee_distance_m` and `boost_distance_m` for a visitor who stamps or waves on the spot, as a share of them. It
+    /// grows with the agitation of the visitor up to 0.15 m/s.
+    #[schemars(range(min = 0.0, max = 10.0))]
+    pub startle_share: f32,
     /// Time for which the agent predicts the movement of a shadow. The agent keeps the flee distance from the whole
     /// predicted path of the shadow, so that it leaves early and sideways instead of ahead of the visitor. 0: only
     /// the shadow's current position counts, as in Jockel 2005.
@@ -61,6 +65,7 @@ impl Default for EvadeShadow {
             flee_distance_m: 0.5,
             still_flee_distance_m: -0.1,
             calm_after_secs: 5.0,
+            startle_share: 0.5,
             lead_secs: 0.0,
             shadow_shape: ShadowShape::Contour,
             use_boost: true,
@@ -82,7 +87,22 @@ pub enum ShadowShape {
     Circle,
 }
 
+/// Agitation on the spot from which a visitor startles agents as much as possible: that of a clear stamp.
+const STARTLE_MPS: f32 = 0.15;
+
 impl EvadeShadow {
+    /// Returns the factor on distances for a shadow whose visitor has this restlessness.
+    fn startle_factor(&self, shadow: &Visitor) -> f32 {
+        let share = (shadow.restlessness_mps() / STARTLE_MPS).clamp(0.0, 1.0);
+        1.0 + self.startle_share * share
+    }
+
+    /// Returns the flee distance from a shadow now.
+    fn flee_distance_m(&self, shadow: &Visitor) -> f32 {
+        let flee_m = self.flee_distance_now_m(shadow.still_secs as f32);
+        flee_m.max(0.0) * self.startle_factor(shadow) + flee_m.min(0.0)
+    }
+
     /// Returns the flee distance from a shadow that has stood still for `still_secs`.
     pub fn flee_distance_now_m(&self, still_secs: f32) -> f32 {
         let calm = if self.calm_after_secs > 0.0 {
@@ -99,7 +119,13 @@ impl EvadeShadow {
         let at = context.motion.position_m;
         let scale = context.world.water.scale(at.y);
         let visitors = &context.world.visitors;
-        let widest_m = self.flee_distance_m.max(self.still_flee_distance_m) + margin_m;
+        let startled = 1.0 + self.startle_share;
+        let widest_m = self
+            .flee_distance_m
+            .max(self.still_flee_distance_m)
+            .max(0.0)
+            * startled
+            + margin_m;
         let mut least: Option<Threat> = None;
         let shadows = visitors.shadows.iter().zip(&visitors.bounding_radii_m);
         for (index, (shadow, &reach_m)) in shadows.enumerate() {
@@ -112,7 +138,7 @@ impl EvadeShadow {
             if offset_m.length_squared() >= far_m * far_m {
                 continue;
             }
-            let flee_m = self.flee_distance_now_m(shadow.still_secs as f32);
+            let flee_m = self.flee_distance_m(shadow);
             let limit = least.as_ref().map_or(flee_m + margin_m, |found| {
                 found.distance_m.min(flee_m + margin_m)
             });
@@ -141,6 +167,7 @@ impl EvadeShadow {
                     flee_m,
                     distance_m,
                     away,
+                    startle_factor: self.startle_factor(shadow),
                     is_over: now.distance_m < 0.0,
                 });
             }
@@ -181,6 +208,8 @@ struct Threat {
     distance_m: f32,
     /// Horizontal unit vector away from this shadow; zero if the shadow is exactly above the agent.
     away: Vec3,
+    /// Factor on the boost distance.
+    startle_factor: f32,
     /// Whether the agent is under this shadow now.
     is_over: bool,
 }
@@ -216,7 +245,7 @@ impl Action for EvadeShadow {
         };
         let calmed_m = (self.flee_distance_m - threat.flee_m).max(0.0);
         // Never negative, so an agent under a shadow is always close enough to use boost.
-        let boost_distance_m = (self.boost_distance_m - calmed_m).max(0.0);
+        let boost_distance_m = (self.boost_distance_m * threat.startle_factor - calmed_m).max(0.0);
         let ahead = context.motion.forward;
         let away = if threat.away == Vec3::ZERO {
             ahead

@@ -171,6 +171,7 @@ fn a_client_that_does_not_read_costs_the_simulation_nothing() {
         area_m2: 0.3,
         age_secs: 1.0,
         still_secs: 0.0,
+        agitation_mps: 0.0,
         contour_m: vec![[0.123_456, 0.654_321]; 100_000],
         on_surface: true,
     };

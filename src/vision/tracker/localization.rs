@@ -3,6 +3,7 @@
 
 use glam::{Mat2, Vec2};
 
+use crate::vision::agitation::Shape;
 use crate::vision::blobs::{Blob, Sample};
 use crate::vision::group::{CANDIDATE_M2, Member};
 use crate::vision::kalman::{Kalman, Measurement};
@@ -38,6 +39,9 @@ const HEIGHT_RATE_ALONE: f32 = 0.3;
 const HEIGHT_RATE_IN_GROUP: f32 = 0.2;
 /// Learning rate of the body tone, per measurement.
 const TONE_RATE: f32 = 0.3;
+/// A track that has stayed within the radius of standing still for this time, in seconds, is on the spot: a visitor who walks at 0.4 m/s
+/// leaves that radius sooner.
+const ON_SPOT_SECS: f64 = 0.3;
 /// A track that has stood still for this time, in seconds, is assumed to stand still while other visitors pass.
 const STANDING_SECS: f64 = 5.0;
 /// Area in m² that a track must explain alone in a group to count as detected. This value is for a track of a visitor
@@ -52,9 +56,11 @@ impl Tracker {
     pub(super) fn measure(&mut self, index: usize, blob: usize, frame: &SegmentedFrame<'_>) {
         let blobs = frame.blobs.blobs();
         self.rivals_m.clear();
+        let mut is_passed = false;
         for (other, track) in self.tracks.iter().enumerate() {
             if other != index && track.can_share_blob() && track.detection.blob() == Some(blob) {
                 self.rivals_m.push(track.kalman.position_m);
+                is_passed |= frame.time_secs - track.still_since_secs < ON_SPOT_SECS;
             }
         }
         let key = self.tracks[index].key;
@@ -118,6 +124,18 @@ impl Tracker {
             &mut self.tracer,
             &mut track.output.outline_m,
         );
+        let (at, rivals_m) = (track.kalman.position_m, &self.rivals_m);
+        let is_own = |corner_m: Vec2| {
+            let own_m2 = corner_m.distance_squared(at);
+            (rivals_m.iter()).all(|rival| corner_m.distance_squared(*rival) >= own_m2)
+        };
+        let shape = Shape {
+            outline_m: &track.output.outline_m,
+            pixel_m: blobs[blob].pixel_m(),
+            sharers: rivals_m.len(),
+        };
+        let shape = (!is_passed).then_some(&shape);
+        track.agitation.update(frame.time_secs, shape, is_own);
     }
 
     /// Measures height and tone of the visitor of one track, who is alone in a blob.

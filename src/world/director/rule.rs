@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::{RandomStream, World};
 use super::effect::Effect;
+use crate::geometry::Visitor;
 
 /// Most rules of one scene. All of them are checked in every tick.
 const MAX_RULES: usize = 64;
@@ -53,6 +54,8 @@ pub enum Condition {
     Visitors(VisitorsCondition),
     /// A visitor has stood still for a minimum time.
     StillVisitor(StillCondition),
+    /// A visitor moves on the spot, for example stamps or waves.
+    RestlessVisitor(RestlessCondition),
     /// At least a share of the agents is fleeing.
     Scare(ScareCondition),
     /// The rule begins at random times.
@@ -96,6 +99,24 @@ pub struct StillCondition {
 impl Default for StillCondition {
     fn default() -> Self {
         Self { still_secs: 6.0 }
+    }
+}
+
+/// Minimum agitation of a visitor on the spot.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct RestlessCondition {
+    /// Mean speed of the outline of at least one visitor who stays on the spot. One who stands has less than 0.03, one who stamps 0.1 or
+    /// more.
+    #[schemars(range(min = 0.0, max = 10.0))]
+    pub agitation_mps: f32,
+}
+
+impl Default for RestlessCondition {
+    fn default() -> Self {
+        Self {
+            agitation_mps: 0.08,
+        }
     }
 }
 
@@ -261,6 +282,10 @@ impl Condition {
             Self::StillVisitor(want) => {
                 let is_still = |secs: f64| secs as f32 >= want.still_secs;
                 shadows.iter().any(|s| is_still(s.still_secs))
+            }
+            Self::RestlessVisitor(want) => {
+                let restless = |s: &Visitor| s.restlessness_mps() >= want.agitation_mps;
+                shadows.iter().any(restless)
             }
             Self::Scare(want) => {
                 shadows.len() <= want.visitors_at_most as usize && scared_share(world) >= want.share

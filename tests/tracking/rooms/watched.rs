@@ -16,6 +16,10 @@ pub(crate) struct Walker {
     pub(crate) stride_m: DVec2,
     /// Part of the body that hides nothing, as a range of shares of the height. It divides the silhouette into fragments.
     pub(crate) gap: [f64; 2],
+    /// Height of the left and the right foot above the floor, as a share of the height of the body.
+    pub(crate) lifted: [f64; 2],
+    /// Offset of trunk and head to the side, in meters.
+    pub(crate) sway_m: f64,
 }
 
 /// Parts of a body as shares of its height: offset to the side, offset along the stride (in strides), radius, and lower and upper
@@ -36,6 +40,27 @@ impl Walker {
             height_m,
             stride_m: DVec2::ZERO,
             gap: [0.0; 2],
+            lifted: [0.0; 2],
+            sway_m: 0.0,
+        }
+    }
+
+    /// Returns a visitor who stamps on the spot with both feet in turn, `hz` times a second.
+    pub(crate) fn stamping(foot_m: DVec2, height_m: f64, hz: f64, secs: f64) -> Self {
+        let phase = std::f64::consts::PI * hz * secs;
+        let lifted = [phase.sin(), -phase.sin()].map(|up| 0.09 * up.max(0.0));
+        Self {
+            lifted,
+            sway_m: 0.03 * phase.sin(),
+            ..Self::standing(foot_m, height_m)
+        }
+    }
+
+    /// Returns a visitor who stands and sways.
+    pub(crate) fn swaying(foot_m: DVec2, height_m: f64, secs: f64) -> Self {
+        Self {
+            sway_m: 0.015 * (std::f64::consts::TAU * 0.3 * secs).sin(),
+            ..Self::standing(foot_m, height_m)
         }
     }
 
@@ -65,13 +90,21 @@ impl Walker {
             if to_foot_m.perp_dot(ray_m).abs() > REACH_ASIDE_M * ray_m.length() {
                 continue;
             }
-            for [side, strides, radius, low, high] in BODY {
-                let to_axis_m =
-                    to_foot_m + aside * (side * self.height_m) + self.stride_m * strides;
+            for (part, [side, strides, radius, low, high]) in BODY.into_iter().enumerate() {
+                let (up_share, sway_m) = match self.lifted.get(part) {
+                    Some(lifted) => (*lifted, 0.0),
+                    None => (0.0, self.sway_m),
+                };
+                // A lifted foot is also ahead: the knee bends.
+                let ahead_m = aside.perp() * (up_share * self.height_m);
+                let to_axis_m = to_foot_m
+                    + aside * (side * self.height_m + sway_m)
+                    + self.stride_m * strides
+                    + ahead_m;
                 let along = (to_axis_m.dot(ray_m) / ray_m.length_squared()).max(0.0);
                 let up = along * source.y / self.height_m;
                 let is_gap = (self.gap[0]..self.gap[1]).contains(&up);
-                if (low..high).contains(&up) && !is_gap {
+                if (low + up_share..high).contains(&up) && !is_gap {
                     let off_m = (to_axis_m - along * ray_m).length();
                     most_m = most_m.max(radius * self.height_m - off_m);
                 }

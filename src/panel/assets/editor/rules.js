@@ -21,6 +21,7 @@ function whenText(when) {
       if ((when.at_least ?? 0) === 0) return t("rule.when.at_most", { n: when.at_most });
       return t("rule.when.between", { from: when.at_least, to: when.at_most });
     case "still_visitor": return t("rule.when.still", { secs: when.still_secs });
+    case "restless_visitor": return t("rule.when.restless");
     case "scare": return t("rule.when.scare", { share: Math.round((when.share ?? 0) * 100) });
     case "chance": return t("rule.when.chance", { secs: number(1 / Math.max(1e-6, when.rate_per_sec), 0) });
     default: return known("rule.when", when.condition) ?? sentence(when.condition ?? "?");

@@ -13,6 +13,10 @@ import { spark } from "../parts/spark.js";
 
 /** Time for which a fish shows another mind. */
 const UPDATE_MS = 300;
+/** Agitation above which a visitor on the spot stamps or waves; also the default of the director's condition. */
+const RESTLESS_MPS = 0.08;
+/** Speed below which a visitor is on the spot. */
+const ON_SPOT_MPS = 0.3;
 
 class Live extends View {
   #shown = "pool";
@@ -131,7 +135,8 @@ class Live extends View {
       tracks.length === 0 ? h("p", { class: "muted" }, t("live.no_visitor")) :
         h("ul", { class: "legend" }, tracks.slice(0, 12).map((/** @type {any} */ track) => h("li", { key: track.id },
           h("strong", { class: "number" }, track.id),
-          h("span", { class: "grow small" }, t("live.visitor", { time: duration(track.age_secs) }), track.still_secs > 2 && ` · ${t("live.still", { time: duration(track.still_secs) })}`)))));
+          h("span", { class: "grow small" }, t("live.visitor", { time: duration(track.age_secs) }), track.still_secs > 2 && ` · ${t("live.still", { time: duration(track.still_secs) })}`,
+            track.agitation_mps > RESTLESS_MPS && Math.hypot(...track.velocity_mps) < ON_SPOT_MPS && ` · ${t("live.restless")}`)))));
   }
 
   #camera() {
