@@ -23,8 +23,8 @@ pub struct Visitor {
     pub age_secs: f64,
     /// Time since the visitor last moved: since the foot point left its place, or the outline moved on the spot.
     pub still_secs: f64,
-    /// Agitation: mean speed at which the points of the outline move. A visitor who sways has less than 0.03, one who stamps on
-    /// the spot 0.1 or more, and one who walks about 0.6 times the walking speed. 0 if it is unknown.
+    /// Agitation: mean speed at which the points of the outline move. A visitor who sways has less than 0.02, one who stamps on
+    /// the spot 0.03 to 0.15, and one who walks about 0.6 times the walking speed. 0 if it is unknown.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub agitation_mps: f32,
     /// Corners of the outline in order, at most 64; the first corner is not repeated at the end. If empty, the outline is

@@ -124,7 +124,7 @@ pub struct TrackingParams {
     #[schemars(range(min = 0.005, max = 2.0))]
     pub still_radius_m: f32,
     /// A visitor whose agitation (mean speed of the outline) exceeds this, in m/s, moves on the spot, for example stamps or waves, and
-    /// does not count as standing still. A visitor who sways or shifts their weight stays below 0.03.
+    /// does not count as standing still. A visitor who sways stays below 0.02.
     #[schemars(range(min = 0.005, max = 5.0))]
     pub still_agitation_mps: f32,
 }
@@ -142,7 +142,7 @@ impl Default for TrackingParams {
             foot_inset_m: 0.1,
             tallest_m: 2.1,
             still_radius_m: 0.1,
-            still_agitation_mps: 0.05,
+            still_agitation_mps: 0.03,
         }
     }
 }

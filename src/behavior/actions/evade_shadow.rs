@@ -34,7 +34,7 @@ pub struct EvadeShadow {
     #[schemars(range(min = 0.0, max = 600.0))]
     pub calm_after_secs: f32,
     /// Increase of `flee_distance_m` and `boost_distance_m` for a visitor who stamps or waves on the spot, as a share of them. It
-    /// grows with the agitation of the visitor up to 0.15 m/s.
+    /// grows with the agitation of the visitor up to 0.08 m/s.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub startle_share: f32,
     /// Time for which the agent predicts the movement of a shadow. The agent keeps the flee distance from the whole
@@ -88,7 +88,7 @@ pub enum ShadowShape {
 }
 
 /// Agitation on the spot from which a visitor startles agents as much as possible: that of a clear stamp.
-const STARTLE_MPS: f32 = 0.15;
+const STARTLE_MPS: f32 = 0.08;
 
 impl EvadeShadow {
     /// Returns the factor on distances for a shadow whose visitor has this restlessness.

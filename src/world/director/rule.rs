@@ -106,8 +106,8 @@ impl Default for StillCondition {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RestlessCondition {
-    /// Mean speed of the outline of at least one visitor who stays on the spot. One who stands has less than 0.03, one who stamps 0.1 or
-    /// more.
+    /// Mean speed of the outline of at least one visitor who stays on the spot. One who stands has less than 0.02, one who stamps 0.03 to
+    /// 0.15.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub agitation_mps: f32,
 }
@@ -115,7 +115,7 @@ pub struct RestlessCondition {
 impl Default for RestlessCondition {
     fn default() -> Self {
         Self {
-            agitation_mps: 0.08,
+            agitation_mps: 0.04,
         }
     }
 }

@@ -14,7 +14,7 @@ import { spark } from "../parts/spark.js";
 /** Time for which a fish shows another mind. */
 const UPDATE_MS = 300;
 /** Agitation above which a visitor on the spot stamps or waves; also the default of the director's condition. */
-const RESTLESS_MPS = 0.08;
+const RESTLESS_MPS = 0.04;
 /** Speed below which a visitor is on the spot. */
 const ON_SPOT_MPS = 0.3;
 
