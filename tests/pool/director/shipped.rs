@@ -43,6 +43,12 @@ fn every_rule_of_every_shipped_scene_can_begin() {
         for tick in 0..12 * 10 {
             step(&mut pool, &visitors(1, tick as f32 / 10.0));
         }
+        // Then this visitor stamps.
+        for _ in 0..10 {
+            let mut seen = visitors(1, 0.0);
+            seen.shadows[0].agitation_mps = 0.06;
+            step(&mut pool, &seen);
+        }
         // Seven visitors run in circles all over the pool and leave. Later they scare the fish once more for a moment.
         for (count, secs) in [(7, 6), (0, 2), (7, 1), (0, 6)] {
             for tick in 0..secs * 10 {
