@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::config::read_text;
+use crate::config::{Problems, read_text};
 use crate::control::{DocumentName, Reason, Trust};
 use crate::files::{file_generations, read_file, save_file, save_files, write_atomically};
 use crate::panel::{
@@ -165,12 +165,10 @@ fn restore_site_files(
     check_targets(site, files).map_err(failed)?;
     check_size(site, files).map_err(failed)?;
     let tried = state_folder.join(format!("restore-{}", std::process::id()));
-    let checked = check(&tried, files).and_then(|()| {
+    let checked = check(&tried, files, |restored| {
         // A site that cannot be read names nothing that may stay.
         let before = GuardedValues::read(site).unwrap_or_default();
-        let restored = GuardedValues::read(&tried.join(SITE_NAME));
-        let checked = restored.and_then(|restored| restored.check(&before, trust));
-        checked.map_err(|problems| reasons(&problems))
+        GuardedValues::read(restored)?.check(&before, trust)
     });
     let ready = state_folder.join(READY_FOLDER);
     let checked = checked.and_then(|()| {
@@ -346,8 +344,12 @@ fn add_model(site: &Path, wished: &str, bytes: &[u8]) -> Result<String, String> 
     Err("there are too many models of this name; choose another one".to_owned())
 }
 
-/// Writes the files into a folder and loads the site there.
-fn check(folder: &Path, files: &[SiteFileContent]) -> Result<(), Vec<Reason>> {
+/// Writes the files into a folder and loads the site there, if it may be loaded: problems quote what is in the files that it names.
+fn check(
+    folder: &Path,
+    files: &[SiteFileContent],
+    may_load: impl FnOnce(&Path) -> Result<(), Problems>,
+) -> Result<(), Vec<Reason>> {
     let _leftover = std::fs::remove_dir_all(folder);
     for file in files {
         let written = write(&folder.join(&file.name), &file.content);
@@ -359,7 +361,8 @@ fn check(folder: &Path, files: &[SiteFileContent]) -> Result<(), Vec<Reason>> {
             }]
         })?;
     }
-    let loaded = site::load(Some(&folder.join(SITE_NAME)), None);
+    let site = folder.join(SITE_NAME);
+    let loaded = may_load(&site).and_then(|()| site::load(Some(&site), None));
     let shown = format!("{}/", folder.display());
     loaded.map(|_| ()).map_err(|problems| {
         let mut reasons = reasons(&problems);

@@ -410,14 +410,15 @@ impl Editor {
                 library.replace(name, text.as_deref(), &mut problems);
             }
         }
-        let (site, warnings, problems) = validate(&library, &mut self.models, problems);
-        let Some(mut site) = site.filter(|_| problems.0.is_empty()) else {
-            return Err(problems);
-        };
+        // Before a file is read that the change may not name: problems quote what is in it.
         if self.trust < Trust::Programs {
             let before = GuardedValues::of(&self.library);
             GuardedValues::of(&library).check(&before, self.trust)?;
         }
+        let (site, warnings, problems) = validate(&library, &mut self.models, problems);
+        let Some(mut site) = site.filter(|_| problems.0.is_empty()) else {
+            return Err(problems);
+        };
         site.warnings = warnings.0;
         let scene = site.description();
         let name = DocumentName::Scene {
