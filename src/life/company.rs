@@ -116,10 +116,9 @@ pub(super) struct CompanyWatch {
     visitor: Option<u32>,
     /// Time since each agent, by index, came near the visitor; `None` for agents that are not near.
     near_secs: Vec<Option<f64>>,
-    /// Whether an agent has come near the visitor.
-    has_company: bool,
+    /// Whether the wait of the visitor for company is known, or cannot be measured.
     is_judged: bool,
-    /// Time until the first agent came near, for each visitor who stood for at least [`COMPANY_WITHIN_SECS`].
+    /// Time until the first agent came near that was not near when the visitor stopped, for each visitor who was watched from then on.
     pub(super) waits_secs: Vec<f64>,
     /// Shadow of the visitor who was judged last. While the pool has no visitor, the agents near this place are counted too: they
     /// are there by chance, for example because a school passes.
@@ -166,10 +165,12 @@ impl CompanyWatch {
             }
             return;
         };
+        let mut is_new = false;
         if self.visitor != Some(shadow.id) {
             self.reset(self.near_secs.len());
             self.visitor = Some(shadow.id);
-            (self.has_company, self.is_judged) = (false, false);
+            self.is_judged = shadow.still_secs > 2.0 * sample_secs;
+            is_new = true;
         }
         let counts = shadow.still_secs >= COUNTS_AFTER_SECS;
         let mut near = [0.0; SPECIES_MAX];
@@ -179,14 +180,12 @@ impl CompanyWatch {
                 *stay = None;
                 continue;
             }
+            let comes = stay.is_none() && !is_new;
             let stay_secs = stay.map_or(0.0, |secs| secs + sample_secs);
             *stay = Some(stay_secs);
-            if !self.has_company {
-                self.has_company = true;
-                if !self.is_judged {
-                    self.waits_secs.push(shadow.still_secs);
-                    self.is_judged = true;
-                }
+            if comes && !self.is_judged {
+                self.waits_secs.push(shadow.still_secs);
+                self.is_judged = true;
             }
             if counts {
                 let company = &mut species[kind].0;
@@ -196,7 +195,9 @@ impl CompanyWatch {
             }
         }
         if !self.is_judged && shadow.still_secs > COMPANY_WITHIN_SECS {
-            self.waits_secs.push(f64::INFINITY);
+            // Agents that were near from the beginning and stayed are company without a wait.
+            let has_company = self.near_secs.iter().any(Option::is_some);
+            (self.waits_secs).push(if has_company { 0.0 } else { f64::INFINITY });
             self.is_judged = true;
         }
         if counts {

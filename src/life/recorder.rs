@@ -168,6 +168,8 @@ impl LifeRecorder {
     /// Prepares the counters for the species, agents and rules of a new plan.
     fn bind(&mut self, simulation: &Simulation) {
         self.collect();
+        // A rule that is on after the first tick began in this run.
+        let is_first = self.revision.is_none();
         self.revision = Some(simulation.revision());
         let world = simulation.world();
         self.minds.clear();
@@ -220,7 +222,7 @@ impl LifeRecorder {
         self.watch.reset(agents.len());
         self.rules_on.clear();
         for (rule, state) in simulation.rules() {
-            self.rules_on.push(state.is_on);
+            self.rules_on.push(state.is_on && !is_first);
             if !self.rules.iter().any(|known| known.name == rule.name) {
                 self.rules.push(RuleLife {
                     name: rule.name.clone(),

@@ -39,8 +39,8 @@ pub struct LifeReport {
     pub meals: u64,
     /// The rules of the director.
     pub rules: Vec<RuleLife>,
-    /// For each visitor who stood for 30 s: time until the first agent came near, in seconds; infinite (`null` in JSON) if no
-    /// agent came in 30 s.
+    /// For each visitor who was the one standing longest from the moment of stopping: time until the first agent came near that was not
+    /// near already, in seconds; 0 if only agents that were near already stayed, infinite (`null` in JSON) if there was none in 30 s.
     pub company_waits_secs: Vec<f64>,
     /// Problems of this run, in words.
     pub problems: Vec<String>,
@@ -216,8 +216,8 @@ impl SpeciesLife {
         let touches = self.touches_per_min.whole;
         if touches > MAX_TOUCHES_PER_MIN {
             found.push(format!(
-                "{name}: {touches:.1} touches per agent and minute, more than {MAX_TOUCHES_PER_MIN}; the species needs \
-                 avoidance of other agents"
+                "{name}: {touches:.1} touches per agent and minute, more than {MAX_TOUCHES_PER_MIN}; it does not avoid \
+                 other agents, or too weakly or too late"
             ));
         }
         let is_small = self.occupancy.whole < SMALL_OCCUPANCY;

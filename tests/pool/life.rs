@@ -104,6 +104,17 @@ fn shares_of_needs_add_up_and_an_action_that_is_never_executed_is_named() {
     assert!(herring.visitors.is_none());
 }
 
+/// The report once said "never" for a rule that was on in the first tick.
+#[test]
+fn a_rule_that_begins_with_the_run_is_counted() {
+    let mut scene = pools::pool();
+    let text = "name = 'from the beginning'\nwhen = { condition = 'always' }\nthen = { effect = 'calm' }\nhold_secs = 100.0";
+    scene.director = vec![toml::from_str(text).unwrap()];
+    let report = run(&scene, VisitorProgram::None, 2.0);
+    assert_eq!(report.rules[0].begins, 1);
+    assert!(report.rules[0].on_secs > 1.9, "{:?}", report.rules[0]);
+}
+
 #[test]
 fn visitors_have_a_distance_and_a_company() {
     let report = run(&pools::pool(), VisitorProgram::Still, 120.0);
