@@ -32,6 +32,13 @@ const MAX_SHORT_LIVES: u32 = 5;
 /// the display ended: a technician restarted the X server, or it restarts every night. That is no reason to end, however often
 /// it happens. A child that cannot work crashes earlier: starting the display and the graphics device takes 1 to 2 s.
 const SHORT_LIFE: Duration = Duration::from_secs(3);
+/// Variables of the GNU C library for the memory of the child, unless they are set already. Without them, each of the many threads
+/// that build a scene keeps an arena with what is left of the old scene, and large blocks of it are not returned to the system.
+const ALLOCATOR: [(&str, &str); 3] = [
+    ("MALLOC_ARENA_MAX", "2"),
+    ("MALLOC_MMAP_THRESHOLD_", "131072"),
+    ("MALLOC_TRIM_THRESHOLD_", "131072"),
+];
 /// Pause before the child is restarted.
 const RESTART_PAUSE: Duration = Duration::from_millis(200);
 
@@ -110,6 +117,8 @@ fn start(
         .args(arguments)
         .args(["--child-restarts", &restarts.to_string()])
         .args(["--parent-process", &std::process::id().to_string()]);
+    let unset = |(name, _): &(&str, &str)| std::env::var_os(name).is_none();
+    command.envs(ALLOCATOR.into_iter().filter(unset));
     // With a process group of its own, the child does not receive Ctrl-C from the terminal. The parent forwards Ctrl-C once; a
     // second signal would end the child immediately.
     #[cfg(unix)]
@@ -189,6 +198,13 @@ mod tests {
             run_script(script, &StopFlag::default()).unwrap(),
             ExitCode::SUCCESS
         );
+    }
+
+    #[test]
+    fn the_child_shares_its_memory_between_threads() {
+        let script = r#"[ "$MALLOC_ARENA_MAX" = 2 ] || exit 3; exit 0"#;
+        let code = run_script(script, &StopFlag::default()).unwrap();
+        assert_eq!(code, ExitCode::SUCCESS);
     }
 
     #[test]
