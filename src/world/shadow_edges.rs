@@ -1,5 +1,5 @@
-//! The shadows as the agents near them see them, measured once per tick: several actions of an agent, and the actions of its
-//! neighbors, ask for the same distance.
+//! The shadows that stand still as the agents near them see them, measured once per tick: several actions of an agent, and the
+//! actions of its neighbors, ask for the same distance. A walking shadow keeps agents away, and only few ask for it.
 //!
 //! In: the visitors and the agents before the tick. Out: the values of [`outline_at_depth`], never others. Must not: depend on the
 //! order of agents.
@@ -36,13 +36,18 @@ impl ShadowEdges {
         self.seen.reserve(agents * PAIRS_PER_AGENT);
     }
 
-    /// Measures the shadows for all agents near them.
+    /// Measures the shadows that stand still for all agents near them.
     pub fn measure(&mut self, visitors: &Visitors, agents: &Agents, water: &Water) {
         self.agents = agents.len();
         self.slots.clear();
         self.seen.clear();
         let pairs_max = agents.len() * PAIRS_PER_AGENT;
         for (index, shadow) in visitors.shadows.iter().enumerate().take(SHADOWS_MAX) {
+            if shadow.still_secs <= 0.0 {
+                self.slots
+                    .resize(self.slots.len() + agents.len(), NOT_MEASURED);
+                continue;
+            }
             for (body, &radius_m) in agents.bodies.iter().zip(&agents.radii_m) {
                 let at = body.position_m;
                 let scale = water.scale(at.y);
