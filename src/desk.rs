@@ -1,4 +1,4 @@
-//! The rooms control, operation and panel as one crate.
+//! The rooms control, operation, panel and remote as one crate.
 
 #![cfg_attr(
     test,
@@ -14,3 +14,4 @@ use shoal_base::{files, geometry, runtime};
 pub mod control;
 pub mod operation;
 pub mod panel;
+pub mod remote;

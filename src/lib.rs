@@ -14,7 +14,7 @@ pub mod screen;
 pub mod site;
 
 pub use shoal_base::{config, files, geometry, runtime};
-pub use shoal_desk::{control, operation, panel};
+pub use shoal_desk::{control, operation, panel, remote};
 pub use shoal_eye::{calibration, camera, vision};
 pub use shoal_pool::{behavior, life, navigation, simulation, steering, world};
 pub use shoal_render::render;

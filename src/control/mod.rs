@@ -41,7 +41,7 @@ pub use schedule::{
 pub use stage::StageChoice;
 pub use status::{
     CalibrationEnd, CalibrationKnown, CalibrationPhase, CalibrationRejection, CalibrationResult,
-    CalibrationStatus, CalibrationWait, CameraKind, CameraStatus, DriftStatus, GpuStatus,
+    CalibrationStatus, CalibrationWait, CameraKind, CameraStatus, DriftStatus, GpuStatus, OscStatus,
     OutputStatus, PassStatus, PictureStatus, Rejection, RuleStatus, SpeciesStatus, Status,
     TargetResult, TimingStatus, TrackStatus, VersionStatus, VisitorStatus,
 };

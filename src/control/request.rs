@@ -92,6 +92,8 @@ pub enum SourceKind {
     Ctl,
     /// The operator's panel.
     Panel,
+    /// Another machine, for example by OSC.
+    Remote,
     /// The schedule.
     Schedule,
     /// The desk itself, for example when it saves an accepted calibration.
@@ -106,6 +108,7 @@ impl SourceKind {
             Self::Keys => "keys",
             Self::Ctl => "ctl",
             Self::Panel => "panel",
+            Self::Remote => "remote",
             Self::Schedule => "schedule",
             Self::Desk => "desk",
         }

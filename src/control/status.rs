@@ -69,6 +69,8 @@ pub struct Status {
     pub recording: Option<RecordingStatus>,
     /// Name of the recording that is replayed instead of the camera; `None` if the camera is used.
     pub rehearsal: Option<String>,
+    /// Show control by OSC.
+    pub osc: OscStatus,
     /// The rules of the scene's director.
     pub director: Vec<RuleStatus>,
     /// Number of changes that can be undone.
@@ -268,6 +270,26 @@ pub struct RuleStatus {
     pub name: String,
     /// Whether the rule is active.
     pub is_active: bool,
+}
+
+/// Show control by OSC. Numbers count from the start of the program.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OscStatus {
+    /// Address on which commands are received; empty if none are.
+    pub listen: String,
+    /// Datagrams that were received.
+    pub received: u64,
+    /// Commands that were passed to the desk.
+    pub commands: u64,
+    /// Datagrams and messages that were refused.
+    pub refused: u64,
+    /// Datagrams that were sent.
+    pub sent: u64,
+    /// The machine that sent the last command.
+    pub last_peer: String,
+    /// Why something was refused or could not be sent the last time; empty if nothing was.
+    pub last_problem: String,
 }
 
 /// Versions of the program and of what it runs on.

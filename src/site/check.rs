@@ -39,6 +39,7 @@ pub(super) fn check_site(entry: &Entry<SiteFile>, library: &Library, findings: &
     findings.problems_of(entry, "vision", site.vision.problems());
     findings.problems_of(entry, "calibration", site.calibration.problems());
     findings.problems_of(entry, "panel", site.panel.problems());
+    findings.problems_of(entry, "remote", site.remote.problems());
     findings.problems_of(entry, "schedule", site.schedule.problems());
     for (path, scene) in site.schedule.scenes() {
         if !library.scenes.contains_key(scene) {

@@ -14,6 +14,7 @@ use crate::geometry::{Surface, SurfaceKind};
 use crate::navigation::FieldParams;
 use crate::operation::{AlertParams, CountingParams, ScheduleParams};
 use crate::panel::PanelParams;
+use crate::remote::RemoteParams;
 use crate::render::{OutputParams, PictureParams, SceneLook, SpeciesLook};
 use crate::simulation::SimulationParams;
 use crate::vision::VisionParams;
@@ -57,6 +58,9 @@ pub struct SiteFile {
     /// The operator's panel.
     #[schemars(extend("x-restart" = true))]
     pub panel: PanelParams,
+    /// Other machines that control the pool or follow it.
+    #[schemars(extend("x-restart" = true))]
+    pub remote: RemoteParams,
 }
 
 impl Default for SiteFile {
@@ -75,6 +79,7 @@ impl Default for SiteFile {
             counting: CountingParams::default(),
             outputs: Vec::new(),
             panel: PanelParams::default(),
+            remote: RemoteParams::default(),
         }
     }
 }

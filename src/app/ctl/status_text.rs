@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::config::visible;
-use crate::control::{Finding, Status};
+use crate::control::{Finding, OscStatus, Status};
 use crate::runtime::DurationStatus;
 
 /// Largest number of needs that the line of a species names.
@@ -105,8 +105,26 @@ pub(crate) fn status_text(status: &Status) -> String {
         0 => format!("{} {}", stage.name, stage.state),
         restarts => format!("{} {} ({restarts} restarts)", stage.name, stage.state),
     });
+    let osc = &status.osc;
+    if osc.received + osc.sent > 0 || !osc.listen.is_empty() {
+        line("osc", &osc_text(osc));
+    }
     line("stages", &stages.collect::<Vec<_>>().join(", "));
     line("machine", &machine(status));
+    text
+}
+
+fn osc_text(osc: &OscStatus) -> String {
+    let mut text = format!(
+        "{} commands, {} refused, {} sent",
+        osc.commands, osc.refused, osc.sent
+    );
+    if !osc.listen.is_empty() {
+        let _ = write!(text, ", listening on {}", osc.listen);
+    }
+    if !osc.last_problem.is_empty() {
+        let _ = write!(text, "; last problem: {}", osc.last_problem);
+    }
     text
 }
 

@@ -43,8 +43,8 @@ use super::desk::Desk;
 use crate::calibration::Calibration;
 use crate::camera::{AtEnd, CameraParams, SourceSpec};
 use crate::control::{
-    Board, CalibrationStatus, DeskClient, DeskEvent, Journal, PictureStatus, Source, SourceKind,
-    TestPicture, desk_queue,
+    Board, CalibrationStatus, DeskClient, DeskEvent, Journal, OscStatus, PictureStatus, Source,
+    SourceKind, TestPicture, desk_queue,
 };
 use crate::geometry::{Surface, Visitor};
 use crate::operation::{
@@ -56,6 +56,7 @@ use crate::records::{
     DocumentsCopy, RecordConfig, RecordingDeck, RecordingsFolder, SessionConfig, SessionEnds,
     SessionLog, counts_file, show_file, start_deck, start_session, state_folder,
 };
+use crate::remote::{OscEndpoint, RemoteParams};
 use crate::render::{CalibrationPattern, RenderSetup};
 use crate::runtime::{Fault, HangPolicy, Latest, Pulse, StopFlag, Supervisor, print_message};
 use crate::screen::{
@@ -149,6 +150,7 @@ pub struct LivePool {
     pub screen: Arc<ScreenBoard>,
     show: ShowControl,
     deck: Arc<RecordingDeck>,
+    osc: Arc<Mutex<OscStatus>>,
     /// Whether counts and recordings may be written.
     keeps_state: bool,
     program: ProgramEnd,
@@ -276,6 +278,7 @@ impl LivePool {
             screen: Arc::default(),
             show,
             deck,
+            osc: Arc::default(),
             keeps_state: true,
             lasting: Vec::new(),
             visitors,
@@ -325,6 +328,7 @@ impl LivePool {
         let visitors = self.start_counting(editor.site(), &schedule)?;
         let alerts = Arc::new(AlertBoard::new(editor.site().file.alerts.clone()));
         self.start_alerts(&alerts, &schedule, &ends.board)?;
+        self.start_remote(&editor.site().file.remote)?;
         let status = StatusBuilder::new(StatusSources {
             site: site.map(Path::to_path_buf),
             stages: self.supervisor.board(),
@@ -338,6 +342,7 @@ impl LivePool {
             visitors,
             show: self.show.clone(),
             deck: Arc::clone(&self.deck),
+            osc: Arc::clone(&self.osc),
             journal: self.journal.clone(),
         });
         if let Some(site) = site.filter(|_| self.keeps_state) {
@@ -389,6 +394,26 @@ impl LivePool {
             .start("alerts", HangPolicy::WaitAtEnd, move |heartbeat| {
                 stage.run(heartbeat);
             })
+    }
+
+    /// Starts what talks to other machines. A second instance leaves them to the first.
+    fn start_remote(&mut self, params: &RemoteParams) -> anyhow::Result<()> {
+        let fault = self.journal.fault("remote.osc");
+        let endpoint = OscEndpoint::new(
+            &params.osc,
+            self.client.clone(),
+            Arc::clone(&self.osc),
+            fault,
+        );
+        match endpoint.filter(|_| self.keeps_state) {
+            Some(mut endpoint) => {
+                self.supervisor
+                    .start("osc", HangPolicy::WaitAtEnd, move |heartbeat| {
+                        endpoint.run(heartbeat);
+                    })
+            }
+            None => Ok(()),
+        }
     }
 
     /// Starts the reports to systemd: from now on Shoal counts as ready.

@@ -1,0 +1,82 @@
+//! Messages to everyday commands: `/shoal/scene reef`, `/shoal/dark/10min`.
+
+use rosc::{OscMessage, OscType};
+
+use crate::control::{Command, DirectorEvent, PoolCommand, PoolEdit, ShowCommand};
+
+/// Begin of all addresses.
+const PREFIX: &str = "/shoal/";
+
+/// What a message asks for.
+#[derive(Debug, PartialEq)]
+pub(super) enum Wish {
+    /// A command, with its words.
+    Command(Box<Command>, String),
+    /// Nothing: a button was released.
+    Nothing,
+}
+
+/// Returns what a message asks for. The parts of the address and the arguments are the words of the command. If the address alone is
+/// a command, a number or a truth value behind it is the state of a button: 0 and false ask for nothing.
+///
+/// # Errors
+/// When the address or an argument is unknown, or the command needs more than the rights of an operator.
+pub(super) fn wish_of(message: &OscMessage) -> Result<Wish, String> {
+    let address = message.addr.strip_prefix(PREFIX);
+    let address = address.ok_or_else(|| format!("the address does not begin with {PREFIX}"))?;
+    let mut words: Vec<String> = address.split('/').map(str::to_owned).collect();
+    let parsed = |words: &[String]| {
+        let words: Vec<_> = words.iter().map(String::as_str).collect();
+        Command::from_words(&words)
+    };
+    let command = match (button_of(&message.args), parsed(&words)) {
+        (Some(false), Ok(_)) => return Ok(Wish::Nothing),
+        (Some(true), Ok(command)) => command,
+        _ => {
+            for argument in &message.args {
+                words.push(word_of(argument)?);
+            }
+            parsed(&words)?
+        }
+    };
+    if !is_of_operator(&command) {
+        return Err(format!(
+            "`{}` needs an administrator; use the panel or `shoal ctl`",
+            words.join(" ")
+        ));
+    }
+    Ok(Wish::Command(Box::new(command), words.join(" ")))
+}
+
+/// Returns whether a button is pressed, if the arguments are the state of a button.
+fn button_of(arguments: &[OscType]) -> Option<bool> {
+    match arguments {
+        [OscType::Int(value)] => Some(*value != 0),
+        [OscType::Float(value)] => Some(*value != 0.0),
+        [OscType::Bool(value)] => Some(*value),
+        _ => None,
+    }
+}
+
+fn word_of(argument: &OscType) -> Result<String, String> {
+    match argument {
+        OscType::String(text) => Ok(text.clone()),
+        OscType::Int(value) => Ok(value.to_string()),
+        OscType::Long(value) => Ok(value.to_string()),
+        OscType::Float(value) if value.is_finite() => Ok(value.to_string()),
+        OscType::Double(value) if value.is_finite() => Ok(value.to_string()),
+        _ => Err("an argument is neither a text nor a number".to_owned()),
+    }
+}
+
+/// Whether an operator may send the command. OSC has no passwords.
+fn is_of_operator(command: &Command) -> bool {
+    match command {
+        Command::Show(ShowCommand::Schedule { .. } | ShowCommand::Pause { .. }) => true,
+        Command::Pool(PoolCommand::Edit(PoolEdit::SwitchScene { .. })) => true,
+        Command::Pool(PoolCommand::Edit(PoolEdit::Director { event })) => {
+            matches!(event, DirectorEvent::Start { .. } | DirectorEvent::Calm)
+        }
+        _ => false,
+    }
+}
