@@ -14,7 +14,7 @@ pub(super) const STALE_SECS: f64 = 5.0;
 const QUICK_TICK_MS: f64 = 8.0;
 
 /// Faults that do not spoil what visitors see.
-const MILD: [&str; 17] = [
+const MILD: [&str; 18] = [
     "alerts",
     "camera.damaged_frames",
     "camera.short_frames",
@@ -27,6 +27,7 @@ const MILD: [&str; 17] = [
     "picture_slow",
     "recording_failed",
     "recording_late",
+    "remote.osc",
     "rolling_bands",
     "simulation_late",
     "site_files",

@@ -94,7 +94,7 @@ fn unknown_addresses_and_rights_beyond_an_operator_are_refused() {
             vec![OscType::Float(f32::NAN)],
             "neither a text nor a number",
         ),
-        ("/shoal/dark", vec![OscType::Int(10)], "is no time"),
+        ("/shoal/dark", vec!["10".into()], "is no time"),
     ] {
         let Err(error) = wish_of(&message(addr, args)) else {
             panic!("{addr} was taken");

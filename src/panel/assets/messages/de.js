@@ -162,6 +162,7 @@ export default {
   "fault.computer_busy": "Der Computer ist überlastet: die Fische warten auf ihn.",
   "fault.site_unsaved": "Eine Einstellung gilt, kann aber nicht gespeichert werden. Ein Neustart würde sie verlieren.",
   "fault.log": "Zeilen des Protokolls gehen verloren.",
+  "fault.remote.osc": "Befehle über OSC können nicht empfangen werden.",
   "fault.panel": "Das Panel konnte nicht gestartet werden.",
   "fault.desk": "Shoal antwortet nicht.",
   "finding.closed": "Das Becken ist geschlossen bis {until}.",
@@ -214,6 +215,7 @@ export default {
   "remedy.picture_by_processor": "Den Treiber der Grafikkarte installieren.",
   "remedy.computer_busy": "Andere Programme auf diesem Computer beenden.",
   "remedy.site_unsaved": "Ist die Platte voll oder schreibgeschützt? Shoal versucht es alle fünf Sekunden wieder.",
+  "remedy.remote.osc": "Benutzt ein anderes Programm den Port? Prüfen Sie die Adresse unter „System“, „Einstellungen“.",
   "remedy.log": "Ist ein Terminal angehalten (Strg-S), oder hängt ein Log-Sammler?",
   "remedy.desk": "Shoal oder den Computer neu starten.",
   "remedy.demonstration": "Eine Kamera unter Einrichtung wählen.",
@@ -227,6 +229,7 @@ export default {
   "source.keys": "Die Tastatur",
   "source.ctl": "Die Kommandozeile",
   "source.panel": "Das Panel",
+  "source.remote": "Ein anderes Gerät",
   "source.schedule": "Die Öffnungszeiten",
   "source.desk": "Shoal",
 

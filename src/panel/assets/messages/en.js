@@ -163,6 +163,7 @@ export default {
   "fault.site_unsaved": "A setting is in use but cannot be saved. A restart would lose it.",
   "fault.log": "Lines of the log are lost.",
   "fault.panel": "The panel could not be started.",
+  "fault.remote.osc": "Commands by OSC cannot be received.",
   "fault.desk": "Shoal does not answer.",
   "finding.closed": "The pool is closed until {until}.",
   "endless.closed": "The pool is closed until somebody presses Open.",
@@ -214,6 +215,7 @@ export default {
   "remedy.picture_by_processor": "Install the driver of the graphics card.",
   "remedy.computer_busy": "End other programs on this computer.",
   "remedy.site_unsaved": "Is the disk full or read-only? Shoal tries again every five seconds.",
+  "remedy.remote.osc": "Does another program use the port? Check the address under System, Settings.",
   "remedy.log": "Is a terminal paused (Ctrl-S), or does a log collector hang?",
   "remedy.desk": "Restart Shoal, or the computer.",
   "remedy.demonstration": "Choose a camera under Setup.",
@@ -227,6 +229,7 @@ export default {
   "source.keys": "The keyboard",
   "source.ctl": "The command line",
   "source.panel": "The panel",
+  "source.remote": "Another machine",
   "source.schedule": "The opening hours",
   "source.desk": "Shoal",
 
