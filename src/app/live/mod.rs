@@ -150,7 +150,6 @@ pub struct LivePool {
     pub screen: Arc<ScreenBoard>,
     show: ShowControl,
     deck: Arc<RecordingDeck>,
-    osc: Arc<Mutex<OscStatus>>,
     /// Whether counts and recordings may be written.
     keeps_state: bool,
     program: ProgramEnd,
@@ -278,7 +277,6 @@ impl LivePool {
             screen: Arc::default(),
             show,
             deck,
-            osc: Arc::default(),
             keeps_state: true,
             lasting: Vec::new(),
             visitors,
@@ -328,7 +326,7 @@ impl LivePool {
         let visitors = self.start_counting(editor.site(), &schedule)?;
         let alerts = Arc::new(AlertBoard::new(editor.site().file.alerts.clone()));
         self.start_alerts(&alerts, &schedule, &ends.board)?;
-        self.start_remote(&editor.site().file.remote)?;
+        let osc = self.start_remote(&editor.site().file.remote)?;
         let status = StatusBuilder::new(StatusSources {
             site: site.map(Path::to_path_buf),
             stages: self.supervisor.board(),
@@ -342,7 +340,7 @@ impl LivePool {
             visitors,
             show: self.show.clone(),
             deck: Arc::clone(&self.deck),
-            osc: Arc::clone(&self.osc),
+            osc,
             journal: self.journal.clone(),
         });
         if let Some(site) = site.filter(|_| self.keeps_state) {
@@ -396,24 +394,19 @@ impl LivePool {
             })
     }
 
-    /// Starts what talks to other machines. A second instance leaves them to the first.
-    fn start_remote(&mut self, params: &RemoteParams) -> anyhow::Result<()> {
+    /// Starts what talks to other machines, and returns its status. A second instance leaves them to the first.
+    fn start_remote(&mut self, params: &RemoteParams) -> anyhow::Result<Arc<Mutex<OscStatus>>> {
+        let status: Arc<Mutex<OscStatus>> = Arc::default();
         let fault = self.journal.fault("remote.osc");
-        let endpoint = OscEndpoint::new(
-            &params.osc,
-            self.client.clone(),
-            Arc::clone(&self.osc),
-            fault,
-        );
-        match endpoint.filter(|_| self.keeps_state) {
-            Some(mut endpoint) => {
-                self.supervisor
-                    .start("osc", HangPolicy::WaitAtEnd, move |heartbeat| {
-                        endpoint.run(heartbeat);
-                    })
-            }
-            None => Ok(()),
+        let endpoint =
+            OscEndpoint::new(&params.osc, self.client.clone(), Arc::clone(&status), fault);
+        if let Some(mut endpoint) = endpoint.filter(|_| self.keeps_state) {
+            self.supervisor
+                .start("osc", HangPolicy::WaitAtEnd, move |heartbeat| {
+                    endpoint.run(heartbeat);
+                })?;
         }
+        Ok(status)
     }
 
     /// Starts the reports to systemd: from now on Shoal counts as ready.
