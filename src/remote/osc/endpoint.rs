@@ -13,7 +13,7 @@ use super::super::params::OscParams;
 use super::datagram::{BYTES_MAX, messages_of};
 use super::report::{event_message, reply_message, state_messages};
 use super::words::{Wish, wish_of};
-use crate::control::{DeskClient, OscStatus, Outcome, Reply, Request, Source, SourceKind};
+use crate::control::{DeskClient, OscStatus, Outcome, Reply, Request, Source, SourceKind, Trust};
 use crate::runtime::{Fault, Heartbeat};
 
 /// Longest wait for a datagram. Events are sent so often.
@@ -188,7 +188,7 @@ impl OscEndpoint {
             id: 0,
             source,
             command,
-            may_name_programs: false,
+            trust: Trust::Role,
         };
         let answers = self.answers.0.clone();
         let said = words.clone();

@@ -14,7 +14,7 @@ use super::datagram::messages_of;
 use super::endpoint::OscEndpoint;
 use super::words::{Wish, wish_of};
 use crate::control::{
-    Board, DeskEvent, EventKind, Journal, OscStatus, Outcome, Status, desk_queue,
+    Board, DeskEvent, EventKind, Journal, OscStatus, Outcome, Status, Trust, desk_queue,
 };
 use crate::runtime::{HangPolicy, Supervisor};
 
@@ -232,7 +232,7 @@ fn a_command_reaches_the_desk_and_its_reply_the_machine() {
     };
     assert_eq!(incoming.request.command.summary(), "reef");
     assert_eq!(incoming.request.source.to_string(), "remote OSC 127.0.0.1");
-    assert!(!incoming.request.may_name_programs);
+    assert_eq!(incoming.request.trust, Trust::Role);
     incoming.answer(
         1,
         Outcome::Applied {
