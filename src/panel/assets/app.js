@@ -233,6 +233,7 @@ class App extends View {
         h("button", { type: "button", onclick: () => setTheme(theme() === "dark" ? "light" : "dark") }, icon("sun"), t(theme() === "dark" ? "theme.to_light" : "theme.to_dark")),
         h("hr", null),
         h("button", { type: "button", onclick: () => { close(); openDialog(t("system.tab.devices"), () => h("shoal-devices", { key: "devices" })); } }, icon("user"), t("system.tab.devices")),
+        h("button", { type: "button", onclick: () => { close(); openDialog(t("password.change"), (done) => h("shoal-own-password", { onchanged: done })); } }, icon("user"), t("password.change")),
         h("button", { type: "button", onclick: () => changeSession("logout", {}).catch(complain) }, icon("out"), t("logout", { name: session.user ?? "" })),
         h("button", { type: "button", onclick: close }, icon("close"), t("close"))),
     ];

@@ -182,7 +182,8 @@ export function complain(error) {
   if (error.code === "not_logged_in") return;
   const known = ["offline", "busy", "late", "throttled", "forbidden", "setup_needed", "not_found", "unavailable", "too_large"];
   const text = known.includes(error.code) ? errorText(error) : error.message || errorText(error);
-  notify("bad", text, error.problems);
+  // A single reason is often the message itself.
+  notify("bad", text, error.problems.filter((problem) => !text.includes(problem.message)));
 }
 
 /** @param {ApiError} error */

@@ -43,6 +43,10 @@ export let newsAt = 0;
 let uptime = -1;
 /** Since when the stream brings nothing. */
 let silentSince = 0;
+/** Since when news comes, but not by the stream. */
+let httpSince = 0;
+/** Whether the newest socket has brought anything. */
+let hasSpoken = false;
 let isAsking = false;
 /** Whether something may have been missed, such as a restart of Shoal. */
 let hasGap = false;
@@ -58,6 +62,9 @@ function setConnection(next) {
 on("status", (status) => {
   if (hasGap || status.uptime_secs < uptime) {
     hasGap = false;
+    attempts = Math.min(attempts, 1);
+    // The way is open again, so the stream need not wait.
+    if (!socket) retry();
     // After a restart of Shoal the session has another secret, or is over.
     loadSession().catch(() => { hasGap = true; });
   }
@@ -73,9 +80,13 @@ function judge() {
   const isStream = socket?.readyState === WebSocket.OPEN && now - heardAt < ASK_AFTER_MS;
   if (isStream) silentSince = 0;
   else if (silentSince === 0) silentSince = now;
-  if (now - newsAt > STALE_MS) setConnection("lost");
+  const isLost = now - newsAt > STALE_MS;
+  // After a loss of everything, the stream needs some time to come back.
+  if (isLost || isStream || uptime < 0) httpSince = 0;
+  else if (httpSince === 0) httpSince = now;
+  if (isLost) setConnection("lost");
   else if (isStream) setConnection("open");
-  else if (uptime >= 0 && now - silentSince > SAY_AFTER_MS) setConnection("http");
+  else if (httpSince > 0 && now - httpSince > SAY_AFTER_MS) setConnection("http");
   else if (connection === "lost") setConnection("connecting");
   if (!isStream && now - silentSince > 300 && session.user !== null) ask();
   const isStuck = socket?.readyState === WebSocket.CONNECTING && now - openedAt > SILENT_MS;
@@ -103,7 +114,7 @@ async function ask() {
 function drop() {
   const old = socket;
   socket = null;
-  hasGap = true;
+  hasGap ||= hasSpoken;
   old?.close();
   retry();
 }
@@ -167,6 +178,7 @@ function connect() {
   next.binaryType = "arraybuffer";
   socket = next;
   openedAt = Date.now();
+  hasSpoken = false;
   next.onopen = () => {
     heardAt = Date.now();
     announce();
@@ -174,6 +186,7 @@ function connect() {
   next.onmessage = (message) => {
     if (socket !== next) return;
     heardAt = Date.now();
+    hasSpoken = true;
     attempts = 0;
     if (typeof message.data === "string") receive(JSON.parse(message.data));
     else receivePicture(message.data);
@@ -182,7 +195,7 @@ function connect() {
     if (socket !== next) return;
     socket = null;
     if (!isWanted) return;
-    hasGap = true;
+    hasGap ||= hasSpoken;
     // 4401: the session ended. A refused stream does not say why.
     if (event.code === 4401 || attempts > 0) loadSession().catch(() => {});
     retry();

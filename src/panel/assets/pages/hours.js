@@ -125,7 +125,7 @@ class Hours extends View {
       if (until) send({ command: "schedule", step: { do: "by_hand", state: "attract", until } }, t("hours.done.attract"));
     };
     return plan.by_hand
-      ? h("button", { key: "hand", type: "button", onclick: resume }, t("now.resume"))
+      ? h("button", { key: "hand", type: "button", onclick: resume }, t(plan.is_planned ? "now.resume" : "hours.end_hand"))
       : h("button", { key: "hand", type: "button", title: t("hours.attract_what"), onclick: attract }, icon("play"), t("hours.attract"));
   }
 

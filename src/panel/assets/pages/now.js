@@ -6,7 +6,7 @@ import { clock, duration, isoDay, known, number, t, when } from "../core/i18n.js
 import { documents, documentsOf, send, status, useDocuments } from "../core/store.js";
 import { on } from "../core/topics.js";
 import { brokenFiles } from "../parts/broken.js";
-import { health, troubles } from "../parts/health.js";
+import { health, troubles, troubleText } from "../parts/health.js";
 import { icon } from "../parts/icons.js";
 import { openDialog } from "../parts/dialog.js";
 import { askedUntil, minutes, never, nextChange, tomorrow } from "../parts/until.js";
@@ -82,7 +82,7 @@ class Now extends View {
         h("p", null, state.kind === "good" ? this.#wellSince() : state.kind === "wait" ? "" : state.since),
         state.remedy && h("p", { class: "health-remedy" }, h("strong", null, t("health.todo")), " ", state.remedy),
         (state.detail || others.length > 0) && h("details", { class: "fold small" }, h("summary", null, t("health.detail")), h("p", { lang: "en" }, state.detail),
-          others.map((other) => h("p", { key: other.name }, h("strong", null, other.title), " ", other.since, ". ", other.remedy)))));
+          others.map((other) => h("p", { key: other.name }, troubleText(other))))));
   }
 
   #wellSince() {
@@ -257,7 +257,7 @@ function sceneText(doc) {
 }
 
 /** Says what was done, and why it is not seen now. @param {string} key @param {Record<string, string>} [values] */
-function done(key, values = {}) {
+export function done(key, values = {}) {
   const isDark = ["dark", "closed"].includes(status.schedule.state);
   const isPaused = typeof status.paused_secs === "number";
   return [t(key, values), isDark ? t("now.unseen.dark") : isPaused && t("now.unseen.paused")].filter(Boolean).join(" ");

@@ -1,24 +1,23 @@
 // The guided installation. Every step stands alone and can be repeated.
 
-import { ApiError, changeSession, may, session } from "../core/api.js";
+import { may, session } from "../core/api.js";
 import { h, View } from "../core/dom.js";
 import { date, language, number, percent, setLanguage, t, when } from "../core/i18n.js";
-import { complain, documents, documentsOf, fileOf, schema, send, setEdit, status, useDocuments } from "../core/store.js";
+import { documents, documentsOf, fileOf, schema, send, setEdit, status, useDocuments } from "../core/store.js";
 import { on } from "../core/topics.js";
 import { context } from "../editor/context.js";
 import { editor } from "../editor/form.js";
 import { confirmed } from "../parts/dialog.js";
 import { valueAt } from "../editor/schema.js";
-import { health, troubles } from "../parts/health.js";
+import { health, troubles, troubleText } from "../parts/health.js";
 import { icon } from "../parts/icons.js";
-import { notify } from "../parts/notices.js";
 import { brokenFiles } from "../parts/broken.js";
 import { isOtherSurface } from "../setup/calibration_step.js";
 import "../setup/camera_step.js";
 import { surfaceDrawing } from "../setup/drawings.js";
 import { lampText } from "../setup/lamp_step.js";
 import "../setup/output_step.js";
-import { sceneTitle } from "./now.js";
+import { done, sceneTitle } from "./now.js";
 
 /** The value that the site file itself has. @param {string} path */
 const written = (path) => valueAt(documents.get("site")?.values, path);
@@ -30,25 +29,16 @@ const isCalibrated = () => {
   const surface = documents.get("site")?.effective?.surface;
   return current !== null && !drift?.is_alarm && surface !== undefined && !isOtherSurface(current.surface_m, surface);
 };
-/** Whether the surface has a size of its own. One that is as large as the delivered one was measured when it was calibrated. */
-const isMeasured = () => isCalibrated() || !isDelivered();
-const isDelivered = () => {
-  const surface = documents.get("site")?.effective?.surface;
-  return surface === undefined || (surface.width_m === DELIVERED_M[0] && surface.height_m === DELIVERED_M[1]);
-};
-/** Whether every projector shows a picture on a monitor, and one was adjusted or chosen. */
-const isProjected = () => status.outputs.length > 0 && status.outputs.every((/** @type {any} */ output) => output.monitor !== "")
-  && (written("outputs") ?? []).some((/** @type {any} */ output) => output.monitor || output.corners);
-
-/** Size of the surface of a new site. */
-const DELIVERED_M = [4, 3];
+/** Whether every projector shows a picture on a monitor. That the picture fits the surface is seen at the calibration. */
+const isProjected = () => isCalibrated() && status.outputs.length > 0 && status.outputs.every((/** @type {any} */ output) => output.monitor !== "");
 
 /** The steps, and how to see that the work of one is done; `null` where there is nothing to be seen. @type {[string, () => boolean | null][]} */
 const STEPS = [
   ["language", () => written("language") !== undefined],
   ["password", () => true],
   ["camera", hasCamera],
-  ["surface", isMeasured],
+  // Discs on the crosses prove the size that was entered; before, it is only a number.
+  ["surface", isCalibrated],
   ["output", isProjected],
   ["calibration", isCalibrated],
   ["lamp", () => status.calibration.current?.knows_lamp ?? false],
@@ -64,7 +54,6 @@ class Setup extends View {
   #state = { open: new Set(), wrong: new Map() };
   /** Whether the panel was opened to the network here. */
   #isReachSet = false;
-  #passwords = { old: "", next: "", again: "" };
 
   start() {
     this.until(useDocuments(), ...["documents", "language", "status"].map((topic) => on(topic, this.update)));
@@ -163,27 +152,10 @@ class Setup extends View {
   }
 
   #password() {
-    const field = (/** @type {"old" | "next" | "again"} */ name, /** @type {string} */ autocomplete) => h("div", { class: "field" }, h("label", { for: `password-${name}` }, t(`password.${name}`)),
-      h("input", { id: `password-${name}`, type: "password", autocomplete, value: this.#passwords[name], oninput: (/** @type {any} */ e) => { this.#passwords[name] = e.target.value; } }));
     return h("section", { class: "card stack narrow-card" },
       h("p", { class: "hint good" }, icon("check"), h("span", null, t("password.set", { name: session.user ?? "" }))),
       h("details", { class: "fold" }, h("summary", null, t("password.change")),
-        h("form", { class: "stack", onsubmit: (/** @type {Event} */ e) => { e.preventDefault(); this.#changePassword(); } },
-          field("old", "current-password"), field("next", "new-password"), field("again", "new-password"),
-          h("button", { type: "submit", class: "primary" }, t("password.change")))));
-  }
-
-  async #changePassword() {
-    const { old, next, again } = this.#passwords;
-    if (next !== again) return notify("bad", t("first.differs"));
-    try {
-      await changeSession("password", { old, new: next });
-      this.#passwords = { old: "", next: "", again: "" };
-      notify("good", t("password.changed"));
-    } catch (error) {
-      complain(/** @type {ApiError} */ (error));
-    }
-    this.update();
+        h("shoal-own-password", null)));
   }
 
   #scene() {
@@ -192,7 +164,7 @@ class Setup extends View {
       const name = doc.document.name ?? "";
       const population = Object.entries(doc.effective.population ?? {}).map(([species, n]) => `${n} ${species}`).join(", ");
       const kinds = doc.effective.surfaces;
-      return h("button", { key: name, type: "button", "aria-pressed": String(name === status.scene), onclick: () => name !== status.scene && send({ command: "switch_scene", name }, t("now.done.scene", { scene: sceneTitle(name) })) },
+      return h("button", { key: name, type: "button", "aria-pressed": String(name === status.scene), onclick: () => name !== status.scene && send({ command: "switch_scene", name }, done("now.done.scene", { scene: sceneTitle(name) })) },
         h("strong", null, sceneTitle(name)), h("span", { class: "small muted" }, population),
         kinds?.length > 0 && h("span", { class: "small muted" }, t("setup.made_for", { kinds: kinds.map((/** @type {string} */ kind) => t(`surface.${kind}`)).join(", ") })),
         name === status.scene && h("span", { class: "pill accent" }, t("now.shown")));
@@ -220,7 +192,7 @@ class Setup extends View {
     ];
     return h("div", { class: "stack" }, this.#reach(site.panel?.listen), h("section", { class: "card report" },
       h("dl", { class: "report-list" }, rows.map(([name, value]) => [h("dt", { key: `t${name}` }, name), h("dd", { key: `d${name}` }, value)])),
-      faults.length > 0 && h("ul", null, faults.map((trouble) => h("li", { key: trouble.name, class: `hint ${trouble.kind}` }, icon("warn"), h("span", null, trouble.title, " ", trouble.since, ". ", trouble.remedy)))),
+      faults.length > 0 && h("ul", null, faults.map((trouble) => h("li", { key: trouble.name, class: `hint ${trouble.kind}` }, icon("warn"), h("span", null, troubleText(trouble))))),
       h("div", { class: "row no-print top" }, h("button", { type: "button", class: "primary", onclick: () => print() }, icon("print"), t("report.print")),
         status.unsaved.length > 0 && h("button", { type: "button", onclick: () => send({ command: "save" }, t("changes.saved")) }, icon("save"), t("changes.save")))));
   }

@@ -36,6 +36,11 @@ function trouble(finding, status) {
   };
 }
 
+/** Says in one text what is wrong, since when, and what to do. @param {Trouble} trouble */
+export function troubleText({ title, since, remedy }) {
+  return [title, since && sentenceCase(since), remedy].filter(Boolean).join(" ");
+}
+
 /** @param {any} status @returns {Health} */
 export function health(status) {
   const none = { since: "", remedy: "", detail: "" };
