@@ -6,6 +6,7 @@ mod client;
 mod command;
 mod diagnosis;
 mod event;
+mod fault_names;
 mod health;
 mod journal;
 mod lines;
@@ -29,6 +30,7 @@ pub use command::{
 };
 pub use diagnosis::complete;
 pub use event::{Event, EventKind, EventLog, EventPage};
+pub use fault_names::{FAULT_NAMES, names_fault};
 pub use health::{Finding, HealthLevel, HealthStatus};
 pub use journal::Journal;
 pub use lines::{AgentLine, AgentsLine, TrackLine, VisitorLine};

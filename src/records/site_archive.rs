@@ -1,18 +1,20 @@
 //! Backup of a site: reads all of its files, and replaces them by the files of a backup if those are a valid site.
 
+mod restore;
+
 use std::path::{Path, PathBuf};
 
-use crate::config::{Problems, read_text};
-use crate::control::{DocumentName, Reason, Trust};
-use crate::files::{file_generations, read_file, save_file, save_files, write_atomically};
+pub use restore::finish_restore;
+
+use crate::config::read_text;
+use crate::control::DocumentName;
+use crate::files::{file_generations, read_file, save_file};
 use crate::panel::{
     ARCHIVE_FILES_MAX, FileVersion, NOTEBOOK_NAME, SiteFileContent, SiteFiles, is_archive_name,
 };
 use crate::render::Model;
-use crate::site::{self, GuardedValues, reasons};
-
-use super::notebook::NotebookFile;
 use crate::runtime::iso_from_time;
+use crate::site;
 
 /// Name of the site file in a backup, whatever its name on the disk.
 const SITE_NAME: &str = "site.toml";
@@ -20,8 +22,6 @@ const SITE_NAME: &str = "site.toml";
 const FILE_BYTES_MAX: u64 = 32 << 20;
 /// Largest backup, in bytes. With its headers it is smaller than the largest archive that the panel restores.
 const ALL_BYTES_MAX: usize = 60 << 20;
-/// Folder in the state folder with the files of a restore that are complete and checked.
-const READY_FOLDER: &str = "restore-ready";
 /// Folder of added models.
 const MODELS_FOLDER: &str = "models";
 /// Longest name of an added model, in characters.
@@ -38,7 +38,9 @@ pub fn site_files(site: PathBuf, state: PathBuf) -> SiteFiles {
     SiteFiles {
         read: Box::new(move || read_site_files(&site, &kept)),
         versions: Box::new(move |document| read_versions(&versioned, document)),
-        restore: Box::new(move |files, trust| restore_site_files(&restored, &state, files, trust)),
+        restore: Box::new(move |files, trust| {
+            restore::restore_site_files(&restored, &state, files, trust)
+        }),
         add_model: Box::new(move |name, bytes| add_model(&extended, name, bytes)),
     }
 }
@@ -146,118 +148,6 @@ fn list(folder: &Path, above: &str, depth: usize, names: &mut Vec<String>) {
     }
 }
 
-/// Replaces the files of a site by those of a backup, all of them or none. The old contents stay as generations. The watcher of the
-/// files applies them. The backup is checked in the state folder first, and stays there until all files are replaced: if the program
-/// ends before, [`finish_restore`] goes on at the next start. The entries of its notebook are added to the notebook there.
-///
-/// # Errors
-/// When the backup is no valid site, changes what needs more trust, is too large for the next backup, or cannot be
-/// written. Then nothing is changed.
-fn restore_site_files(
-    site: &Path,
-    state_folder: &Path,
-    files: &[SiteFileContent],
-    trust: Trust,
-) -> Result<(), Vec<Reason>> {
-    if !files.iter().any(|file| file.name == SITE_NAME) {
-        return Err(failed(format!("the backup contains no {SITE_NAME}")));
-    }
-    check_targets(site, files).map_err(failed)?;
-    check_size(site, files).map_err(failed)?;
-    let tried = state_folder.join(format!("restore-{}", std::process::id()));
-    let checked = check(&tried, files, |restored| {
-        // A site that cannot be read names nothing that may stay.
-        let before = GuardedValues::read(site).unwrap_or_default();
-        GuardedValues::read(restored)?.check(&before, trust)
-    });
-    let ready = state_folder.join(READY_FOLDER);
-    let checked = checked.and_then(|()| {
-        let _leftover = std::fs::remove_dir_all(&ready);
-        std::fs::rename(&tried, &ready).map_err(|error| failed(error.to_string()))
-    });
-    // The next restore replaces a leftover.
-    let _leftover = std::fs::remove_dir_all(&tried);
-    checked?;
-    let replaced = replace_files(site, state_folder, files);
-    let _leftover = std::fs::remove_dir_all(&ready);
-    replaced.map_err(failed)
-}
-
-fn failed(message: String) -> Vec<Reason> {
-    vec![Reason {
-        message,
-        ..Reason::default()
-    }]
-}
-
-/// Finishes a restore that a power cut or a kill has interrupted. Does nothing without one.
-pub fn finish_restore(site: &Path, state_folder: &Path) {
-    let ready = state_folder.join(READY_FOLDER);
-    if !ready.is_dir() {
-        return;
-    }
-    let mut names = Vec::new();
-    list(&ready, "", DEPTH_MAX, &mut names);
-    let files: Result<Vec<_>, String> = names
-        .iter()
-        .map(|name| read(&ready.join(name), name))
-        .collect();
-    match files.and_then(|files| replace_files(site, state_folder, &files)) {
-        Ok(()) => tracing::info!("the restore of a backup is finished"),
-        Err(problem) => tracing::error!("the restore of a backup cannot be finished: {problem}"),
-    }
-    let _leftover = std::fs::remove_dir_all(&ready);
-}
-
-fn replace_files(
-    site: &Path,
-    state_folder: &Path,
-    files: &[SiteFileContent],
-) -> Result<(), String> {
-    let folder = here(site.parent().unwrap_or(Path::new("")));
-    let mut replaced: Vec<(PathBuf, &[u8])> = Vec::new();
-    let mut notes = None;
-    for file in files {
-        match file.name.as_str() {
-            NOTEBOOK_NAME => notes = Some(&file.content),
-            SITE_NAME => replaced.push((site.to_path_buf(), &file.content)),
-            name => replaced.push((folder.join(name), &file.content)),
-        }
-    }
-    let notebook = state_folder.join(NOTEBOOK_NAME);
-    let old_notes = std::fs::read(&notebook).ok();
-    if let Some(notes) = notes {
-        NotebookFile::new(state_folder).merge(notes)?;
-    }
-    save_files(&replaced).map_err(|(path, error)| {
-        if notes.is_some() {
-            let _restored = match old_notes {
-                Some(old) => write_atomically(&notebook, &old),
-                None => std::fs::remove_file(&notebook),
-            };
-        }
-        format!(
-            "{}: cannot be restored, so nothing was changed: {error}",
-            path.display()
-        )
-    })
-}
-
-/// Checks that each file has a place of its own: the site file is in a backup under one name only, whatever its name on the disk is.
-fn check_targets(site: &Path, files: &[SiteFileContent]) -> Result<(), String> {
-    let own_name = site.file_name().and_then(|name| name.to_str());
-    let is_alias = |file: &&SiteFileContent| {
-        file.name != SITE_NAME && own_name.is_some_and(|own| own.eq_ignore_ascii_case(&file.name))
-    };
-    match files.iter().find(is_alias) {
-        Some(file) => Err(format!(
-            "{}: is the site file a second time, beside {SITE_NAME}; the backup is not from Shoal",
-            file.name
-        )),
-        None => Ok(()),
-    }
-}
-
 /// Checks that the site with these files is no larger than what a backup may have.
 fn check_size(site: &Path, files: &[SiteFileContent]) -> Result<(), String> {
     let folder = here(site.parent().unwrap_or(Path::new("")));
@@ -344,282 +234,5 @@ fn add_model(site: &Path, wished: &str, bytes: &[u8]) -> Result<String, String> 
     Err("there are too many models of this name; choose another one".to_owned())
 }
 
-/// Writes the files into a folder and loads the site there, if it may be loaded: problems quote what is in the files that it names.
-fn check(
-    folder: &Path,
-    files: &[SiteFileContent],
-    may_load: impl FnOnce(&Path) -> Result<(), Problems>,
-) -> Result<(), Vec<Reason>> {
-    let _leftover = std::fs::remove_dir_all(folder);
-    for file in files {
-        let written = write(&folder.join(&file.name), &file.content);
-        written.map_err(|error| {
-            vec![Reason {
-                file: file.name.clone(),
-                message: format!("cannot be checked: {error}"),
-                ..Reason::default()
-            }]
-        })?;
-    }
-    let site = folder.join(SITE_NAME);
-    let loaded = may_load(&site).and_then(|()| site::load(Some(&site), None));
-    let shown = format!("{}/", folder.display());
-    loaded.map(|_| ()).map_err(|problems| {
-        let mut reasons = reasons(&problems);
-        for reason in &mut reasons {
-            reason.file = reason.file.replace(&shown, "");
-            reason.message = reason.message.replace(&shown, "");
-        }
-        reasons
-    })
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_versions_of_a_file_are_its_earlier_texts() {
-        let folder = tempfile::tempdir().unwrap();
-        let site = folder.path().join("site.toml");
-        let texts = |name: &DocumentName| -> Vec<String> {
-            let versions = read_versions(&site, name).unwrap();
-            versions.into_iter().map(|version| version.text).collect()
-        };
-        assert!(texts(&DocumentName::Site).is_empty());
-        for text in ["# one\n", "# two\n", "# three\n"] {
-            save_file(&site, text.as_bytes()).unwrap();
-        }
-        assert_eq!(texts(&DocumentName::Site), ["# two\n", "# one\n"]);
-        let other = DocumentName::Scene {
-            name: "site".to_owned(),
-        };
-        assert!(texts(&other).is_empty(), "another file");
-        let outside = DocumentName::Species {
-            name: "../site".to_owned(),
-        };
-        assert!(read_versions(&site, &outside).is_err());
-    }
-    use crate::render::SHIPPED_MODELS;
-
-    fn write_all(folder: &Path, files: &[(&str, &str)]) {
-        for (name, text) in files {
-            write(&folder.join(name), text.as_bytes()).unwrap();
-        }
-    }
-
-    #[test]
-    fn a_backup_holds_the_site_without_secrets_and_can_be_restored() {
-        let folder = tempfile::tempdir().unwrap();
-        let site = folder.path().join("museum.toml");
-        let scene = "title = \"Own\"\n\n[population]\nherring = 3\n";
-        let note = "{\"time\":\"2026-01-01T00:00:00Z\",\"person\":\"Ada\",\"note\":\"lamp\"}\n";
-        write_all(
-            folder.path(),
-            &[
-                ("museum.toml", "scene = \"own\"\n"),
-                ("scenes/own.toml", scene),
-                (".shoal/accounts.json", "{}"),
-                (".shoal/panel-key.pem", "secret"),
-                (".shoal/notebook.jsonl", note),
-                ("notebook.jsonl", "another file of this name"),
-                ("key.pem", "secret"),
-                ("notes.txt", "x"),
-            ],
-        );
-        let scratch = folder.path().join(".shoal");
-        let files = read_site_files(&site, &scratch).unwrap();
-        let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
-        assert_eq!(names, ["site.toml", "scenes/own.toml", "notebook.jsonl"]);
-
-        write_all(
-            folder.path(),
-            &[
-                ("museum.toml", "scene = \"pool\"\n"),
-                ("scenes/own.toml", "title = \"Other\"\n"),
-            ],
-        );
-        std::fs::remove_file(scratch.join(NOTEBOOK_NAME)).unwrap();
-        restore_site_files(&site, &scratch, &files, Trust::Confirmed).unwrap();
-        let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
-        assert_eq!(
-            (
-                read("museum.toml").as_str(),
-                read("scenes/own.toml").as_str()
-            ),
-            ("scene = \"own\"\n", scene)
-        );
-        assert_eq!(read(".shoal/notebook.jsonl"), note);
-        assert_eq!(read("notebook.jsonl"), "another file of this name");
-        // Nothing is left.
-        assert_eq!(std::fs::read_dir(&scratch).unwrap().count(), 3);
-    }
-
-    fn file(name: &str, text: &str) -> SiteFileContent {
-        SiteFileContent {
-            name: name.to_owned(),
-            content: text.as_bytes().to_vec(),
-        }
-    }
-
-    /// A fixed bug: a folder in the place of a file was found after other files had been replaced.
-    #[test]
-    fn a_restore_that_cannot_be_written_changes_nothing() {
-        let folder = tempfile::tempdir().unwrap();
-        let site = folder.path().join("site.toml");
-        let scratch = folder.path().join(".shoal");
-        let note = "{\"time\":\"2026-01-01T00:00:00Z\",\"person\":\"Ada\",\"note\":\"lamp\"}\n";
-        write_all(
-            folder.path(),
-            &[
-                ("site.toml", "scene = \"pool\"\n"),
-                ("scenes/aa.toml", "title = \"Old\"\n"),
-            ],
-        );
-        std::fs::create_dir(folder.path().join("scenes/zz.toml")).unwrap();
-        let files = [
-            file("site.toml", "scene = \"aa\"\n"),
-            file(
-                "scenes/aa.toml",
-                "title = \"New\"\n[population]\nherring = 3\n",
-            ),
-            file(
-                "scenes/zz.toml",
-                "title = \"New\"\n[population]\nherring = 3\n",
-            ),
-            file(NOTEBOOK_NAME, note),
-        ];
-        let reasons = restore_site_files(&site, &scratch, &files, Trust::Programs).unwrap_err();
-        assert!(
-            reasons[0].message.contains("zz.toml")
-                && reasons[0].message.contains("nothing was changed")
-        );
-        let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
-        assert_eq!(
-            (read("site.toml").as_str(), read("scenes/aa.toml").as_str()),
-            ("scene = \"pool\"\n", "title = \"Old\"\n")
-        );
-        assert_eq!(std::fs::read_dir(&scratch).unwrap().count(), 0);
-        // With the folder out of the way, a restore that was interrupted after its check is finished at the next start.
-        std::fs::remove_dir(folder.path().join("scenes/zz.toml")).unwrap();
-        for file in &files {
-            write(&scratch.join(READY_FOLDER).join(&file.name), &file.content).unwrap();
-        }
-        finish_restore(&site, &scratch);
-        assert!(read("scenes/zz.toml").contains("New") && read("site.toml").contains("aa"));
-        assert_eq!(read(".shoal/notebook.jsonl"), note);
-        assert_eq!(std::fs::read_dir(&scratch).unwrap().count(), 1);
-    }
-
-    /// A fixed bug: a restore took files that made every later backup fail.
-    #[test]
-    fn what_is_restored_or_added_can_be_backed_up() {
-        let folder = tempfile::tempdir().unwrap();
-        let site = folder.path().join("site.toml");
-        let scratch = folder.path().join(".shoal");
-        write_all(folder.path(), &[("site.toml", "scene = \"pool\"\n")]);
-        let large = |name: &str, bytes: u64| SiteFileContent {
-            name: name.to_owned(),
-            content: vec![0; usize::try_from(bytes).unwrap()],
-        };
-        let own = file("site.toml", "scene = \"pool\"\n");
-        let one = [own.clone(), large("models/a.bin", FILE_BYTES_MAX + 1)];
-        assert!(restore_site_files(&site, &scratch, &one, Trust::Programs).is_err());
-        for name in ["models/a.bin", "models/b.bin"] {
-            let path = folder.path().join(name);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::File::create(path)
-                .unwrap()
-                .set_len(29 << 20)
-                .unwrap();
-        }
-        let third = [own, large("models/c.bin", 5 << 20)];
-        let reasons = restore_site_files(&site, &scratch, &third, Trust::Programs).unwrap_err();
-        assert!(reasons[0].message.contains("could not be backed up"));
-        assert!(read_site_files(&site, &scratch).is_ok());
-    }
-
-    #[test]
-    fn a_restore_names_no_programs_without_the_right() {
-        let folder = tempfile::tempdir().unwrap();
-        let site = folder.path().join("site.toml");
-        let scratch = folder.path().join(".shoal");
-        let with = |command: &str| format!("scene = \"pool\"\n[alerts]\ncommand = \"{command}\"\n");
-        write_all(folder.path(), &[("site.toml", &with("mail"))]);
-        let same = [file("site.toml", &format!("# restored\n{}", with("mail")))];
-        let other = [file("site.toml", &with("sh -c id"))];
-        assert!(restore_site_files(&site, &scratch, &other, Trust::Confirmed).is_err());
-        assert!(std::fs::read_to_string(&site).unwrap().contains("mail"));
-        restore_site_files(&site, &scratch, &same, Trust::Confirmed).unwrap();
-        restore_site_files(&site, &scratch, &other, Trust::Programs).unwrap();
-    }
-
-    #[test]
-    fn a_restore_holds_the_site_file_under_one_name_only() {
-        let folder = tempfile::tempdir().unwrap();
-        let site = folder.path().join("demo.toml");
-        let scratch = folder.path().join(".shoal");
-        write_all(folder.path(), &[("demo.toml", "scene = \"pool\"\n")]);
-        let harmless = "scene = \"pool\"\n";
-        for alias in ["demo.toml", "Demo.toml"] {
-            let other = "[alerts]\ncommand = \"sh -c id\"\n";
-            let files = [file("site.toml", harmless), file(alias, other)];
-            for trust in [Trust::Confirmed, Trust::Programs] {
-                let refused = restore_site_files(&site, &scratch, &files, trust);
-                assert!(refused.unwrap_err()[0].message.contains("second time"));
-            }
-        }
-        assert_eq!(std::fs::read_to_string(&site).unwrap(), harmless);
-    }
-
-    #[test]
-    fn only_valid_models_are_added_and_never_replace_another_one() {
-        let folder = tempfile::tempdir().unwrap();
-        let site = folder.path().join("site.toml");
-        let [first, second] = [SHIPPED_MODELS[0].1, SHIPPED_MODELS[1].1];
-        assert!(add_model(&site, "koi", b"no model").is_err());
-        assert!(!folder.path().join("models").exists());
-        assert_eq!(
-            add_model(&site, "../My Koi!", first).unwrap(),
-            "models/mykoi.glb"
-        );
-        assert_eq!(
-            add_model(&site, "mykoi", first).unwrap(),
-            "models/mykoi.glb"
-        );
-        assert_eq!(
-            add_model(&site, "MyKoi", second).unwrap(),
-            "models/mykoi_2.glb"
-        );
-        assert_eq!(add_model(&site, "", first).unwrap(), "models/model.glb");
-        let kept = std::fs::read(folder.path().join("models/mykoi.glb")).unwrap();
-        assert_eq!(kept, first);
-    }
-
-    #[test]
-    fn a_backup_that_is_no_valid_site_changes_nothing() {
-        let folder = tempfile::tempdir().unwrap();
-        let site = folder.path().join("site.toml");
-        write_all(folder.path(), &[("site.toml", "scene = \"pool\"\n")]);
-        let scratch = folder.path().join(".shoal");
-        for files in [
-            vec![],
-            vec![file("scenes/own.toml", "title = \"x\"\n")],
-            vec![file("site.toml", "scene = \"own\"\n")],
-            vec![
-                file("site.toml", "scene = \"pool\"\n"),
-                file("scenes/own.toml", "title = 3\n"),
-            ],
-        ] {
-            let reasons = restore_site_files(&site, &scratch, &files, Trust::Programs).unwrap_err();
-            assert!(!reasons.is_empty());
-            let shown = reasons.iter().map(ToString::to_string).collect::<String>();
-            assert!(!shown.contains("restore-"), "{shown}");
-            assert_eq!(
-                std::fs::read_to_string(&site).unwrap(),
-                "scene = \"pool\"\n"
-            );
-            assert!(!folder.path().join("scenes").exists());
-        }
-    }
-}
+mod tests;

@@ -11,7 +11,7 @@ use super::library::Library;
 use super::source::Entry;
 use crate::camera::SourceSpec;
 use crate::config::suggestion;
-use crate::control::DocumentName;
+use crate::control::{DocumentName, FAULT_NAMES, names_fault};
 use crate::render::OutputParams;
 use crate::simulation::MAX_AGENTS;
 use crate::world::{Effect, rule_problems};
@@ -49,6 +49,7 @@ pub(super) fn check_site(entry: &Entry<SiteFile>, library: &Library, findings: &
     }
     findings.problems_of(entry, "alerts", site.alerts.problems());
     findings.problems_of(entry, "counting", site.counting.problems());
+    check_ignored(entry, findings);
     for (path, command) in [
         (
             "schedule.projectors.command",
@@ -77,6 +78,20 @@ pub(super) fn check_site(entry: &Entry<SiteFile>, library: &Library, findings: &
                 ),
             );
         }
+    }
+}
+
+/// Checks that each fault that is not reported exists.
+fn check_ignored(entry: &Entry<SiteFile>, findings: &mut Findings) {
+    for (i, name) in entry.value.alerts.ignore.iter().enumerate() {
+        if FAULT_NAMES.iter().any(|fault| names_fault(name, fault)) {
+            continue;
+        }
+        let groups = FAULT_NAMES.iter().filter_map(|fault| fault.split_once('.'));
+        let groups: BTreeSet<&str> = groups.map(|(group, _)| group).collect();
+        let known = groups.into_iter().chain(FAULT_NAMES);
+        let message = unknown("fault", name, known);
+        findings.problem(entry, &format!("alerts.ignore[{i}]"), message);
     }
 }
 

@@ -91,7 +91,8 @@ fn wrong_hours_are_reported_with_their_line() {
     let folder = tempfile::tempdir().unwrap();
     let site = folder.path().join("site.toml");
     let hours = "[[schedule.dates]]\ndate = \"12-24\"\n[[schedule.weekly]]\ndays = [\"monday\"]\n\
-                 hours = [{ from = \"10:00\", to = \"18:00\", scene = \"moon\" }]\n[alerts]\ncommand = \"mail 'x\"\n";
+                 hours = [{ from = \"10:00\", to = \"18:00\", scene = \"moon\" }]\n[alerts]\ncommand = \"mail 'x\"\n\
+                 ignore = [\"camera\", \"kamera\"]\n";
     std::fs::write(&site, hours).unwrap();
     let output = shoal().arg("check").arg(&site).output().unwrap();
     let printed = text(&output);
@@ -103,6 +104,8 @@ fn wrong_hours_are_reported_with_their_line() {
         "schedule.weekly[0].hours[0].scene",
         "moon",
         "alerts.command",
+        "alerts.ignore[1]",
+        "did you mean \"camera\"?",
     ] {
         assert!(printed.contains(part), "{part}: {printed}");
     }

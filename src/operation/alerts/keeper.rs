@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::params::AlertParams;
+use crate::control::names_fault;
 use crate::runtime::FaultStatus;
 
 /// Largest number of reported faults that are remembered. There are far fewer kinds.
@@ -85,7 +86,10 @@ impl AlertKeeper {
         let mut alerts = self.recovered(f64::from(params.recovered_after_secs), now_secs);
         for fault in faults {
             let is_due = fault.for_secs >= f64::from(params.after_secs);
-            let is_ignored = params.ignore.iter().any(|name| is_named(&fault.name, name));
+            let is_ignored = params
+                .ignore
+                .iter()
+                .any(|name| names_fault(name, &fault.name));
             let is_known = self.reported.contains_key(&fault.name);
             if !is_due || is_ignored || is_known || self.reported.len() >= REPORTED_MAX {
                 continue;
@@ -128,12 +132,6 @@ impl AlertKeeper {
         });
         alerts
     }
-}
-
-/// Whether a name of the list stands for a fault.
-fn is_named(fault: &str, name: &str) -> bool {
-    let rest = fault.strip_prefix(name);
-    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
 #[cfg(test)]
