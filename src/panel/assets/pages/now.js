@@ -97,14 +97,14 @@ class Now extends View {
     if (typeof secs !== "number") return null;
     const until = status.schedule.paused_until;
     const text = until ? t("now.paused_until", { time: duration(secs), until: when(until) }) : t("now.paused", { time: duration(secs) });
-    return h("div", { class: "hint warn", key: "paused" }, icon("pause"), h("p", { class: "grow" }, text, plan.is_unkept && ` ${t("now.unkept")}`),
+    return h("div", { class: "hint warn", key: "paused" }, icon("pause"), h("p", { class: "grow" }, text, unkept()),
       may("operate") && h("button", { type: "button", onclick: () => this.#goOn() }, icon("play"), t("now.go_on")));
   }
 
   /** Says that nobody is seen, because a recording is replayed. */
   #rehearsal() {
     if (typeof status.rehearsal !== "string") return null;
-    return h("div", { class: "hint warn", key: "rehearsal" }, icon("camera"), h("p", { class: "grow" }, rehearsalText(status)),
+    return h("div", { class: "hint warn", key: "rehearsal" }, icon("camera"), h("p", { class: "grow" }, rehearsalText(status), unkept()),
       may("admin") && h("button", { type: "button", onclick: () => send({ command: "recording", step: { do: "live" } }, t("recordings.done.live")) }, t("recordings.live")));
   }
 
@@ -122,7 +122,7 @@ class Now extends View {
     const plan = status.schedule;
     const text = planText(plan);
     if (!plan.by_hand) return text && h("p", { class: "hint plain-hint", key: "plan" }, icon("hours"), h("span", null, text));
-    return h("div", { class: "hint warn", key: "plan" }, icon("hand"), h("p", { class: "grow" }, text),
+    return h("div", { class: "hint warn", key: "plan" }, icon("hand"), h("p", { class: "grow" }, text, unkept()),
       may("operate") && h("button", { type: "button", onclick: () => this.#resume() }, t(plan.is_planned ? "now.resume" : "now.open_again")));
   }
 
@@ -261,6 +261,11 @@ export function done(key, values = {}) {
   const isDark = ["dark", "closed"].includes(status.schedule.state);
   const isPaused = typeof status.paused_secs === "number";
   return [t(key, values), isDark ? t("now.unseen.dark") : isPaused && t("now.unseen.paused")].filter(Boolean).join(" ");
+}
+
+/** Says that a restart would lose what is set by hand. */
+function unkept() {
+  return status.schedule.is_unkept && ` ${t("now.unkept")}`;
 }
 
 /** Says what is shown and until when: what is set by hand, or the plan. @param {any} plan */
