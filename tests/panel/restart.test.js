@@ -118,6 +118,7 @@ test("after a restart, a page without a WebSocket works again by itself", async 
   await restart("SIGKILL");
   await phone.getByText("Shoal was restarted.").waitFor({ timeout: 30_000 });
   await finishDate(phone, "2031-05-03");
+  await page.locator(".offline").waitFor({ state: "detached", timeout: 30_000 });
   // What happens in the new run is heard too.
   await page.evaluate(async () => (await import("/assets/core/store.js")).send({ command: "pause", on: true }));
   await phone.goto(`${new URL(phone.url()).origin}/#/now`);
