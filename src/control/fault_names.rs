@@ -1,7 +1,7 @@
 //! The names of all faults, for the list of those that are not reported.
 
 /// Names of all faults. A fault that is not listed cannot be named in `alerts.ignore`.
-pub const FAULT_NAMES: [&str; 44] = [
+pub const FAULT_NAMES: [&str; 45] = [
     "alerts",
     "calibration_surface",
     "camera.absent",
@@ -38,6 +38,7 @@ pub const FAULT_NAMES: [&str; 44] = [
     "projectors",
     "recording_failed",
     "recording_late",
+    "remote.osc",
     "rolling_bands",
     "second_instance",
     "simulation.not_finite",
