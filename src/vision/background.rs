@@ -29,6 +29,10 @@ const INITIAL_STD_DEV: f32 = 3.0;
 /// Time after the first frame in which every pixel may become darker, in seconds. A flash of light in the first frame would
 /// leave a false shadow. Flashes are shorter than this. Nothing is foreground in this time.
 const START_SECS: f32 = 0.12;
+/// A pixel has the level before within this number of standard deviations of its noise.
+const UNLIT_STD_DEVS: f32 = 3.0;
+/// The same within this share of the level.
+const UNLIT_SHARE: f32 = 0.1;
 /// Pixels within this share of the width of the picture from foreground may show a visitor in bright clothes.
 const NEAR_SHARE: usize = 8;
 /// Capacity for disturbed pixels of one frame. Further ones are not counted.
@@ -48,6 +52,11 @@ pub(super) struct Background {
     brighter_level: Vec<u8>,
     /// Number of consecutive updates in which the pixel had about this level; 0 for a pixel that is not brighter.
     brighter_visits: Vec<u8>,
+    /// Level of a pixel before the model accepted a brighter one, such as that of sunlight; 0 for a pixel that has none. If the
+    /// light goes, the floor has this level again.
+    level_before: Vec<u8>,
+    /// Pixels that have a level before.
+    has_before: BitMask,
     /// Indexes of the pixels that stopped being brighter in this frame.
     dimmed: Vec<u32>,
     unreliable: UnreliablePixels,
@@ -76,6 +85,8 @@ impl Background {
             threshold: vec![0; width * height],
             brighter_level: vec![0; width * height],
             brighter_visits: vec![0; width * height],
+            level_before: vec![0; width * height],
+            has_before: BitMask::new(width, height),
             dimmed: Vec::with_capacity(MAX_DISTURBED),
             unreliable: UnreliablePixels::new(width, height),
             dim: DimFloor::new(width, height),
@@ -92,6 +103,8 @@ impl Background {
         self.level.clear();
         self.std_dev.fill(INITIAL_STD_DEV);
         self.brighter_visits.fill(0);
+        self.level_before.fill(0);
+        self.has_before.clear();
         self.unreliable.reset();
         self.gain.reset();
         self.frames = 0;
@@ -205,6 +218,7 @@ impl Background {
     fn lower(&mut self, index: usize, observed: u8, params: &VisionParams) {
         let observed = f32::from(observed) / self.gain.gain();
         self.level[index] = self.level[index].min(observed);
+        self.forget_before(index);
         self.brighter_visits[index] = 0;
         self.set_threshold(index, params);
     }
@@ -239,6 +253,35 @@ impl Background {
         let rows = rows.enumerate();
         let rows = rows.map(|(y, (words, thresholds))| (words, dim.row(levels, y), thresholds));
         threshold::mark_below(rows, self.gain.gain());
+        self.clear_unlit(levels, foreground);
+    }
+
+    /// Clears the foreground where the floor has the level that it had before the model accepted a brighter one.
+    fn clear_unlit(&self, levels: &[u8], foreground: &mut BitMask) {
+        let inverse_gain = 1.0 / self.gain.gain();
+        for y in 0..foreground.height() {
+            let row = levels.get(y * self.width..).unwrap_or_default();
+            let words = (foreground.row_mut(y).iter_mut()).zip(self.has_before.row(y));
+            for (word, (marked, before)) in words.enumerate() {
+                let mut either = *marked & before;
+                while either != 0 {
+                    let bit = either.trailing_zeros() as usize;
+                    either &= either - 1;
+                    let x = 64 * word + bit;
+                    if self.is_unlit(y * self.width + x, f32::from(row[x]) * inverse_gain) {
+                        *marked &= !(1 << bit);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Returns whether a pixel shows the level that it had before the model accepted a brighter one.
+    #[inline(always)]
+    fn is_unlit(&self, index: usize, observed: f32) -> bool {
+        let before = f32::from(self.level_before[index]);
+        let tolerance = larger(UNLIT_STD_DEVS * self.std_dev[index], UNLIT_SHARE * before);
+        before > 0.0 && (observed - before).abs() <= tolerance
     }
 
     /// Sets the model to the levels of the first frame.
@@ -308,6 +351,25 @@ impl Background {
             }
         }
         self.dimmed.clear();
+    }
+
+    /// Forgets the level that a pixel had before.
+    fn forget_before(&mut self, index: usize) {
+        if self.level_before[index] > 0 {
+            let (x, y) = (index % self.width, index / self.width);
+            self.level_before[index] = 0;
+            self.has_before.row_mut(y)[x / 64] &= !(1 << (x % 64));
+        }
+    }
+
+    /// Remembers the level of a pixel before the model accepts a brighter one. The first level before counts, because light
+    /// can become brighter step by step.
+    fn remember_before(&mut self, index: usize) {
+        if self.level_before[index] == 0 {
+            let (x, y) = (index % self.width, index / self.width);
+            self.level_before[index] = self.level[index] as u8;
+            self.has_before.row_mut(y)[x / 64] |= 1 << (x % 64);
+        }
     }
 
     #[inline(always)]

@@ -20,6 +20,9 @@ use super::tracker::Tracker;
 /// Largest gain that an exposure change of the camera can cause; the smallest such gain is its inverse. A gain outside
 /// this range means that a light was switched on or off.
 const MAX_GAIN: f32 = 3.0;
+/// Speed with which visitors fill the floor at most, in shares of the floor per second. A class that runs in takes five seconds.
+/// Light changes faster.
+const CROWD_SHARE_PER_SEC: f32 = 0.15;
 /// Smallest blob that can belong to an existing track, as a share of the smallest blob that can start one.
 const TRACKED_AREA_SHARE: f32 = 0.5;
 /// Upper limit for the time step between two frames, in seconds. Without it, predicted tracks would jump far after a
@@ -60,6 +63,8 @@ struct Segmentation {
     /// Buffer for a frame without rolling bands.
     even: Vec<u8>,
     background: Background,
+    /// Share of the floor that visitors may cover, as far as they came one after another.
+    crowd_share: f32,
     /// Foreground mask. Morphology cleans it in place.
     foreground: BitMask,
     /// The cleaned foreground mask, dilated. The background model does not learn there.
@@ -176,6 +181,7 @@ impl Vision {
     pub fn relearn(&mut self) {
         if let Some(segmentation) = &mut self.segmentation {
             segmentation.background.reset();
+            segmentation.crowd_share = 0.0;
             segmentation.occupied.clear();
             segmentation.used_bits = UsedBits::default();
         }
@@ -264,7 +270,7 @@ impl Vision {
         let Some(segmentation) = &mut self.segmentation else {
             return;
         };
-        if segmentation.light(&self.params) == LightState::Changed {
+        if segmentation.light(&self.params, dt_secs as f32) == LightState::Changed {
             let since = *self.light_changed_since_secs.get_or_insert(time_secs);
             if let Some(tracker) = &mut self.tracker {
                 tracker.hold(dt_secs as f32);
@@ -323,6 +329,7 @@ impl Segmentation {
             used_bits: UsedBits::default(),
             bands: RollingBands::new(height),
             even: Vec::with_capacity(width * height),
+            crowd_share: 0.0,
             foreground: BitMask::new(width, height),
             occupied: BitMask::new(width, height),
             scratch: BitMask::new(width, height),
@@ -354,18 +361,20 @@ impl Segmentation {
         true
     }
 
-    /// Returns the state of the lighting in this frame, from the foreground before morphology.
-    fn light(&self, params: &VisionParams) -> LightState {
-        let share = self.foreground.count() as f32 / self.background.usable_count().max(1) as f32;
+    /// Returns the state of the lighting in this frame, from the foreground before morphology. Light changes if most of the floor
+    /// that was free becomes foreground within a short time. Visitors who come one after another may cover as much.
+    fn light(&mut self, params: &VisionParams, dt_secs: f32) -> LightState {
         let gain = self.background.gain();
         if self.background.is_starting() {
-            LightState::Steady
-        } else if share > params.light_change_share || !(1.0 / MAX_GAIN..=MAX_GAIN).contains(&gain)
-        {
-            LightState::Changed
-        } else {
-            LightState::Steady
+            return LightState::Steady;
         }
+        let share = self.foreground.count() as f32 / self.background.usable_count().max(1) as f32;
+        let added = (share - self.crowd_share) / (1.0 - self.crowd_share).max(f32::MIN_POSITIVE);
+        if added > params.light_change_share || !(1.0 / MAX_GAIN..=MAX_GAIN).contains(&gain) {
+            return LightState::Changed;
+        }
+        self.crowd_share = share.min(self.crowd_share + CROWD_SHARE_PER_SEC * dt_secs);
+        LightState::Steady
     }
 
     fn find_blobs(&mut self, levels: &[u8], params: &VisionParams) {

@@ -13,6 +13,7 @@ mod fragments;
 mod id_swap;
 mod lifecycle;
 mod localization;
+mod rigidity;
 mod schedule;
 
 use glam::{DVec2, Vec2};
@@ -29,6 +30,7 @@ use super::height_profile::HeightProfile;
 use super::kalman::{Kalman, Measurement};
 use super::outline::Tracer;
 use super::segmented_frame::SegmentedFrame;
+use rigidity::Rigidity;
 use schedule::{Schedule, Work};
 
 /// Time constant with which the velocity of a track without a detection decays, in seconds.
@@ -103,6 +105,7 @@ struct TrackState {
     agitation: Agitation,
     /// Last time at which the visitor moved on the spot.
     agitated_secs: f64,
+    rigidity: Rigidity,
     detection: Detection,
     /// Heights that certainly belong to the visitor with this id.
     height_profile: HeightProfile,
@@ -158,6 +161,7 @@ impl TrackState {
             still_since_secs: now_secs,
             agitation: Agitation::default(),
             agitated_secs: now_secs,
+            rigidity: Rigidity::new(output.centroid_m, now_secs),
             detection: Detection::Missed,
             height_profile: HeightProfile::default(),
             recent_profile: HeightProfile::default(),
@@ -286,8 +290,6 @@ pub(super) struct Tracker {
     /// Indexes of the blobs in the last frame that are objects.
     static_blobs: Vec<usize>,
     first_frame_secs: Option<f64>,
-    /// Whether the frame is still within the settling time after the first frame.
-    is_settling: bool,
 }
 
 impl Tracker {
@@ -318,7 +320,6 @@ impl Tracker {
             schedule: Schedule::default(),
             static_blobs: Vec::new(),
             first_frame_secs: None,
-            is_settling: true,
         }
     }
 
@@ -396,8 +397,11 @@ impl Tracker {
             if track.last_detected_secs >= frame.time_secs {
                 track.last_detected = track.kalman;
             }
-            if matches!(track.detection, Detection::Own(_)) {
+            if let Detection::Own(blob) = track.detection {
                 track.has_walked |= track.kalman.position_m.distance(track.birth_m) > WALKED_M;
+                let pixel_m = frame.blobs.blobs()[blob].pixel_m();
+                let centroid_m = track.output.centroid_m;
+                (track.rigidity).add(centroid_m, pixel_m, frame.time_secs, frame.dt_secs);
             }
             if track.kalman.position_m.distance(track.still_anchor_m) > still_radius_m {
                 track.still_anchor_m = track.kalman.position_m;

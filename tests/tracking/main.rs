@@ -16,6 +16,7 @@ mod calibration;
 mod disturbances;
 mod frame_rates;
 mod gray_code;
+mod halls;
 mod hota;
 mod ids;
 mod mirror;

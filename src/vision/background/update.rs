@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use pulp::{Simd, WithSimd};
 
+use super::gain::SATURATED_LEVEL;
 use super::{Background, MAX_DISTURBED, MIN_STD_DEV, larger, threshold_of};
 use crate::vision::VisionParams;
 use crate::vision::bit_mask::BitMask;
@@ -169,6 +170,10 @@ impl Background {
 
     #[inline(always)]
     fn update_pixel(&mut self, index: usize, observed: f32, rates: &Rates) {
+        if self.level_before[index] > 0 && self.is_unlit(index, observed) {
+            self.level[index] = observed;
+            self.forget_before(index);
+        }
         let level = &mut self.level[index];
         let std_dev = &mut self.std_dev[index];
         let change = observed - *level;
@@ -201,16 +206,22 @@ impl Background {
         } else if *visits < rates.uncovered_visits || rates.is_counted {
             *visits = visits.saturating_add(1);
         }
+        let is_sunlit = observed >= f32::from(SATURATED_LEVEL) * rates.inverse_gain;
         let is_uncovered = rates.is_learning
-            || observed > UNCOVERED_RATIO * *level && !self.unreliable.was_disturbed(index);
+            || observed > UNCOVERED_RATIO * *level
+                && !is_sunlit
+                && !self.unreliable.was_disturbed(index);
         let required = if is_uncovered {
             rates.uncovered_visits
         } else {
             rates.brighter_visits
         };
         if *visits >= required {
-            *level = observed;
             *visits = 0;
+            if !is_uncovered {
+                self.remember_before(index);
+            }
+            self.level[index] = observed;
         }
     }
 

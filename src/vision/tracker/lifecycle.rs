@@ -12,10 +12,10 @@ use super::{
 };
 
 /// Time after the first frame in which staff may still move objects on the floor, in seconds. Objects that appear in
-/// this time become background.
+/// this time become background at its end.
 const SETTLING_SECS: f64 = 9.0;
-/// Smallest age of an object that is absorbed at the end of the settling time, in seconds.
-const STATIC_AGE_SECS: f64 = 0.5;
+/// Time for which such an object must have been rigid, in seconds. People who stand still sway in less time.
+const RIGID_SECS: f64 = 1.5;
 /// A new track may continue a lost one if it was created at most this long before the last detection of the lost one, in
 /// seconds.
 const SUCCESSOR_SECS: f64 = 1.0;
@@ -96,14 +96,14 @@ impl Tracker {
         self.static_blobs.clear();
         let first_frame_secs = *self.first_frame_secs.get_or_insert(frame.time_secs);
         let settled_secs = first_frame_secs + SETTLING_SECS;
-        let is_settling_over = self.is_settling && frame.time_secs >= settled_secs;
-        self.is_settling &= !is_settling_over;
         for index in (0..self.tracks.len()).rev() {
             let track = &self.tracks[index];
-            let age_secs = frame.time_secs - track.birth_secs;
-            let is_old = age_secs > f64::from(frame.scenery_secs);
-            let is_initial_object =
-                is_settling_over && age_secs > STATIC_AGE_SECS && !track.had_walked_before_loss;
+            let rigid_secs = track.rigidity.secs(frame.time_secs);
+            let is_old = rigid_secs > f64::from(frame.scenery_secs);
+            let is_initial_object = frame.time_secs >= settled_secs
+                && track.birth_secs < settled_secs
+                && rigid_secs > RIGID_SECS
+                && !track.had_walked_before_loss;
             if let Detection::Own(blob) = track.detection
                 && (is_old || is_initial_object)
                 && !track.has_walked

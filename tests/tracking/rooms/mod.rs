@@ -12,7 +12,7 @@ use shoal::camera::{Frame, Luma};
 
 pub(crate) use camera::{Camera, grid};
 pub(crate) use shadows::{SHADOW_FPS, ShadowRoom};
-pub(crate) use watched::{Walker, WatchedRoom};
+pub(crate) use watched::{Walker, WatchedRoom, calibrated_view};
 pub(crate) use wired::{Wired, error};
 
 /// A room with its camera.
@@ -27,11 +27,19 @@ pub(crate) struct Room {
     pub(crate) things: Vec<Thing>,
     /// Factor by which the brightness of the frame is multiplied.
     pub(crate) gain: f64,
+    /// Light of other sources, as the level that it adds at a floor point. A shadow of the lamp does not take it away.
+    pub(crate) other_light: Option<OtherLight>,
     /// Shift of the frame in pixels. It simulates a camera that was moved.
     pub(crate) bump_px: (i32, i32),
     frames: u64,
     random: u64,
 }
+
+/// Light of other sources than the lamp: the level that it adds at a floor point.
+pub(crate) type OtherLight = Box<dyn Fn(DVec2) -> f64>;
+
+/// Share of the light of other sources that a body before the floor does not send to the camera.
+const BODY_DARKNESS: f64 = 0.7;
 
 /// A dark object or a person.
 #[derive(Clone, Copy)]
@@ -39,6 +47,19 @@ pub(crate) enum Thing {
     Disc {
         at_m: DVec2,
         radius_m: f64,
+    },
+    /// A disc that floats above the floor, such as an umbrella.
+    Canopy {
+        at_m: DVec2,
+        radius_m: f64,
+        height_m: f64,
+    },
+    /// A flat rectangle that is darker than the floor by this share: half of its sides, and the angle of its first side.
+    Patch {
+        at_m: DVec2,
+        half_m: DVec2,
+        turn_rad: f64,
+        darkness: f64,
     },
     Pole {
         at_m: DVec2,
@@ -85,6 +106,7 @@ impl Room {
             floor: Vec::new(),
             things: Vec::new(),
             gain: 1.0,
+            other_light: None,
             bump_px: (0, 0),
             frames: 0,
             random: 88_172_645_463_325_252,
@@ -93,7 +115,8 @@ impl Room {
         room
     }
 
-    fn draw_floor(&mut self) {
+    /// Computes the empty floor again, for another lamp.
+    pub(crate) fn draw_floor(&mut self) {
         let (width, height) = self.camera.size_px;
         let pixels = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
         self.floor = pixels
@@ -118,41 +141,69 @@ impl Room {
         8.0 + 170.0 * lit * albedo * if joint { 0.85 } else { 1.0 }
     }
 
-    /// Returns the share of the light (0 to 1) that shadows and objects remove at a floor point.
-    fn darkness(&self, at_m: DVec2, pixel_m: f64) -> f64 {
+    /// Returns the share of the light (0 to 1) that things take away at a floor point: of the lamp by shadows and bodies, and by
+    /// bodies only.
+    fn darkness(&self, at_m: DVec2, pixel_m: f64) -> [f64; 2] {
         let cover =
             |distance: f64, radius: f64| ((radius - distance) / pixel_m + 0.5).clamp(0.0, 1.0);
-        let mut dark: f64 = 0.0;
+        let sources = [self.lamp_m, self.camera.eye_m];
+        let mut dark = [0.0_f64; 2];
         for thing in &self.things {
             match thing {
                 &Thing::Disc {
                     at_m: disc,
                     radius_m,
                 } => {
-                    dark = dark.max(0.9 * cover(at_m.distance(disc), radius_m));
+                    let covered = 0.9 * cover(at_m.distance(disc), radius_m);
+                    dark = dark.map(|dark| dark.max(covered));
+                }
+                &Thing::Patch {
+                    at_m: middle,
+                    half_m,
+                    turn_rad,
+                    darkness,
+                } => {
+                    let off = DVec2::from_angle(-turn_rad).rotate(at_m - middle).abs() - half_m;
+                    let covered = darkness * cover(off.max_element(), 0.0);
+                    dark = dark.map(|dark| dark.max(covered));
+                }
+                &Thing::Canopy {
+                    at_m: middle,
+                    radius_m,
+                    height_m,
+                } => {
+                    for (source, dark) in sources.iter().zip(&mut dark) {
+                        let below = DVec2::new(source.x, source.z);
+                        let wider = source.y / (source.y - height_m);
+                        let seen = below + (middle - below) * wider;
+                        *dark = dark.max(0.9 * cover(at_m.distance(seen), radius_m * wider));
+                    }
                 }
                 &Thing::Pole {
                     at_m: foot,
                     radius_m,
                     height_m,
                 } => {
-                    for source in [self.lamp_m, self.camera.eye_m] {
+                    for (source, dark) in sources.iter().zip(&mut dark) {
                         let below = DVec2::new(source.x, source.z);
                         let tip = below + (foot - below) * (source.y / (source.y - height_m));
                         let along = tip - foot;
                         let t = ((at_m - foot).dot(along) / along.length_squared()).clamp(0.0, 1.0);
                         let wider = 1.0 + t * height_m / (source.y - height_m);
                         let distance = at_m.distance(foot + along * t);
-                        dark = dark.max(0.9 * cover(distance, radius_m * wider));
+                        *dark = dark.max(0.9 * cover(distance, radius_m * wider));
                     }
                 }
                 Thing::Walker(walker) => {
-                    let inside_m = walker.inside_m(at_m, [self.lamp_m, self.camera.eye_m]);
-                    dark = dark.max(0.9 * cover(-inside_m, 0.0));
+                    for (source, dark) in sources.iter().zip(&mut dark) {
+                        let inside_m = walker.inside_m(at_m, *source);
+                        *dark = dark.max(0.9 * cover(-inside_m, 0.0));
+                    }
                 }
             }
         }
-        dark
+        let [shadow, body] = dark;
+        [shadow.max(body), body]
     }
 
     /// Renders the next camera frame.
@@ -168,9 +219,11 @@ impl Room {
                 let (at_m, lit) = self.floor[index];
                 let beside = if u > 0 { index - 1 } else { index + 1 };
                 let pixel_m = self.floor[beside].0.distance(at_m);
-                let dark = self.darkness(at_m, pixel_m);
+                let [dark, body] = self.darkness(at_m, pixel_m);
                 let noise = self.normal() * 2.0;
-                levels.push((lit * (1.0 - dark) * self.gain + noise).clamp(0.0, 255.0) as u8);
+                let added = (self.other_light.as_ref()).map_or(0.0, |light| light(at_m));
+                let level = lit * (1.0 - dark) + added * (1.0 - BODY_DARKNESS * body);
+                levels.push((level * self.gain + noise).clamp(0.0, 255.0) as u8);
             }
         }
         let frame = Frame {

@@ -79,35 +79,33 @@ impl Walker {
         }
     }
 
-    /// Returns how far a floor point is inside the area that the visitor hides from one of the sources of rays, in meters.
+    /// Returns how far a floor point is inside the area that the visitor hides from a source of rays, in meters.
     /// Outside, the value is negative.
-    pub(super) fn inside_m(&self, at_m: DVec2, sources: [DVec3; 2]) -> f64 {
+    pub(super) fn inside_m(&self, at_m: DVec2, source: DVec3) -> f64 {
         let to_foot_m = self.foot_m - at_m;
         let aside = self.stride_m.normalize_or(DVec2::X).perp();
         let mut most_m = f64::NEG_INFINITY;
-        for source in sources {
-            let ray_m = DVec2::new(source.x, source.z) - at_m;
-            if to_foot_m.perp_dot(ray_m).abs() > REACH_ASIDE_M * ray_m.length() {
-                continue;
-            }
-            for (part, [side, strides, radius, low, high]) in BODY.into_iter().enumerate() {
-                let (up_share, sway_m) = match self.lifted.get(part) {
-                    Some(lifted) => (*lifted, 0.0),
-                    None => (0.0, self.sway_m),
-                };
-                // A lifted foot is also ahead: the knee bends.
-                let ahead_m = aside.perp() * (up_share * self.height_m);
-                let to_axis_m = to_foot_m
-                    + aside * (side * self.height_m + sway_m)
-                    + self.stride_m * strides
-                    + ahead_m;
-                let along = (to_axis_m.dot(ray_m) / ray_m.length_squared()).max(0.0);
-                let up = along * source.y / self.height_m;
-                let is_gap = (self.gap[0]..self.gap[1]).contains(&up);
-                if (low + up_share..high).contains(&up) && !is_gap {
-                    let off_m = (to_axis_m - along * ray_m).length();
-                    most_m = most_m.max(radius * self.height_m - off_m);
-                }
+        let ray_m = DVec2::new(source.x, source.z) - at_m;
+        if to_foot_m.perp_dot(ray_m).abs() > REACH_ASIDE_M * ray_m.length() {
+            return most_m;
+        }
+        for (part, [side, strides, radius, low, high]) in BODY.into_iter().enumerate() {
+            let (up_share, sway_m) = match self.lifted.get(part) {
+                Some(lifted) => (*lifted, 0.0),
+                None => (0.0, self.sway_m),
+            };
+            // A lifted foot is also ahead: the knee bends.
+            let ahead_m = aside.perp() * (up_share * self.height_m);
+            let to_axis_m = to_foot_m
+                + aside * (side * self.height_m + sway_m)
+                + self.stride_m * strides
+                + ahead_m;
+            let along = (to_axis_m.dot(ray_m) / ray_m.length_squared()).max(0.0);
+            let up = along * source.y / self.height_m;
+            let is_gap = (self.gap[0]..self.gap[1]).contains(&up);
+            if (low + up_share..high).contains(&up) && !is_gap {
+                let off_m = (to_axis_m - along * ray_m).length();
+                most_m = most_m.max(radius * self.height_m - off_m);
             }
         }
         most_m
@@ -147,7 +145,7 @@ impl WatchedRoom {
 }
 
 /// Calibrates the camera of a room with exact markers.
-fn calibrated_view(room: &Room) -> FloorView {
+pub(crate) fn calibrated_view(room: &Room) -> FloorView {
     let camera = &room.camera;
     let points = camera.measured(&grid(4, 0.9));
     let setup = camera.setup(Some(room.lamp_m));

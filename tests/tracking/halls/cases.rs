@@ -1,0 +1,812 @@
+//! What halls do to an infrared camera, case by case.
+
+use std::f64::consts::TAU;
+
+use glam::{DVec2, DVec3};
+
+use crate::rooms::{Thing, Walker};
+
+use super::hall::{Hall, Moment, Shot};
+
+/// Limits of a case, in seconds if they are times. A limit of infinity is not judged.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    pub(super) false_secs: f64,
+    pub(super) lost_secs: f64,
+    pub(super) ids: usize,
+    pub(super) on_thing_secs: f64,
+    /// Least area of all tracks at the end, in m².
+    pub(super) area_m2: f64,
+}
+
+/// One row of the table.
+pub(super) struct Case {
+    pub(super) name: &'static str,
+    pub(super) secs: f64,
+    pub(super) fps: f64,
+    /// Whether the normal suite runs it, with one seed.
+    pub(super) is_small: bool,
+    pub(super) limits: Limits,
+    /// The fault that must be reported, if any, and the time by which it must be, in seconds.
+    pub(super) fault: Option<(&'static str, f64)>,
+    /// Changes the room before the run.
+    pub(super) prepare: fn(&mut Hall),
+    pub(super) draw: fn(&mut Shot, &Moment),
+}
+
+/// Everybody is found, with one id each, and nobody else.
+const WORKS: Limits = Limits {
+    false_secs: 1.0,
+    lost_secs: 1.0,
+    ids: 1,
+    on_thing_secs: 0.0,
+    area_m2: 0.0,
+};
+/// A thing has a track until it becomes scenery.
+const THING: Limits = Limits {
+    on_thing_secs: 122.0,
+    ..WORKS
+};
+/// So many people are in one blob that they cannot be counted, but the floor that they cover stays covered.
+const CROWD: Limits = Limits {
+    false_secs: f64::INFINITY,
+    lost_secs: f64::INFINITY,
+    ids: usize::MAX,
+    area_m2: 4.0,
+    ..WORKS
+};
+/// The fault says what may be wrong, so visitors may be lost, but nobody is invented.
+const NOBODY_FALSE: Limits = Limits {
+    lost_secs: f64::INFINITY,
+    ids: usize::MAX,
+    ..WORKS
+};
+
+const fn case(name: &'static str, secs: f64, draw: fn(&mut Shot, &Moment)) -> Case {
+    Case {
+        name,
+        secs,
+        fps: 12.5,
+        is_small: false,
+        limits: WORKS,
+        fault: None,
+        prepare: |_| {},
+        draw,
+    }
+}
+
+const fn v(x: f64, z: f64) -> DVec2 {
+    DVec2::new(x, z)
+}
+
+pub(super) const CASES: &[Case] = &[
+    Case {
+        is_small: true,
+        prepare: |hall| hall.judged_secs = 3.2,
+        ..case(
+            "there at the start, moves aside and stands still",
+            60.0,
+            |shot, m| {
+                let z = m.between(1, -0.8, 0.8);
+                let stops = [(0.0, v(0.4, z)), (2.0, v(0.4, z)), (3.0, v(0.05, z))];
+                add(shot, 1, m.way(1, &stops));
+            },
+        )
+    },
+    case(
+        "comes in at the start and stands still from second 6 on",
+        200.0,
+        |shot, m| {
+            let stops = [(1.0, v(-2.4, 0.0)), (6.0, v(m.between(1, -0.5, 1.0), 0.3))];
+            add(shot, 1, m.way(1, &stops));
+        },
+    ),
+    case(
+        "comes in at the edge and stands still there",
+        200.0,
+        |shot, m| {
+            let z = m.between(1, -1.2, 0.8);
+            let stops = [(4.0, v(-2.3, z)), (6.0, v(-1.75, z))];
+            add(shot, 1, m.way(1, &stops));
+        },
+    ),
+    Case {
+        prepare: |hall| hall.judged_secs = 6.5,
+        ..case(
+            "three at the start, move a little and stand still",
+            60.0,
+            |shot, m| {
+                for number in 0..3 {
+                    let at = v(
+                        -1.2 + 1.2 * f64::from(number),
+                        m.between(number.into(), -0.7, 0.7),
+                    );
+                    let to = at + DVec2::from_angle(TAU * m.random(10 + u64::from(number))) * 0.3;
+                    let go = 1.0 + 2.0 * f64::from(number);
+                    let stops = [(0.0, at), (go, at), (go + 1.0, to)];
+                    add(shot, number, m.way(number, &stops));
+                }
+            },
+        )
+    },
+    case("walks about from the start", 60.0, |shot, m| {
+        shot.adult(1, m.about(1))
+    }),
+    case("comes in and walks about", 60.0, |shot, m| {
+        shot.adult(1, m.stroll(1))
+    }),
+    Case {
+        is_small: true,
+        limits: CROWD,
+        prepare: Hall::zoom,
+        ..case("a class of 20 sits down one by one", 60.0, |shot, m| {
+            class(shot, m, 20, 1.0)
+        })
+    },
+    Case {
+        limits: CROWD,
+        prepare: Hall::zoom,
+        ..case(
+            "a class of 20 sits down in eight seconds",
+            60.0,
+            |shot, m| class(shot, m, 20, 0.4),
+        )
+    },
+    Case {
+        limits: CROWD,
+        prepare: Hall::zoom,
+        ..case("a crowd of 14 adults comes in", 60.0, crowd)
+    },
+    Case {
+        limits: Limits {
+            area_m2: 0.0,
+            ..CROWD
+        },
+        prepare: Hall::zoom,
+        ..case("the lamp fails over a class", 60.0, |shot, m| {
+            class(shot, m, 16, 1.0);
+            if (35.0..36.0).contains(&m.secs) {
+                shot.gain = Some(0.02);
+            }
+        })
+    },
+    Case {
+        limits: THING,
+        ..case("a visitor carries a mat in and goes", 190.0, |shot, m| {
+            carried(shot, m, &|at| vec![mat(at, v(0.5, 0.3), 0.2)]);
+        })
+    },
+    Case {
+        limits: THING,
+        ..case("a visitor brings a chair and goes", 190.0, |shot, m| {
+            carried(shot, m, &|at| vec![pole(at, 0.25, 0.85)]);
+        })
+    },
+    Case {
+        limits: THING,
+        ..case("a visitor leaves a pram and goes", 190.0, |shot, m| {
+            carried(shot, m, &|at| {
+                vec![pole(at, 0.3, 1.0), pole(at + v(0.3, 0.1), 0.25, 0.6)]
+            });
+        })
+    },
+    Case {
+        limits: THING,
+        ..case("a visitor drops a bag and goes", 190.0, |shot, m| {
+            carried(shot, m, &|at| vec![pole(at, 0.16, 0.35)]);
+        })
+    },
+    Case {
+        limits: THING,
+        ..case(
+            "a visitor takes a chair away that was there",
+            60.0,
+            |shot, m| {
+                let (chair, out) = (v(0.5, m.between(1, -0.5, 0.5)), v(2.6, 0.0));
+                let stops = [
+                    (12.0, v(-2.5, 0.0)),
+                    (16.0, chair + v(-0.3, 0.2)),
+                    (20.0, chair + v(-0.3, 0.2)),
+                    (24.0, out),
+                ];
+                let at = m.way(1, &stops);
+                add(shot, 1, at.filter(|_| m.secs < 24.0));
+                let chair = if m.secs < 20.0 {
+                    chair
+                } else {
+                    at.unwrap_or(out) + v(0.3, -0.2)
+                };
+                shot.bodies.push(pole(chair, 0.25, 0.85));
+            },
+        )
+    },
+    Case {
+        limits: THING,
+        ..case("a visitor pushes a chair by a meter", 200.0, |shot, m| {
+            let chair = v(0.0, m.between(1, -0.4, 0.4));
+            let by = v(-0.45, 0.0);
+            let stops = [
+                (12.0, v(-2.5, 0.0)),
+                (16.0, chair + by),
+                (20.0, chair + by),
+                (22.0, chair + by + v(1.0, 0.0)),
+                (24.0, chair + by + v(1.0, 0.0)),
+                (30.0, v(-2.6, 0.4)),
+            ];
+            let at = m.way(1, &stops);
+            add(shot, 1, at.filter(|_| m.secs < 30.0));
+            let pushed = ((m.secs - 20.0) / 2.0).clamp(0.0, 1.0);
+            shot.bodies.push(pole(chair + v(pushed, 0.0), 0.25, 0.85));
+            shot.things_m.push(chair + v(pushed, 0.0));
+            shot.things_m.push(chair);
+        })
+    },
+    case("foreign infrared pulses at 0.5 Hz", 40.0, |shot, m| {
+        pulses(shot, m, 0.5)
+    }),
+    Case {
+        is_small: true,
+        ..case("foreign infrared pulses at 1 Hz", 40.0, |shot, m| {
+            pulses(shot, m, 1.0)
+        })
+    },
+    case("foreign infrared pulses at 3 Hz", 40.0, |shot, m| {
+        pulses(shot, m, 3.0)
+    }),
+    Case {
+        fps: 25.0,
+        ..case("foreign infrared pulses at 10 Hz", 40.0, |shot, m| {
+            pulses(shot, m, 10.0)
+        })
+    },
+    Case {
+        fault: Some(("rolling_bands", 20.0)),
+        ..case("bands of 30 % roll", 40.0, |shot, m| {
+            bands(shot, m, 0.3, 0.4)
+        })
+    },
+    Case {
+        fault: Some(("rolling_bands", 25.0)),
+        ..case("bands of 30 % creep", 60.0, |shot, m| {
+            bands(shot, m, 0.3, 0.06)
+        })
+    },
+    case("the light falls to 40 % at once", 60.0, |shot, m| {
+        light(shot, m, |s| if s < 20.0 { 1.0 } else { 0.4 })
+    }),
+    Case {
+        ..case("the light falls to 25 % at once", 60.0, |shot, m| {
+            light(shot, m, |s| if s < 20.0 { 1.0 } else { 0.25 })
+        })
+    },
+    case("the light rises to 250 % at once", 60.0, |shot, m| {
+        light(shot, m, |s| if s < 20.0 { 0.4 } else { 1.0 })
+    }),
+    case("the light rises to 400 % at once", 60.0, |shot, m| {
+        light(shot, m, |s| if s < 20.0 { 0.25 } else { 1.0 })
+    }),
+    case("the light rises until it is too bright", 60.0, |shot, m| {
+        light(shot, m, |s| if s < 20.0 { 1.0 } else { 1.7 })
+    }),
+    Case {
+        fps: 5.0,
+        ..case(
+            "the light falls to 30 % within 30 minutes",
+            1900.0,
+            |shot, m| light(shot, m, |s| 1.0 - 0.7 * (s / 1800.0).min(1.0)),
+        )
+    },
+    Case {
+        fps: 5.0,
+        ..case(
+            "the light rises to 330 % within 30 minutes",
+            1900.0,
+            |shot, m| light(shot, m, |s| 0.3 + 0.7 * (s / 1800.0).min(1.0)),
+        )
+    },
+    case("one of two lamps fails", 60.0, |shot, m| {
+        shot.adult(1, m.stroll(1));
+        if m.secs < 20.0 {
+            shot.light = Some(Box::new(|at| {
+                90.0 * (-(at - v(1.2, 0.3)).length_squared() / 1.6).exp()
+            }));
+        }
+    }),
+    case(
+        "daylight on half of the floor goes within 30 s",
+        80.0,
+        |shot, m| {
+            shot.adult(1, m.stroll(1));
+            let day = 1.0 - ((m.secs - 20.0) / 30.0).clamp(0.0, 1.0);
+            shot.light = Some(Box::new(move |at| {
+                80.0 * day * (0.5 + 2.0 * at.x).clamp(0.0, 1.0)
+            }));
+        },
+    ),
+    Case {
+        fault: Some(("strobing_light", 5.0)),
+        limits: Limits {
+            lost_secs: 2.0,
+            ..WORKS
+        },
+        ..case("every second picture is dark", 25.0, |shot, m| {
+            strobe(shot, m, 2)
+        })
+    },
+    Case {
+        fault: Some(("strobing_light", 5.0)),
+        limits: Limits {
+            lost_secs: 2.0,
+            ..WORKS
+        },
+        ..case("every third picture is dark", 25.0, |shot, m| {
+            strobe(shot, m, 3)
+        })
+    },
+    case("headlights sweep over the floor", 60.0, |shot, m| {
+        shot.adult(1, m.stroll(1));
+        let along = DVec2::from_angle(TAU * m.random(3));
+        let way = (m.secs / 4.5).fract() * 1.6;
+        if m.secs > 5.0 && way < 1.0 {
+            shot.light = Some(Box::new(move |at| {
+                let off = (at.dot(along) - 6.0 * (way - 0.5)) / 0.7;
+                100.0 * (-off * off).exp()
+            }));
+        }
+    }),
+    case("sun crosses the floor within a minute", 90.0, |shot, m| {
+        sun(shot, m, 60.0, 90.0)
+    }),
+    case(
+        "sun crosses the floor within ten minutes",
+        700.0,
+        |shot, m| sun(shot, m, 600.0, 90.0),
+    ),
+    case(
+        "hard sun crosses the floor within ten minutes",
+        700.0,
+        |shot, m| sun(shot, m, 600.0, 250.0),
+    ),
+    Case {
+        fps: 5.0,
+        ..case("sun crosses the floor within an hour", 3700.0, |shot, m| {
+            sun(shot, m, 3600.0, 120.0)
+        })
+    },
+    Case {
+        fault: Some(("text_in_picture", 30.0)),
+        ..case("a clock in the picture", 40.0, |shot, m| {
+            clock(shot, m, true)
+        })
+    },
+    Case {
+        fault: Some(("text_in_picture", 30.0)),
+        ..case("a clock in the picture, and a visitor", 40.0, |shot, m| {
+            clock(shot, m, false);
+        })
+    },
+    Case {
+        is_small: true,
+        ..case("the first second is gray", 40.0, |shot, m| {
+            start(shot, m, 12, |_| 128.0)
+        })
+    },
+    case("the first 300 ms are green", 40.0, |shot, m| {
+        start(shot, m, 4, |_| 76.0)
+    }),
+    case("the first two seconds show only edges", 40.0, |shot, m| {
+        start(shot, m, 25, |d| 128.0 + 2.0 * d)
+    }),
+    case("the first pictures are black", 40.0, |shot, m| {
+        start(shot, m, 6, |_| 2.0)
+    }),
+    case("the first pictures are white", 40.0, |shot, m| {
+        start(shot, m, 6, |_| 255.0)
+    }),
+    Case {
+        is_small: true,
+        ..case("half a second of torn picture", 40.0, |shot, m| {
+            torn(shot, m, 40, 0.5)
+        })
+    },
+    case(
+        "half a second of a picture that is torn everywhere",
+        40.0,
+        |shot, m| torn(shot, m, 0, 0.5),
+    ),
+    case("two seconds of torn picture", 40.0, |shot, m| {
+        torn(shot, m, 40, 2.0)
+    }),
+    case("dust near the lens", 60.0, |shot, m| {
+        shot.adult(1, m.stroll(1));
+        let m = *m;
+        shot.flaw = Some(Box::new(move |levels| {
+            for speck in 0..4 {
+                let life = 5.0 + 6.0 * m.random(200 + speck);
+                let turn = (m.secs / life).floor() as u64;
+                let age = (m.secs / life).fract();
+                let from = v(
+                    160.0 * m.random(300 + 9 * turn + speck),
+                    120.0 * m.random(400 + 9 * turn + speck),
+                );
+                let along = DVec2::from_angle(TAU * m.random(500 + 9 * turn + speck));
+                let at = from + along * 70.0 * (age - 0.5);
+                brighten(
+                    levels,
+                    at,
+                    14.0 + 10.0 * m.random(600 + speck),
+                    60.0 * (TAU * age / 2.0).sin(),
+                );
+            }
+        }));
+    }),
+    Case {
+        fault: Some(("unreliable_area", 40.0)),
+        ..case("dark leaves sway", 60.0, |shot, m| {
+            shot.adult(1, m.stroll(1).min(v(0.9, 2.0)));
+            leaves(shot, m);
+        })
+    },
+    case("a door lets hard light in", 60.0, |shot, m| {
+        shot.adult(1, m.stroll(1));
+        let open =
+            ((m.secs - 12.0) / 0.8).clamp(0.0, 1.0) - ((m.secs - 40.0) / 0.8).clamp(0.0, 1.0);
+        let wide = 0.5 * open;
+        shot.light = Some(Box::new(move |at| {
+            let to = at - v(-2.6, 0.0);
+            if to.x > 0.0 && (at.y / to.x).abs() < wide {
+                130.0
+            } else {
+                0.0
+            }
+        }));
+    }),
+    case("a mirror beside the floor", 60.0, |shot, m| {
+        let at = m.stroll(1);
+        shot.adult(1, at);
+        // The mirror stands on the line z = 1.55.
+        let bodies = [pole(v(at.x, 3.1 - at.y), 0.17, 1.7)];
+        shot.bodies.extend(bodies);
+    }),
+    case("a child of 0.9 m", 60.0, |shot, m| {
+        shot.person(1, m.stroll(1), 0.11, 0.9)
+    }),
+    case("a crawling child", 60.0, |shot, m| {
+        let slow = Moment {
+            secs: 4.0 + 0.4 * (m.secs - 4.0),
+            ..*m
+        };
+        let at = slow.stroll(1);
+        let ahead = (Moment {
+            secs: slow.secs + 0.1,
+            ..*m
+        }
+        .stroll(1)
+            - at)
+            .normalize_or(DVec2::X);
+        shot.person(1, at, 0.12, 0.4);
+        shot.bodies.push(pole(at + 0.25 * ahead, 0.09, 0.35));
+        shot.bodies.push(pole(at - 0.2 * ahead, 0.1, 0.25));
+    }),
+    case("a child hand in hand with an adult", 60.0, |shot, m| {
+        let at = m.stroll(1);
+        let ahead = (Moment {
+            secs: m.secs + 0.1,
+            ..*m
+        }
+        .stroll(1)
+            - at)
+            .normalize_or(DVec2::X);
+        shot.walker(1, at, Walker::walking(at, 1.75, ahead, 6.2 * m.secs));
+        let child = at + 0.45 * ahead.perp();
+        shot.walker(2, child, Walker::walking(child, 0.95, ahead, 8.1 * m.secs));
+    }),
+    Case {
+        prepare: |hall| {
+            hall.room
+                .floor
+                .iter_mut()
+                .for_each(|(_, level)| *level *= 0.3)
+        },
+        ..case("black clothes on a dark carpet", 60.0, |shot, m| {
+            shot.adult(1, m.stroll(1))
+        })
+    },
+    Case {
+        fault: Some(("dark_floor", 10.0)),
+        limits: NOBODY_FALSE,
+        prepare: |hall| {
+            hall.room
+                .floor
+                .iter_mut()
+                .for_each(|(_, level)| *level *= 0.08)
+        },
+        ..case("a carpet that is black in infrared", 30.0, |shot, m| {
+            shot.adult(1, m.stroll(1))
+        })
+    },
+    case("a wheelchair", 60.0, |shot, m| {
+        let at = m.stroll(1);
+        shot.person(1, at, 0.33, 1.25);
+        shot.bodies.push(pole(at + v(0.2, 0.2), 0.2, 0.5));
+    }),
+    case("a pram", 60.0, |shot, m| {
+        let at = m.stroll(1);
+        let ahead = (Moment {
+            secs: m.secs + 0.1,
+            ..*m
+        }
+        .stroll(1)
+            - at)
+            .normalize_or(DVec2::X);
+        shot.adult(1, at);
+        shot.bodies.push(pole(at + 0.75 * ahead, 0.3, 0.95));
+    }),
+    case("an umbrella", 60.0, |shot, m| {
+        let at = m.stroll(1);
+        shot.adult(1, at);
+        shot.bodies.push(Thing::Canopy {
+            at_m: at,
+            radius_m: 0.5,
+            height_m: 2.0,
+        });
+    }),
+    case("a step of 0.15 m", 60.0, |shot, m| {
+        let at = m.stroll(1);
+        // On the step, a body stands 0.15 m above the plane of the floor, so camera and lamp see it farther away.
+        let up = if at.x > 0.0 { 0.15 } else { 0.0 };
+        let seen = |source: DVec3| {
+            let below = v(source.x, source.z);
+            below + (at - below) * (source.y / (source.y - up))
+        };
+        let place = 0.5 * (seen(DVec3::new(0.4, 4.2, 0.6)) + seen(DVec3::new(-1.3, 3.9, -0.6)));
+        shot.adult(1, place);
+        shot.people[0].foot_m = at;
+    }),
+];
+
+fn add(shot: &mut Shot, number: u32, at: Option<DVec2>) {
+    if let Some(at) = at {
+        shot.adult(number, at);
+    }
+}
+
+fn pole(at_m: DVec2, radius_m: f64, height_m: f64) -> Thing {
+    Thing::Pole {
+        at_m,
+        radius_m,
+        height_m,
+    }
+}
+
+fn mat(at_m: DVec2, half_m: DVec2, turn_rad: f64) -> Thing {
+    Thing::Patch {
+        at_m,
+        half_m,
+        turn_rad,
+        darkness: 0.75,
+    }
+}
+
+/// A class of children comes in one after another; each sits down in a seat of its own.
+fn class(shot: &mut Shot, m: &Moment, count: u32, gap_secs: f64) {
+    for number in 0..count {
+        let mut seat = (number * 7) % 20;
+        if seat >= count {
+            seat = number;
+        }
+        let (column, row) = (f64::from(seat % 5), f64::from(seat / 5));
+        let seat = v(0.75 * (column - 2.0), 0.72 * (row - 1.5));
+        let seat = seat
+            + 0.1
+                * v(
+                    m.random(u64::from(number)),
+                    m.random(50 + u64::from(number)),
+                );
+        let come = 4.0 + gap_secs * f64::from(number);
+        let stops = [(come, v(-2.6, seat.y)), (come + 3.0, seat)];
+        let Some(at) = m.way(number, &stops) else {
+            continue;
+        };
+        if m.secs < come + 3.0 {
+            shot.person(number, at, 0.13, 1.2);
+        } else {
+            shot.person(number, at, 0.33, 0.75);
+        }
+    }
+}
+
+fn crowd(shot: &mut Shot, m: &Moment) {
+    for number in 0..14 {
+        let (column, row) = (f64::from(number % 5), f64::from(number / 5));
+        let goal = v(0.75 * (column - 2.0), 0.9 * (row - 1.0));
+        let come = 4.0 + 0.7 * f64::from(number);
+        let stops = [(come, v(2.6, goal.y)), (come + 3.0, goal)];
+        add(shot, number, m.way(number, &stops));
+    }
+}
+
+/// A visitor carries a thing in, puts it down at second 16 and goes away without it.
+fn carried(shot: &mut Shot, m: &Moment, thing: &dyn Fn(DVec2) -> Vec<Thing>) {
+    let goal = v(m.between(1, -0.3, 0.7), m.between(2, -0.4, 0.6));
+    let out = v(-2.8, m.between(3, -1.0, 1.0));
+    let stops = [(9.0, v(-2.6, 0.3)), (14.0, goal), (17.0, goal), (23.0, out)];
+    let at = m.way(1, &stops).filter(|_| m.secs < 23.0);
+    add(shot, 1, at);
+    let place = goal + v(0.45, 0.0);
+    if m.secs >= 16.0 {
+        shot.bodies.extend(thing(place));
+        shot.things_m.push(place);
+    }
+}
+
+/// An infrared source lights a third of the picture, half of the time.
+fn pulses(shot: &mut Shot, m: &Moment, hz: f64) {
+    shot.adult(1, m.stroll(1));
+    let is_on = (m.secs * hz + m.random(5)).fract() < 0.5;
+    if m.secs > 6.0 && is_on {
+        let center = v(m.between(6, -1.5, 1.5), m.between(7, -1.0, 1.0));
+        shot.light = Some(Box::new(move |at| {
+            90.0 * (-(at - center).length_squared() / 1.8).exp()
+        }));
+    }
+}
+
+fn bands(shot: &mut Shot, m: &Moment, depth: f64, per_sec: f64) {
+    shot.adult(1, m.stroll(1));
+    let phase = m.random(5) - per_sec * m.secs;
+    shot.flaw = Some(Box::new(move |levels| {
+        let (width, height) = (levels.width, levels.height());
+        for (y, row) in levels.now.chunks_exact_mut(width).enumerate() {
+            let factor = 1.0 + depth * (TAU * (1.7 * y as f64 / height as f64 + phase)).sin();
+            row.iter_mut()
+                .for_each(|level| *level = (f64::from(*level) * factor).min(255.0) as u8);
+        }
+    }));
+}
+
+fn light(shot: &mut Shot, m: &Moment, gain: fn(f64) -> f64) {
+    shot.adult(1, m.stroll(1));
+    shot.gain = Some(gain(m.secs));
+}
+
+fn strobe(shot: &mut Shot, m: &Moment, every: u64) {
+    shot.adult(1, m.stroll(1));
+    if m.frame % every == every - 1 {
+        shot.gain = Some(0.03);
+    }
+}
+
+/// A patch of sunlight from a window crosses the floor from left to right.
+fn sun(shot: &mut Shot, m: &Moment, secs: f64, power: f64) {
+    shot.adult(1, m.stroll(1));
+    let middle = v(-3.0 + 6.0 * (m.secs - 10.0) / secs, m.between(5, -0.6, 0.6));
+    shot.light = Some(Box::new(move |at| {
+        let off = ((at - middle).abs() - v(0.5, 0.4)).max_element();
+        power * (-off / 0.06).clamp(0.0, 1.0)
+    }));
+}
+
+/// Seven segments of a digit, as (left, top, right, bottom) in a cell of 6 × 11 pixels.
+const SEGMENTS: [(usize, usize, usize, usize); 7] = [
+    (0, 0, 6, 2),
+    (4, 0, 6, 6),
+    (4, 5, 6, 11),
+    (0, 9, 6, 11),
+    (0, 5, 2, 11),
+    (0, 0, 2, 6),
+    (0, 5, 6, 6),
+];
+/// Segments of the digits 0 to 9.
+const DIGITS: [&[usize]; 10] = [
+    &[0, 1, 2, 3, 4, 5],
+    &[1, 2],
+    &[0, 1, 6, 4, 3],
+    &[0, 1, 6, 2, 3],
+    &[5, 6, 1, 2],
+    &[0, 5, 6, 2, 3],
+    &[0, 5, 6, 2, 3, 4],
+    &[0, 1, 2],
+    &[0, 1, 2, 3, 4, 5, 6],
+    &[0, 1, 2, 3, 5, 6],
+];
+
+/// The camera writes the time into its picture, with a tenth of a second.
+fn clock(shot: &mut Shot, m: &Moment, is_empty: bool) {
+    if !is_empty {
+        shot.adult(1, m.stroll(1));
+    }
+    let tenths = (10.0 * m.secs) as usize + 1000;
+    let (top, scale) = (6 + (60.0 * m.random(5)) as usize, 2);
+    shot.flaw = Some(Box::new(move |levels| {
+        for (place, power) in [1000, 100, 10, 1].into_iter().enumerate() {
+            for &segment in DIGITS[tenths / power % 10] {
+                let (left, first, right, last) = SEGMENTS[segment];
+                for y in scale * first..scale * last {
+                    for x in scale * left..scale * right {
+                        levels.now[(top + y) * levels.width + 8 + 16 * place + x] = 255;
+                    }
+                }
+            }
+        }
+    }));
+}
+
+/// The first pictures of a stream show no light, but the difference to a picture that was not sent.
+fn start(shot: &mut Shot, m: &Moment, frames: u64, level: fn(f64) -> f64) {
+    add(
+        shot,
+        1,
+        m.way(
+            1,
+            &[
+                (8.0, v(-2.6, 0.2)),
+                (11.0, v(m.between(5, -1.0, 1.0), 0.1)),
+                (20.0, v(0.5, -0.5)),
+            ],
+        ),
+    );
+    if m.frame < frames {
+        shot.flaw = Some(Box::new(move |levels| {
+            for (now, before) in levels.now.iter_mut().zip(levels.before) {
+                *now = level(f64::from(*now) - f64::from(*before)).clamp(0.0, 255.0) as u8;
+            }
+        }));
+    }
+}
+
+/// A packet is lost: from a row on, the picture shows gray and the motion since the last good one. One visitor stands.
+fn torn(shot: &mut Shot, m: &Moment, first_row: usize, secs: f64) {
+    let home = v(m.between(5, -1.0, 1.0), m.between(6, 0.0, 0.8));
+    add(shot, 1, m.way(1, &[(4.0, v(-2.6, 0.2)), (9.0, home)]));
+    add(
+        shot,
+        2,
+        m.way(
+            2,
+            &[
+                (5.0, v(2.6, -0.8)),
+                (12.0, v(-0.9, -0.8)),
+                (19.0, v(1.4, -0.8)),
+                (30.0, v(0.0, -0.6)),
+            ],
+        ),
+    );
+    if (15.0..15.0 + secs).contains(&m.secs) {
+        shot.flaw = Some(Box::new(move |levels| {
+            let first = first_row * levels.width;
+            for (now, before) in levels.now.iter_mut().zip(levels.before).skip(first) {
+                *now = (128 + i32::from(*now) - i32::from(*before)).clamp(0, 255) as u8;
+            }
+        }));
+    }
+}
+
+fn brighten(levels: &mut super::hall::Levels<'_>, at: DVec2, reach: f64, by: f64) {
+    for (i, level) in levels.now.iter_mut().enumerate() {
+        let off = v((i % levels.width) as f64, (i / levels.width) as f64).distance(at);
+        let share = ((reach - off) / (0.4 * reach)).clamp(0.0, 1.0);
+        *level = (f64::from(*level) + by * share).clamp(0.0, 255.0) as u8;
+    }
+}
+
+/// The leaves of a plant at the right edge of the surface, which sway in the air of a ventilator.
+fn leaves(shot: &mut Shot, m: &Moment) {
+    for leaf in 0..7 {
+        let rest = v(
+            1.5 + 0.4 * m.random(30 + leaf),
+            -1.0 + 1.2 * m.random(50 + leaf),
+        );
+        let beat = 0.25 + 0.5 * m.random(70 + leaf);
+        let by = v(
+            (TAU * beat * m.secs).sin(),
+            (TAU * 0.8 * beat * m.secs + 1.0).cos(),
+        );
+        shot.bodies.push(Thing::Patch {
+            at_m: rest + 0.12 * by,
+            half_m: v(0.16, 0.05),
+            turn_rad: TAU * m.random(90 + leaf) + 0.3 * by.x,
+            darkness: 0.7,
+        });
+    }
+}
