@@ -14,8 +14,9 @@ pub(super) const STALE_SECS: f64 = 5.0;
 const QUICK_TICK_MS: f64 = 8.0;
 
 /// Faults that do not spoil what visitors see.
-const MILD: [&str; 18] = [
+const MILD: [&str; 20] = [
     "alerts",
+    "bright_floor",
     "camera.damaged_frames",
     "camera.short_frames",
     "camera.timestamp_jump",
@@ -32,6 +33,7 @@ const MILD: [&str; 18] = [
     "simulation_late",
     "site_files",
     "site_unsaved",
+    "strobing_light",
     "unreliable_area",
 ];
 

@@ -1,8 +1,9 @@
 //! The names of all faults, for the list of those that are not reported.
 
 /// Names of all faults. A fault that is not listed cannot be named in `alerts.ignore`.
-pub const FAULT_NAMES: [&str; 45] = [
+pub const FAULT_NAMES: [&str; 48] = [
     "alerts",
+    "bright_floor",
     "calibration_surface",
     "camera.absent",
     "camera.black",
@@ -24,6 +25,7 @@ pub const FAULT_NAMES: [&str; 45] = [
     "camera_size",
     "computer_busy",
     "counting",
+    "dark_floor",
     "desk",
     "log",
     "monitor",
@@ -45,6 +47,7 @@ pub const FAULT_NAMES: [&str; 45] = [
     "simulation_late",
     "site_files",
     "site_unsaved",
+    "strobing_light",
     "unreliable_area",
     "unreliable_floor",
 ];

@@ -16,9 +16,10 @@ use super::VisionParams;
 use super::bit_mask::BitMask;
 use super::dim_floor::DimFloor;
 use super::floor::FloorTable;
+use super::polarity::Polarity;
 use super::unreliable::UnreliablePixels;
-pub(super) use gain::ROW_PARTS;
 use gain::{GainInput, GainMeter};
+pub(super) use gain::{ROW_PARTS, SATURATED_LEVEL};
 use update::{Rates, UpdateRows};
 
 /// Lower limit of the noise estimate, in levels. A camera rounds to whole levels, so a lower estimate cannot be
@@ -185,6 +186,9 @@ impl Background {
         for row in y.saturating_sub(rim_px)..(y + rim_px + 1).min(height) {
             for x in start.saturating_sub(rim_px)..(end + rim_px).min(self.width) {
                 let index = row * self.width + x;
+                if params.polarity == Polarity::Both {
+                    self.level[index] = f32::from(levels[index]) / self.gain.gain();
+                }
                 self.lower(index, levels[index], params);
             }
         }
@@ -232,6 +236,30 @@ impl Background {
         params: &VisionParams,
         foreground: &mut BitMask,
     ) {
+        self.measure_gain(levels, occupied, params);
+        self.mark_foreground(levels, foreground);
+    }
+
+    /// Writes the pixels that are darker than the model to `foreground`. The gain must be that of the frame.
+    pub(super) fn mark_foreground(&mut self, levels: &[u8], foreground: &mut BitMask) {
+        self.dim.smooth(levels);
+        let rows = foreground
+            .rows_mut()
+            .zip(self.threshold.chunks_exact(self.width));
+        let dim = &self.dim;
+        let rows = rows.enumerate();
+        let rows = rows.map(|(y, (words, thresholds))| (words, dim.row(levels, y), thresholds));
+        threshold::mark_below(rows, self.gain.gain());
+        self.clear_unlit(levels, foreground);
+    }
+
+    /// Measures the gain of a frame. The first frame becomes the model.
+    pub(super) fn measure_gain(
+        &mut self,
+        levels: &[u8],
+        occupied: &BitMask,
+        params: &VisionParams,
+    ) {
         if self.level.is_empty() {
             self.initialize(levels, params);
         }
@@ -245,15 +273,6 @@ impl Background {
         if !self.is_starting() {
             self.gain.measure(&input, params);
         }
-        self.dim.smooth(levels);
-        let rows = foreground
-            .rows_mut()
-            .zip(self.threshold.chunks_exact(self.width));
-        let dim = &self.dim;
-        let rows = rows.enumerate();
-        let rows = rows.map(|(y, (words, thresholds))| (words, dim.row(levels, y), thresholds));
-        threshold::mark_below(rows, self.gain.gain());
-        self.clear_unlit(levels, foreground);
     }
 
     /// Clears the foreground where the floor has the level that it had before the model accepted a brighter one.

@@ -2,6 +2,8 @@
 
 use glam::{DVec2, UVec2};
 
+use super::exposure::Exposure;
+
 /// Share of the floor above which an unreliable picture is the stronger fault.
 pub(super) const LARGE_SHARE: f32 = 0.25;
 
@@ -25,18 +27,34 @@ pub enum VisionFault {
     UnreliableFloor(UnreliableArea),
     /// Bands of flickering lamps roll over the picture. The value is their depth as a share of the brightness.
     RollingBands(f32),
+    /// The lamp of the camera is off in a share of the pictures, which are skipped.
+    StrobingLight(f32),
+    /// A large part of the surface is too dark for shadows.
+    DarkFloor(Exposure),
+    /// A large part of the surface is at the maximum level.
+    BrightFloor(Exposure),
 }
 
 impl VisionFault {
     /// All names, in the order of their severity. A fault has at most one occurrence at a time.
-    pub const NAMES: [&'static str; 3] = ["unreliable_floor", "unreliable_area", "rolling_bands"];
+    pub const NAMES: [&'static str; 6] = [
+        "dark_floor",
+        "bright_floor",
+        "unreliable_floor",
+        "unreliable_area",
+        "strobing_light",
+        "rolling_bands",
+    ];
 
     /// Returns the name for logs, metrics and the control panel.
     pub fn name(&self) -> &'static str {
         match self {
-            Self::UnreliableFloor(_) => Self::NAMES[0],
-            Self::UnreliableArea(_) => Self::NAMES[1],
-            Self::RollingBands(_) => Self::NAMES[2],
+            Self::DarkFloor(_) => Self::NAMES[0],
+            Self::BrightFloor(_) => Self::NAMES[1],
+            Self::UnreliableFloor(_) => Self::NAMES[2],
+            Self::UnreliableArea(_) => Self::NAMES[3],
+            Self::StrobingLight(_) => Self::NAMES[4],
+            Self::RollingBands(_) => Self::NAMES[5],
         }
     }
 
@@ -57,7 +75,7 @@ impl VisionFault {
         match self {
             Self::UnreliableArea(area) => format!(
                 "the picture is unreliable near {}: {} of the floor; clean the lens, and look for something bright that hangs \
-                 or moves before it",
+                 or moves before it; switch off a clock or text that the camera writes into its picture",
                 place(area),
                 percent(area.share)
             ),
@@ -67,12 +85,41 @@ impl VisionFault {
                 percent(area.share),
                 place(area)
             ),
+            Self::StrobingLight(share) => format!(
+                "the lamp of the camera strobes: about {} of its pictures are dark and are skipped; switch the strobe off, or use \
+                 a camera whose lamp is always on",
+                percent(*share)
+            ),
+            Self::DarkFloor(exposure) => format!(
+                "{} of the surface is so dark in infrared that shadows on it cannot be detected; {} or add infrared lamps",
+                percent(exposure.dark_share),
+                exposure.advice()
+            ),
+            Self::BrightFloor(exposure) => format!(
+                "{} of the surface is at the maximum level of the camera, where shadows are weak; {} or keep daylight out",
+                percent(exposure.saturated_share),
+                exposure.advice()
+            ),
             Self::RollingBands(depth) => format!(
                 "bands of ± {} roll over the picture, because the lamps flicker with the mains power; set the exposure time \
                  to a multiple of 10 ms (50 Hz mains) or 8.33 ms (60 Hz), or use lamps that do not flicker",
                 percent(*depth)
             ),
         }
+    }
+}
+
+impl Exposure {
+    /// Returns what to do with the exposure of the camera.
+    fn advice(&self) -> String {
+        if self.saturated_share > self.dark_share {
+            // A level at the maximum does not say how much brighter the floor is.
+            return "halve the exposure time or the gain, and look again,".to_owned();
+        }
+        format!(
+            "multiply the exposure time or the gain by {:.1},",
+            self.factor
+        )
     }
 }
 

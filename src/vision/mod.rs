@@ -5,6 +5,7 @@
 //! first N frames alone give the same tracks as the whole recording does. This module knows nothing about fish.
 
 mod agitation;
+mod areas;
 mod assignment;
 mod background;
 mod bands;
@@ -12,6 +13,7 @@ mod bit_mask;
 mod blobs;
 mod debug;
 mod dim_floor;
+mod exposure;
 mod fault;
 mod floor;
 mod foot;
@@ -22,13 +24,18 @@ mod moments;
 mod outline;
 mod params;
 mod pipeline;
+mod polarity;
 mod segmented_frame;
+mod strobe;
 mod tracker;
 mod unreliable;
 
+pub use areas::Area;
 pub use debug::DebugViews;
+pub use exposure::Exposure;
 pub use fault::{UnreliableArea, VisionFault};
 pub use floor::FloorView;
 pub use outline::MAX_CORNERS;
 pub use params::{TrackingParams, VisionParams};
 pub use pipeline::{LightState, Vision};
+pub use polarity::Polarity;

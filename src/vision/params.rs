@@ -3,10 +3,22 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::areas::Area;
+use super::polarity::Polarity;
+
 /// Parameters of foreground detection and tracking.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct VisionParams {
+    /// What a visitor looks like: `dark` (body and shadow on a lit floor), `bright` (lit visitors on a dark floor, tables that are
+    /// lit from behind, thermal and depth cameras) or `both`.
+    pub polarity: Polarity,
+    /// Areas in which nobody is detected, such as a plant that sways, a mirror or a text that the camera writes into its picture.
+    #[schemars(length(max = 32))]
+    pub ignore: Vec<Area>,
+    /// If there are any, nobody is detected outside of these areas.
+    #[schemars(length(max = 32))]
+    pub include: Vec<Area>,
     /// A pixel is foreground if it is darker than the level of the background model times this value. A higher value
     /// finds fainter shadows, but also more noise.
     #[schemars(range(min = 0.2, max = 0.95))]
@@ -66,6 +78,9 @@ pub struct VisionParams {
 impl Default for VisionParams {
     fn default() -> Self {
         Self {
+            polarity: Polarity::default(),
+            ignore: Vec::new(),
+            include: Vec::new(),
             shadow_ratio: 0.7,
             noise_factor: 4.0,
             dark_level: 12.0,
@@ -160,6 +175,7 @@ impl VisionParams {
                 ),
             ));
         }
+        self.add_area_problems(&mut problems);
         problems
     }
 }

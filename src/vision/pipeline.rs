@@ -11,10 +11,13 @@ use super::bands::RollingBands;
 use super::bit_mask::BitMask;
 use super::blobs::{BlobContext, BlobFinder};
 use super::debug::{self, DebugViews};
+use super::exposure::{Exposure, ExposureMeter};
 use super::fault::VisionFault;
 use super::floor::{FloorTable, FloorView};
 use super::foot::FootFinder;
+use super::polarity::{self, Polarity, Reciprocal};
 use super::segmented_frame::SegmentedFrame;
+use super::strobe::{Strobe, StrobePhase};
 use super::tracker::Tracker;
 
 /// Largest gain that an exposure change of the camera can cause; the smallest such gain is its inverse. A gain outside
@@ -47,6 +50,7 @@ pub struct Vision {
     segmentation: Option<Segmentation>,
     /// `None` if only the foreground is wanted.
     tracker: Option<Tracker>,
+    strobe: Strobe,
     last_frame_secs: Option<f64>,
     light_changed_since_secs: Option<f64>,
 }
@@ -59,6 +63,12 @@ struct Segmentation {
     /// Buffer for frames with more than 8 bits per pixel, converted to 8 bits.
     eight_bit: Vec<u8>,
     used_bits: UsedBits,
+    /// Buffer for the picture in which bright visitors are dark.
+    turned: Vec<u8>,
+    /// Buffer for the picture in which everything that differs from the floor is dark.
+    folded: Vec<u8>,
+    reciprocal: Reciprocal,
+    exposure: ExposureMeter,
     bands: RollingBands,
     /// Buffer for a frame without rolling bands.
     even: Vec<u8>,
@@ -94,6 +104,7 @@ impl Vision {
             tracker: None,
             view,
             segmentation: None,
+            strobe: Strobe::default(),
             last_frame_secs: None,
             light_changed_since_secs: None,
         }
@@ -104,6 +115,17 @@ impl Vision {
     pub fn change_params(&mut self, params: &VisionParams) -> bool {
         let is_possible = params.tracking == self.params.tracking;
         if is_possible {
+            let shows = |params: &VisionParams| {
+                (
+                    params.polarity,
+                    params.ignore.clone(),
+                    params.include.clone(),
+                )
+            };
+            if shows(params) != shows(&self.params) {
+                self.lose_all_tracks();
+                self.segmentation = None;
+            }
             self.params.clone_from(params);
         }
         is_possible
@@ -121,10 +143,25 @@ impl Vision {
     /// Returns the faults of the picture, the most severe first.
     pub fn faults(&self) -> impl Iterator<Item = VisionFault> {
         let segmentation = self.segmentation.as_ref();
+        let exposure = segmentation.map(|s| &s.exposure);
+        let dark = exposure.and_then(ExposureMeter::too_dark);
+        let bright = exposure.and_then(ExposureMeter::too_bright);
         let area = segmentation.and_then(|s| s.background.unreliable().fault());
         let now_secs = self.last_frame_secs.unwrap_or_default();
         let depth = segmentation.and_then(|s| s.bands.depth(now_secs));
-        area.into_iter().chain(depth.map(VisionFault::RollingBands))
+        let faults = [
+            dark.map(VisionFault::DarkFloor),
+            bright.map(VisionFault::BrightFloor),
+            area,
+            self.strobe.dark_share().map(VisionFault::StrobingLight),
+            depth.map(VisionFault::RollingBands),
+        ];
+        faults.into_iter().flatten()
+    }
+
+    /// Returns how the camera exposes the surface, or `None` in the first second and for another polarity than `dark`.
+    pub fn exposure(&self) -> Option<Exposure> {
+        self.segmentation.as_ref()?.exposure.exposure()
     }
 
     /// Writes the cleaned foreground mask of the last frame to `to`, one value per pixel, row-major, and returns the
@@ -154,7 +191,11 @@ impl Vision {
         };
         let gain = segmentation.background.gain();
         let lit = segmentation.background.levels().iter();
-        to.extend(lit.map(|level| (level * gain).round() as u8));
+        let is_turned = self.params.polarity == Polarity::Bright;
+        to.extend(lit.map(|level| match is_turned {
+            true => segmentation.reciprocal.level_of(level * gain).round() as u8,
+            false => (level * gain).round() as u8,
+        }));
         segmentation.width
     }
 
@@ -182,6 +223,8 @@ impl Vision {
         if let Some(segmentation) = &mut self.segmentation {
             segmentation.background.reset();
             segmentation.crowd_share = 0.0;
+            segmentation.reciprocal.reset();
+            segmentation.exposure.reset();
             segmentation.occupied.clear();
             segmentation.used_bits = UsedBits::default();
         }
@@ -221,12 +264,8 @@ impl Vision {
             .is_none_or(|s| (s.width, s.height) != (width, height))
         {
             self.lose_all_tracks();
-            self.segmentation = Some(Segmentation::new(&self.view, width, height));
+            self.segmentation = Some(Segmentation::new(&self.view, &self.params, width, height));
         }
-        let time_secs = frame.time_secs;
-        let dt_secs =
-            (time_secs - self.last_frame_secs.unwrap_or(time_secs)).clamp(0.0, MAX_STEP_SECS);
-        self.last_frame_secs = Some(time_secs);
         let Some(segmentation) = &mut self.segmentation else {
             return &[];
         };
@@ -239,11 +278,40 @@ impl Vision {
                 &eight_bit
             }
         };
-        self.process(levels, time_secs, dt_secs);
+        let phase = self.strobe.observe(levels, width, frame.time_secs);
+        if phase == StrobePhase::Detected && self.tracks().is_empty() {
+            // The model may have been learned from dark pictures.
+            self.relearn();
+        }
+        if phase != StrobePhase::Dark {
+            self.observe_levels(levels, frame.time_secs);
+        }
         if let Some(segmentation) = &mut self.segmentation {
             segmentation.eight_bit = eight_bit;
         }
         self.tracks()
+    }
+
+    /// Processes the 8-bit levels of one frame.
+    fn observe_levels(&mut self, levels: &[u8], time_secs: f64) {
+        let dt_secs =
+            (time_secs - self.last_frame_secs.unwrap_or(time_secs)).clamp(0.0, MAX_STEP_SECS);
+        self.last_frame_secs = Some(time_secs);
+        let Some(segmentation) = &mut self.segmentation else {
+            return;
+        };
+        let mut turned = mem::take(&mut segmentation.turned);
+        let levels = match self.params.polarity {
+            Polarity::Bright => {
+                segmentation.reciprocal.write(levels, &mut turned);
+                &turned
+            }
+            Polarity::Dark | Polarity::Both => levels,
+        };
+        self.process(levels, time_secs, dt_secs);
+        if let Some(segmentation) = &mut self.segmentation {
+            segmentation.turned = turned;
+        }
     }
 
     /// Processes one frame, given as the 8-bit levels of all pixels.
@@ -281,16 +349,25 @@ impl Vision {
             return;
         }
         self.light_changed_since_secs = None;
-        segmentation.find_blobs(levels, &self.params);
+        let folded = mem::take(&mut segmentation.folded);
+        let shown = match self.params.polarity {
+            Polarity::Both => &folded,
+            Polarity::Dark | Polarity::Bright => levels,
+        };
+        segmentation.find_blobs(shown, &self.params);
         segmentation
             .background
             .learn(levels, &segmentation.occupied, &self.params, dt_secs as f32);
+        if self.params.polarity == Polarity::Dark {
+            (segmentation.exposure).advance(dt_secs as f32, &segmentation.background, &self.params);
+        }
         segmentation.background.advance_unreliable(
             dt_secs as f32,
             &segmentation.floor,
             &self.params,
         );
         let Some(tracker) = &mut self.tracker else {
+            segmentation.folded = folded;
             return;
         };
         let segmented = SegmentedFrame {
@@ -298,7 +375,7 @@ impl Vision {
             dt_secs: dt_secs as f32,
             scenery_secs: self.params.scenery_secs,
             min_candidate_area_m2: self.params.min_area_m2,
-            levels,
+            levels: shown,
             blobs: &segmentation.blobs,
             mask: &segmentation.foreground,
             background: &segmentation.background,
@@ -315,17 +392,23 @@ impl Vision {
                     .absorb(levels, row, rim_px, &self.params);
             }
         }
+        segmentation.folded = folded;
     }
 }
 
 impl Segmentation {
-    fn new(view: &FloorView, width: usize, height: usize) -> Self {
-        let floor = FloorTable::new(view, width, height);
+    fn new(view: &FloorView, params: &VisionParams, width: usize, height: usize) -> Self {
+        let mut floor = FloorTable::new(view, width, height);
+        floor.restrict(params);
         Self {
             width,
             height,
             background: Background::new(width, height, floor.areas_m2()),
             eight_bit: Vec::new(),
+            turned: Vec::new(),
+            folded: Vec::new(),
+            reciprocal: Reciprocal::default(),
+            exposure: ExposureMeter::new(&floor, &view.surface, (width, height)),
             used_bits: UsedBits::default(),
             bands: RollingBands::new(height),
             even: Vec::with_capacity(width * height),
@@ -339,8 +422,15 @@ impl Segmentation {
     }
 
     fn find_foreground(&mut self, levels: &[u8], params: &VisionParams) {
-        self.background
-            .find_foreground(levels, &self.occupied, params, &mut self.foreground);
+        self.background.measure_gain(levels, &self.occupied, params);
+        let shown = if params.polarity == Polarity::Both {
+            let (floor, gain) = (self.background.levels(), self.background.gain());
+            polarity::fold(levels, floor, gain, &mut self.folded);
+            &self.folded
+        } else {
+            levels
+        };
+        self.background.mark_foreground(shown, &mut self.foreground);
     }
 
     /// Writes the frame without rolling bands to `even`. Returns whether there are bands.

@@ -20,6 +20,9 @@ const GAIN_BIN_WIDTH: f32 = 1.0 / 128.0;
 /// Smallest number of pixels from which the gain can be measured reliably. With fewer pixels, the previous gain is
 /// kept.
 const MIN_GAIN_SAMPLES: u32 = 100;
+/// Smallest number of free pixels as a multiple of the occupied ones. If visitors cover nearly all of the floor, what is left
+/// lies in the soft edges of their shadows.
+const MIN_FREE_RATIO: f32 = 0.2;
 /// A gain that differs by less than this share from the gain of the previous frame is followed without a check. Noise and
 /// lamp ripple are smaller.
 const FOLLOWED_CHANGE: f32 = 0.05;
@@ -63,6 +66,12 @@ struct Row<'a> {
 }
 
 impl Row<'_> {
+    /// Returns whether a pixel is occupied.
+    #[inline(always)]
+    fn is_occupied(&self, x: usize) -> bool {
+        self.occupied[x / 64] >> (x % 64) & 1 == 1
+    }
+
     /// Returns the ratio of a pixel to the background model, or `None` if the pixel is occupied, too dark or saturated.
     #[inline(always)]
     fn ratio(&self, x: usize, params: &VisionParams) -> Option<f32> {
@@ -116,16 +125,18 @@ impl GainMeter {
     pub(super) fn measure(&mut self, input: &GainInput<'_>, params: &VisionParams) {
         self.histogram.fill(0);
         self.row_ratios.clear();
-        let mut samples = 0;
+        let (mut samples, mut all_covered) = (0, 0);
         let step = ((input.levels.len() as f32 / GAIN_PIXELS).sqrt() as usize).max(1);
         let height = input.levels.len() / input.width.max(1);
         for y in (0..height).step_by(step) {
             let row = input.row(y);
             let mut parts = [(0.0_f32, 0_u32); ROW_PARTS];
+            let mut covered = [0_u32; ROW_PARTS];
             // A few very bright or dark pixels must not change the mean of a row much.
             let (lowest, highest) = ((1.0 - ROW_LIMIT) * self.gain, (1.0 + ROW_LIMIT) * self.gain);
             for x in (y / step % step..input.width).step_by(step) {
                 let Some(ratio) = row.ratio(x, params) else {
+                    covered[x * ROW_PARTS / input.width] += u32::from(row.is_occupied(x));
                     continue;
                 };
                 self.histogram[((ratio / GAIN_BIN_WIDTH) as usize).min(GAIN_BINS - 1)] += 1;
@@ -133,10 +144,18 @@ impl GainMeter {
                 *sum += ratio.clamp(lowest, highest);
                 *count += 1;
             }
+            all_covered += covered.iter().sum::<u32>();
             samples += parts.iter().map(|(_, count)| count).sum::<u32>();
-            (self.row_ratios).push(parts.map(|(sum, count)| sum / count.max(1) as f32));
+            // The soft edges of shadows between many visitors are no band.
+            let mut ratios = parts.map(|(sum, count)| sum / count.max(1) as f32);
+            for (ratio, ((_, count), covered)) in ratios.iter_mut().zip(parts.iter().zip(covered)) {
+                if covered > *count {
+                    *ratio = 0.0;
+                }
+            }
+            self.row_ratios.push(ratios);
         }
-        if samples >= MIN_GAIN_SAMPLES {
+        if samples >= MIN_GAIN_SAMPLES && samples as f32 >= MIN_FREE_RATIO * all_covered as f32 {
             let median = median_of_bins(&self.histogram, 0);
             self.gain = self.checked(median, samples);
         }

@@ -16,6 +16,8 @@ use super::{
 const SETTLING_SECS: f64 = 9.0;
 /// Time for which such an object must have been rigid, in seconds. People who stand still sway in less time.
 const RIGID_SECS: f64 = 1.5;
+/// Time after the settling time in which such an object must become rigid, in seconds.
+const SETTLED_LATE_SECS: f64 = 3.0;
 /// A new track may continue a lost one if it was created at most this long before the last detection of the lost one, in
 /// seconds.
 const SUCCESSOR_SECS: f64 = 1.0;
@@ -100,18 +102,26 @@ impl Tracker {
             let track = &self.tracks[index];
             let rigid_secs = track.rigidity.secs(frame.time_secs);
             let is_old = rigid_secs > f64::from(frame.scenery_secs);
-            let is_initial_object = frame.time_secs >= settled_secs
+            let settling_ends = settled_secs..settled_secs + SETTLED_LATE_SECS;
+            let is_initial_object = settling_ends.contains(&frame.time_secs)
                 && track.birth_secs < settled_secs
                 && rigid_secs > RIGID_SECS
                 && !track.had_walked_before_loss;
             if let Detection::Own(blob) = track.detection
                 && (is_old || is_initial_object)
                 && !track.has_walked
+                && !self.is_shared(blob)
             {
                 self.static_blobs.push(blob);
                 self.remove(index);
             }
         }
+    }
+
+    /// Returns whether a blob contains a track that does not own it. Then it is more than an object.
+    fn is_shared(&self, blob: usize) -> bool {
+        let mut detections = self.tracks.iter().map(|track| track.detection);
+        detections.any(|detection| detection == Detection::Shared(blob))
     }
 
     /// Returns the indexes of the blobs in the last frame that are objects.

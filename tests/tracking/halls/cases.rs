@@ -3,6 +3,7 @@
 use std::f64::consts::TAU;
 
 use glam::{DVec2, DVec3};
+use shoal::vision::{Area, Polarity};
 
 use crate::rooms::{Thing, Walker};
 
@@ -285,6 +286,13 @@ pub(super) const CASES: &[Case] = &[
     case("the light rises to 400 % at once", 60.0, |shot, m| {
         light(shot, m, |s| if s < 20.0 { 0.25 } else { 1.0 })
     }),
+    Case {
+        fault: Some(("bright_floor", 10.0)),
+        limits: NOBODY_FALSE,
+        ..case("a floor that is too bright", 30.0, |shot, m| {
+            light(shot, m, |_| 3.0)
+        })
+    },
     case("the light rises until it is too bright", 60.0, |shot, m| {
         light(shot, m, |s| if s < 20.0 { 1.0 } else { 1.7 })
     }),
@@ -329,6 +337,7 @@ pub(super) const CASES: &[Case] = &[
             lost_secs: 2.0,
             ..WORKS
         },
+        is_small: true,
         ..case("every second picture is dark", 25.0, |shot, m| {
             strobe(shot, m, 2)
         })
@@ -374,13 +383,13 @@ pub(super) const CASES: &[Case] = &[
         })
     },
     Case {
-        fault: Some(("text_in_picture", 30.0)),
+        fault: Some(("unreliable_area", 30.0)),
         ..case("a clock in the picture", 40.0, |shot, m| {
             clock(shot, m, true)
         })
     },
     Case {
-        fault: Some(("text_in_picture", 30.0)),
+        fault: Some(("unreliable_area", 30.0)),
         ..case("a clock in the picture, and a visitor", 40.0, |shot, m| {
             clock(shot, m, false);
         })
@@ -441,10 +450,88 @@ pub(super) const CASES: &[Case] = &[
         }));
     }),
     Case {
-        fault: Some(("unreliable_area", 40.0)),
         ..case("dark leaves sway", 60.0, |shot, m| {
             shot.adult(1, m.stroll(1).min(v(0.9, 2.0)));
             leaves(shot, m);
+        })
+    },
+    Case {
+        is_small: true,
+        prepare: |hall| {
+            hall.params.ignore = vec![Area {
+                floor_m: vec![[1.1, -1.6], [2.6, -1.6], [2.6, 0.8], [1.1, 0.8]],
+                ..Area::default()
+            }];
+        },
+        ..case(
+            "dark leaves sway in an ignored area of the floor",
+            40.0,
+            |shot, m| {
+                shot.adult(1, m.stroll(1).min(v(0.4, 2.0)));
+                leaves(shot, m);
+            },
+        )
+    },
+    Case {
+        prepare: |hall| {
+            hall.params.ignore = vec![Area {
+                camera_px: vec![[0.0, 0.0], [76.0, 0.0], [76.0, 92.0], [0.0, 92.0]],
+                ..Area::default()
+            }];
+        },
+        ..case(
+            "a clock in an ignored area of the picture",
+            40.0,
+            |shot, m| clock(shot, m, true),
+        )
+    },
+    Case {
+        is_small: true,
+        prepare: |hall| hall.params.polarity = Polarity::Bright,
+        ..case("bright visitors on a dark floor", 60.0, |shot, m| {
+            shot.adult(1, m.stroll(1));
+            shot.adult(
+                2,
+                m.way(
+                    2,
+                    &[
+                        (0.0, v(2.8, -1.6)),
+                        (6.0, v(2.6, -0.9)),
+                        (10.0, v(m.between(8, -1.2, 1.2), -1.1)),
+                    ],
+                )
+                .unwrap_or(v(2.8, -1.6)),
+            );
+            shot.flaw = Some(Box::new(|levels| {
+                for level in levels.now.iter_mut() {
+                    *level = (180.0 - 0.95 * f64::from(*level)).clamp(0.0, 255.0) as u8;
+                }
+            }));
+        })
+    },
+    Case {
+        prepare: |hall| hall.params.polarity = Polarity::Both,
+        ..case("a dark and a bright visitor", 60.0, |shot, m| {
+            shot.adult(1, m.stroll(1));
+            let at = (m.secs > 12.0).then(|| {
+                v(0.9 * (0.3 * m.secs).sin(), -2.4).lerp(
+                    v(0.9 * (0.3 * m.secs).sin(), -0.9),
+                    ((m.secs - 12.0) / 3.0).min(1.0),
+                )
+            });
+            if let Some(at) = at {
+                shot.people.push(super::hall::Person {
+                    number: 2,
+                    foot_m: at,
+                });
+                shot.light = Some(Box::new(move |point| {
+                    if point.distance(at) < 0.22 {
+                        120.0
+                    } else {
+                        0.0
+                    }
+                }));
+            }
         })
     },
     case("a door lets hard light in", 60.0, |shot, m| {
