@@ -227,8 +227,8 @@ impl Background {
         self.set_threshold(index, params);
     }
 
-    /// Finds the pixels that are darker than the model, and writes them to `foreground`. `occupied` is the dilated
-    /// foreground of the previous frame.
+    /// Measures the gain of a frame and marks the foreground.
+    #[cfg(test)]
     pub(super) fn find_foreground(
         &mut self,
         levels: &[u8],
