@@ -34,8 +34,11 @@ pub(super) struct Shot {
     /// Light of other sources.
     pub(super) light: Option<OtherLight>,
     /// Changes the levels of the picture.
-    pub(super) flaw: Option<Box<dyn Fn(&mut Levels<'_>)>>,
+    pub(super) flaw: Option<Flaw>,
 }
+
+/// Changes the levels of a picture.
+pub(super) type Flaw = Box<dyn Fn(&mut Levels<'_>)>;
 
 /// Levels of a picture, row by row.
 pub(super) struct Levels<'a> {
