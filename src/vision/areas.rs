@@ -4,7 +4,6 @@ use glam::Vec2;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::VisionParams;
 use crate::geometry::polygon_contains;
 
 /// A polygon on the floor or in the camera picture. Exactly one of both is given.
@@ -50,22 +49,23 @@ impl Area {
     }
 }
 
-impl VisionParams {
-    /// Returns whether a pixel, given also as its point on the floor, is watched.
-    pub(super) fn is_watched(&self, pixel: Vec2, floor_m: Vec2, corners: &mut Vec<Vec2>) -> bool {
-        let mut is_in = |area: &Area| area.contains(pixel, floor_m, corners);
-        !self.ignore.iter().any(&mut is_in)
-            && (self.include.is_empty() || self.include.iter().any(is_in))
-    }
+/// Returns whether a pixel, given also as its point on the floor, is watched: it is in no ignored area and, if there are included
+/// ones, in one of them.
+pub(super) fn is_watched(
+    [ignore, include]: [&[Area]; 2],
+    pixel: Vec2,
+    floor_m: Vec2,
+    corners: &mut Vec<Vec2>,
+) -> bool {
+    let mut is_in = |area: &Area| area.contains(pixel, floor_m, corners);
+    !ignore.iter().any(&mut is_in) && (include.is_empty() || include.iter().any(is_in))
+}
 
-    /// Adds what is wrong with the areas.
-    pub(super) fn add_area_problems(&self, problems: &mut Vec<(String, String)>) {
-        for (name, areas) in [("ignore", &self.ignore), ("include", &self.include)] {
-            for (index, area) in areas.iter().enumerate() {
-                let problem = area.problem();
-                problems.extend(problem.map(|text| (format!("{name}[{index}]"), text)));
-            }
-        }
+/// Adds what is wrong with the areas of a key.
+pub(super) fn add_problems(name: &str, areas: &[Area], problems: &mut Vec<(String, String)>) {
+    for (index, area) in areas.iter().enumerate() {
+        let problem = area.problem();
+        problems.extend(problem.map(|text| (format!("{name}[{index}]"), text)));
     }
 }
 
@@ -88,19 +88,17 @@ mod tests {
             floor_m: square(reach),
             ..Area::default()
         };
-        let params = VisionParams {
-            include: vec![floor(2.0)],
-            ignore: vec![
-                floor(0.5),
-                Area {
-                    camera_px: vec![[0.0, 0.0], [10.0, 0.0], [10.0, 10.0], [0.0, 10.0]],
-                    ..Area::default()
-                },
-            ],
-            ..VisionParams::default()
-        };
+        let include = vec![floor(2.0)];
+        let ignore = vec![
+            floor(0.5),
+            Area {
+                camera_px: vec![[0.0, 0.0], [10.0, 0.0], [10.0, 10.0], [0.0, 10.0]],
+                ..Area::default()
+            },
+        ];
         let is_watched = |pixel: [f32; 2], floor_m: [f32; 2]| {
-            params.is_watched(pixel.into(), floor_m.into(), &mut Vec::new())
+            let areas = [ignore.as_slice(), &include];
+            is_watched(areas, pixel.into(), floor_m.into(), &mut Vec::new())
         };
         assert!(is_watched([20.0, 20.0], [1.0, 1.0]));
         assert!(
@@ -116,25 +114,20 @@ mod tests {
 
     #[test]
     fn an_area_without_a_polygon_or_with_two_is_a_problem() {
-        let params = VisionParams {
-            ignore: vec![
-                Area::default(),
-                Area {
-                    floor_m: square(1.0),
-                    camera_px: square(1.0),
-                },
-                Area {
-                    floor_m: vec![[0.0, 0.0], [1.0, 0.0]],
-                    ..Area::default()
-                },
-            ],
-            ..VisionParams::default()
-        };
-        let paths: Vec<String> = params
-            .problems()
-            .into_iter()
-            .map(|(path, _)| path)
-            .collect();
+        let ignore = [
+            Area::default(),
+            Area {
+                floor_m: square(1.0),
+                camera_px: square(1.0),
+            },
+            Area {
+                floor_m: vec![[0.0, 0.0], [1.0, 0.0]],
+                ..Area::default()
+            },
+        ];
+        let mut problems = Vec::new();
+        add_problems("ignore", &ignore, &mut problems);
+        let paths: Vec<String> = problems.into_iter().map(|(path, _)| path).collect();
         assert_eq!(paths, ["ignore[0]", "ignore[1]", "ignore[2]"]);
     }
 }

@@ -2,6 +2,7 @@
 
 use super::VisionParams;
 use super::background::{Background, SATURATED_LEVEL};
+use super::fault::Exposure;
 use super::floor::FloorTable;
 use crate::geometry::Surface;
 
@@ -17,17 +18,6 @@ const MENDED_SHARE: f32 = 0.2;
 const BRIGHTEST_SHARE: f32 = 0.02;
 /// Level of these pixels at the recommended exposure: bright, with a reserve before the maximum.
 const WANTED_LEVEL: f32 = 200.0;
-
-/// How the camera exposes the surface. Data of the set-up.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Exposure {
-    /// Share of the surface that is too dark for shadows, from 0 to 1.
-    pub dark_share: f32,
-    /// Share of the surface at the maximum level, from 0 to 1.
-    pub saturated_share: f32,
-    /// Factor by which exposure time or gain should be multiplied.
-    pub factor: f32,
-}
 
 /// Judges the exposure from time to time.
 pub(super) struct ExposureMeter {

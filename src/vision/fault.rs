@@ -2,10 +2,19 @@
 
 use glam::{DVec2, UVec2};
 
-use super::exposure::Exposure;
-
 /// Share of the floor above which an unreliable picture is the stronger fault.
 pub(super) const LARGE_SHARE: f32 = 0.25;
+
+/// How the camera exposes the surface. Data of the set-up.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Exposure {
+    /// Share of the surface that is too dark for shadows, from 0 to 1.
+    pub dark_share: f32,
+    /// Share of the surface at the maximum level, from 0 to 1.
+    pub saturated_share: f32,
+    /// Factor by which exposure time or gain should be multiplied.
+    pub factor: f32,
+}
 
 /// A part of the picture that cannot be trusted.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -3,6 +3,7 @@
 use glam::{DVec2, DVec3, Vec2};
 
 use super::VisionParams;
+use super::areas;
 use crate::geometry::{FloorFromCamera, Surface};
 
 /// Mapping from camera pixels to the floor, and positions of lamp and camera. It comes from the calibration.
@@ -110,7 +111,12 @@ impl FloorTable {
         for index in 0..self.area_m2.len() {
             let pixel = Vec2::new((index % self.width) as f32, (index / self.width) as f32);
             let floor_m = Vec2::new(self.x_m[index], self.z_m[index]);
-            if !params.is_watched(pixel, floor_m, &mut corners) {
+            if !areas::is_watched(
+                [&params.ignore, &params.include],
+                pixel,
+                floor_m,
+                &mut corners,
+            ) {
                 self.area_m2[index] = 0.0;
             }
         }

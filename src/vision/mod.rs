@@ -32,8 +32,7 @@ mod unreliable;
 
 pub use areas::Area;
 pub use debug::DebugViews;
-pub use exposure::Exposure;
-pub use fault::{UnreliableArea, VisionFault};
+pub use fault::{Exposure, UnreliableArea, VisionFault};
 pub use floor::FloorView;
 pub use outline::MAX_CORNERS;
 pub use params::{TrackingParams, VisionParams};

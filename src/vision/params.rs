@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::areas::Area;
+use super::areas::{self, Area};
 use super::polarity::Polarity;
 
 /// Parameters of foreground detection and tracking.
@@ -175,7 +175,8 @@ impl VisionParams {
                 ),
             ));
         }
-        self.add_area_problems(&mut problems);
+        areas::add_problems("ignore", &self.ignore, &mut problems);
+        areas::add_problems("include", &self.include, &mut problems);
         problems
     }
 }
