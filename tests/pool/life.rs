@@ -195,12 +195,14 @@ fn the_report_does_not_change_the_run() {
 #[test]
 fn the_koi_pond_shows_its_ecosystem_within_a_minute() {
     let scene = shoal::site::load(None, Some("koi")).unwrap().description();
-    let report = run(&scene, VisitorProgram::Walkers, 60.0);
-    for (species, actions) in [
-        ("fry", ["flock", "flee_enemy"]),
-        ("pike", ["wander", "hunt_prey"]),
-        ("koi", ["evade_shadow", "shelter_under"]),
-        ("trout", ["lurk", "investigate"]),
+    let [walkers, still] =
+        [VisitorProgram::Walkers, VisitorProgram::Still].map(|program| run(&scene, program, 60.0));
+    for (report, species, actions) in [
+        (&walkers, "fry", ["flock", "flee_enemy"].as_slice()),
+        (&walkers, "pike", &["wander", "hunt_prey"]),
+        (&walkers, "koi", &["evade_shadow"]),
+        (&still, "koi", &["shelter_under"]),
+        (&walkers, "trout", &["lurk", "investigate"]),
     ] {
         let life = report.species.iter().find(|life| life.species == species);
         let seen: Vec<_> = life
@@ -210,7 +212,7 @@ fn the_koi_pond_shows_its_ecosystem_within_a_minute() {
             .map(|action| action.name.as_str())
             .collect();
         for action in actions {
-            assert!(seen.contains(&action), "{species} never {action}: {seen:?}");
+            assert!(seen.contains(action), "{species} never {action}: {seen:?}");
         }
     }
 }
