@@ -1,5 +1,6 @@
 //! Runs programs and waits for child processes, for a limited time.
 
+use std::ffi::OsStr;
 use std::io::{self, Write as _};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
@@ -8,6 +9,14 @@ use super::clock::AwakeClock;
 
 /// Time between two checks whether a child has ended.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
+
+/// Returns the command of a program that Shoal runs and that is no part of it. It does not know the socket of systemd, so that it
+/// cannot report anything in the name of the service: `timedatectl` reports its own errors there.
+pub fn foreign_program(program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(program);
+    command.env_remove("NOTIFY_SOCKET");
+    command
+}
 
 /// Waits until a child ends, at most for `limit`, and only while `keep_waiting` returns true. Returns its status; `None` if it still
 /// runs. Time in which this program itself did not run does not count.
@@ -48,7 +57,7 @@ pub fn run_command(
 ) -> Result<(), String> {
     let words = shell_words::split(command).map_err(|error| error.to_string())?;
     let (program, own_arguments) = words.split_first().ok_or("the command is empty")?;
-    let mut child = Command::new(program)
+    let mut child = foreign_program(program)
         .args(own_arguments)
         .args(arguments)
         .stdin(input.map_or_else(Stdio::null, |_| Stdio::piped()))

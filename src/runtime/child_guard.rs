@@ -21,6 +21,7 @@ use {
     std::os::unix::process::CommandExt as _,
 };
 
+use super::child::foreign_program;
 #[cfg(target_os = "linux")]
 use super::parent_process::end_with_parent;
 
@@ -64,7 +65,7 @@ fn plain_command(words: &[OsString]) -> io::Result<Command> {
     let Some((program, arguments)) = words.split_first() else {
         return Err(io::Error::other("the name of the program is missing"));
     };
-    let mut command = Command::new(program);
+    let mut command = foreign_program(program);
     command.args(arguments);
     Ok(command)
 }
@@ -77,7 +78,7 @@ fn program_command(words: &[OsString]) -> io::Result<Command> {
     if !own.exists() {
         return plain_command(words);
     }
-    let mut command = Command::new(own);
+    let mut command = foreign_program(own);
     let guard = std::process::id().to_string();
     command
         .args(["child-guard", "--guard", &guard, "--"])

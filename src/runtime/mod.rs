@@ -22,7 +22,7 @@ mod supervisor;
 mod timing;
 
 pub use backoff::{Backoff, FailureLimit};
-pub use child::{kill, run_command, wait_for_exit};
+pub use child::{foreign_program, kill, run_command, wait_for_exit};
 #[cfg(target_os = "linux")]
 pub use child_guard::become_guarded_program;
 pub use child_guard::run_child_guard;

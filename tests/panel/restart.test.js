@@ -147,8 +147,8 @@ test("after a restart that forgot the sessions, the page asks for a log-in and k
 
 test("who gives up the log-in, or logs out, gets the usual first page", async () => {
   await beginDate(page);
-  await page.context().clearCookies();
   await page.getByRole("button", { name: "Add hours", exact: true }).click();
+  await page.context().clearCookies();
   await page.evaluate(async () => (await import("/assets/core/store.js")).send({ command: "pause", on: false }));
   const dialog = page.locator("dialog", { hasText: "You are logged out." });
   await dialog.waitFor();

@@ -186,13 +186,13 @@ fn a_state_by_hand_and_a_test_message_reach_a_running_installation() {
             .filter(|s| s["schedule"]["is_planned"] == true)
     });
     assert_eq!(status["schedule"]["time_zone"], "Europe/Berlin");
-    let output = running.ctl(&["show", "plan"]);
+    let output = running.ctl(&["plan"]);
     assert_eq!(output.status.code(), Some(1), "nothing is set by hand");
-    assert!(running.ctl(&["show", "dark"]).status.success());
+    assert!(running.ctl(&["dark"]).status.success());
     let is_dark =
         |s: &Value| s["schedule"]["state"] == "dark" && s["schedule"]["by_hand"]["state"] == "dark";
     wait_for("dark", || running.status().filter(is_dark));
-    assert!(running.ctl(&["show", "plan"]).status.success());
+    assert!(running.ctl(&["plan"]).status.success());
     wait_for("plan", || {
         running
             .status()
@@ -415,12 +415,12 @@ fn a_state_by_hand_is_back_after_a_power_cut_with_its_end() {
     let mut running = Running::start(SITE, |_, _| {});
     wait_for("a status", || running.status());
     for (arguments, has_end) in [
-        (&["show", "closed", "--until", "tomorrow"][..], true),
-        (&["show", "dark", "--for", "10"], true),
-        (&["show", "closed", "--until", "never"], false),
+        (&["closed", "tomorrow"][..], true),
+        (&["dark", "10min"], true),
+        (&["closed", "forever"], false),
     ] {
         assert!(running.ctl(arguments).status.success());
-        let state = arguments[1];
+        let state = arguments[0];
         let is_set = |status: &Value| {
             status["schedule"]["by_hand"]["state"] == state
                 && status["schedule"]["by_hand"]["until"].is_string() == has_end

@@ -5,13 +5,13 @@
 //! trusted, because a network that fails later does not make it wrong.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
 use super::params::ClockTrust;
-use crate::runtime::{kill, wait_for_exit};
+use crate::runtime::{foreign_program, kill, wait_for_exit};
 
 /// File that systemd-timesyncd creates when it has set the clock.
 const TIMESYNC_FILE: &str = "/run/systemd/timesync/synchronized";
@@ -79,7 +79,7 @@ pub(super) fn ask_systemd() -> bool {
 
 /// Asks `timedatectl`, which knows the kernel's flag, so that chrony and ntpd count too.
 fn timedatectl_says_yes() -> bool {
-    let mut command = Command::new("timedatectl");
+    let mut command = foreign_program("timedatectl");
     command.args(["show", "--property=NTPSynchronized", "--value"]);
     let child = command
         .stdin(Stdio::null())
