@@ -94,10 +94,6 @@ impl ExposureMeter {
         (self.is_too_dark, self.is_too_bright) = (false, false);
     }
 
-    pub(super) fn exposure(&self) -> Option<Exposure> {
-        self.exposure
-    }
-
     /// Returns the exposure if too much of the surface is too dark.
     pub(super) fn too_dark(&self) -> Option<Exposure> {
         self.exposure.filter(|_| self.is_too_dark)

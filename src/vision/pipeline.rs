@@ -12,7 +12,7 @@ use super::bit_mask::BitMask;
 use super::blobs::{BlobContext, BlobFinder};
 use super::debug::{self, DebugViews};
 use super::exposure::ExposureMeter;
-use super::fault::{Exposure, VisionFault};
+use super::fault::VisionFault;
 use super::floor::{FloorTable, FloorView};
 use super::foot::FootFinder;
 use super::polarity::{self, Polarity, Reciprocal};
@@ -157,11 +157,6 @@ impl Vision {
             depth.map(VisionFault::RollingBands),
         ];
         faults.into_iter().flatten()
-    }
-
-    /// Returns how the camera exposes the surface, or `None` in the first second and for another polarity than `dark`.
-    pub fn exposure(&self) -> Option<Exposure> {
-        self.segmentation.as_ref()?.exposure.exposure()
     }
 
     /// Writes the cleaned foreground mask of the last frame to `to`, one value per pixel, row-major, and returns the
