@@ -14,9 +14,9 @@ use parking_lot::Mutex;
 
 use crate::app::desk::Desk;
 use crate::control::{
-    Board, CalibrationStatus, Command, DeskEvent, DocumentsPage, EditorStep, EventKind, Incoming,
-    Journal, Outcome, PoolCommand, Reason, ShowCommand, Source, SourceKind, StageReport, Status,
-    TestPicture, Trust, UpkeepCommand, VisionCommand,
+    Board, CalibrationStatus, Command, DeskEvent, DocumentName, DocumentsPage, EditorStep,
+    EventKind, Incoming, Journal, Outcome, PoolCommand, Reason, ShowCommand, Source, SourceKind,
+    StageReport, Status, TestPicture, Trust, UpkeepCommand, VisionCommand,
 };
 use crate::operation::{AlertBoard, ScheduleBoard};
 use crate::records::{DocumentsCopy, LastValidSite, SessionLog};
@@ -100,6 +100,8 @@ pub(crate) struct DeskStage {
     calibration: Arc<Mutex<CalibrationStatus>>,
     /// What operators set and is not on the disk yet.
     unkept: Unkept,
+    /// Documents that the published status calls unsaved.
+    published_unsaved: Vec<DocumentName>,
     /// The calibration does not fit the surface.
     misfit: Fault,
     command_log: CommandLog,
@@ -130,6 +132,7 @@ impl DeskStage {
             restart_needed: Vec::new(),
             calibration,
             unkept,
+            published_unsaved: Vec::new(),
             misfit,
         }
     }
@@ -202,6 +205,7 @@ impl DeskStage {
         self.links.control.program.follow();
         self.update_living();
         let documents: Status = self.desk.document_status();
+        self.published_unsaved.clone_from(&documents.unsaved);
         let status = self.status.build(documents, &self.living, self.revision);
         self.links.board.publish(status);
     }
@@ -214,6 +218,10 @@ impl DeskStage {
         self.desk.set_trust(incoming.request.trust);
         let outcome = self.apply(&incoming.request.source, &incoming.request.command, sent);
         self.desk.set_trust(Trust::Programs);
+        // After the answer no client reads a status that still calls the change saved.
+        if self.desk.editor().unsaved() != self.published_unsaved {
+            self.publish_status();
+        }
         incoming.answer(self.revision, outcome);
         self.status.record_reply(sent.elapsed());
     }
