@@ -106,6 +106,19 @@ impl Evaluation<'_> {
         }
     }
 
+    /// Scales the recorded forces of the first `count` executed actions, because the agent has only this share of their force left.
+    pub(super) fn scale_recorded(&mut self, count: usize, share: f32) {
+        let forces = self.forces.iter_mut().flat_map(|forces| forces.iter_mut());
+        for (_, force) in forces.take(count) {
+            *force *= share;
+        }
+    }
+
+    /// Returns the number of recorded forces.
+    pub(super) fn recorded(&self) -> usize {
+        self.forces.as_ref().map_or(0, |forces| forces.len())
+    }
+
     /// Returns a random number from 0 to 1. It depends on the agent, the stream, the draw and the tick.
     pub(super) fn random(&self, stream: RandomStream, draw: usize) -> f32 {
         let id = self.context.world.agents.ids[self.context.index];

@@ -284,14 +284,31 @@ impl Mind {
         evaluation.context.need_follows_route = wanted.proposal.follows_route;
         evaluation.context.need_force_n = wanted.proposal.force;
         evaluation.context.need_goal_m = wanted.proposal.goal_m;
+        let recorded = evaluation.recorded();
         let always = self.standard.decide(standard, &mut evaluation);
         let mut decision = self.combine(&always, &wanted, &evaluation.context);
+        self.explain_budget(&mut evaluation, recorded, [&decision, &always, &wanted]);
         decision.need = active.map(|index| index as u8);
         decision.hunts = decision.actions & self.hunting != 0;
         if let Some(learned) = decision.proposal.learn {
             remembered.learn(learned);
         }
         decision
+    }
+
+    /// Scales the recorded forces of the active need to the force that its budget leaves it. `of` holds the decision of the mind, of
+    /// the standard need and of the active need.
+    fn explain_budget(
+        &self,
+        evaluation: &mut Evaluation<'_>,
+        recorded: usize,
+        [all, standard, active]: [&Decision; 3],
+    ) {
+        if self.combine == Combine::Budget && recorded > 0 {
+            let left_n = (all.proposal.force - standard.proposal.force).length();
+            let wanted_n = active.proposal.force.length().max(f32::MIN_POSITIVE);
+            evaluation.scale_recorded(recorded, (left_n / wanted_n).min(1.0));
+        }
     }
 
     /// Returns the index of the active need. This is the need of the last tick if it is more important than the first

@@ -16,6 +16,9 @@ pub struct Proposal {
     pub boost: Option<BoostRequest>,
     /// Whether the agent flees from a visitor or an enemy.
     pub flees: bool,
+    /// Strength of a fright, 0 to 1: 1 if a visitor or an enemy frightens the agent, less if a mate does that has been frightened.
+    /// A fright begins with a fast start.
+    pub fright: f32,
     /// Whether the agent turns in place: the limit of its turn rate does not apply in this tick.
     pub turns_in_place: bool,
     /// Index of the agent that was caught.
@@ -79,6 +82,7 @@ impl Proposal {
         self.force += force;
         self.boost = stronger(self.boost, other.boost);
         self.flees |= other.flees;
+        self.fright = self.fright.max(other.fright);
         self.turns_in_place |= other.turns_in_place;
         self.leaves |= other.leaves;
         self.rests |= other.rests;

@@ -238,6 +238,8 @@ pub(super) fn interpolate(
             acceleration_mps2: mix(from.acceleration_mps2, now.acceleration_mps2),
             swallowed: mix(from.swallowed, now.swallowed),
             boost: mix(from.boost, now.boost),
+            // A new start begins anew.
+            start_phase: mix(from.start_phase.min(now.start_phase), now.start_phase),
             ..*now
         });
     }
@@ -250,6 +252,7 @@ pub(super) fn interpolate(
 mod tests {
     use super::*;
     use crate::render::look::SpeciesLook;
+    use crate::world::FastStart;
     use glam::Vec3;
 
     fn agent(id: u32, x: f32) -> AgentPose {
@@ -263,6 +266,8 @@ mod tests {
             turn_rate_rps: 0.0,
             acceleration_mps2: 0.0,
             boost: 0.0,
+            start_phase: FastStart::OVER,
+            start_bend_rad: 0.0,
             radius_m: 0.1,
             teleported: false,
             swallowed: 0.0,

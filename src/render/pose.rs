@@ -1,7 +1,7 @@
 //! The animation of bodies: computes the matrices of a fish's joints from its speed, turn rate and climb.
 //!
 //! In: interpolated agents in ascending order of their ids, and the models. Out: joint matrices in world space. The animator
-//! stores the phase of the tail beat and smoothed values for each individual. A picture with the same bodies as the last one
+//! stores the phase of the tail beat, the spine and smoothed values for each individual. A picture with the same bodies as the last one
 //! allocates no memory.
 
 use bytemuck::{Pod, Zeroable};
@@ -12,14 +12,14 @@ use super::model::{Clip, Model, SAMPLES, with_spine};
 use super::noise::{smoothstep, unit_hash};
 use super::shadow_mask::SpineStations;
 use crate::world::AgentPose;
+use spine::{Spine, SpineJoint};
+
+mod spine;
 
 /// Time constant with which effort, glide and climb follow the motion of the agent. Tuned by eye.
 const EFFORT_SECS: f32 = 0.18;
-/// Time constant with which the body bends into a turn. Tuned by eye.
-const BEND_SECS: f32 = 0.09;
-/// Upper limit of the bend of the body. The bend approaches this limit but never reaches it, so that a turning fish does not
-/// look like a crescent. Tuned by eye.
-const MAX_BEND_RAD: f32 = 0.5;
+/// Time constant with which a fish begins to leap or to eat. Tuned by eye.
+const LEAP_SECS: f32 = 0.09;
 
 /// Largest roll of a fish that shows its flank to the light. Tuned by eye.
 const MAX_FLASH_RAD: f32 = 0.8;
@@ -39,8 +39,8 @@ struct SwimState {
     effort: f32,
     /// Weight of gliding, 0..1.
     glide: f32,
-    /// Bend of the body, positive to the left.
-    bend_rad: f32,
+    /// The bends of the body.
+    spine: Spine,
     /// Climb angle, positive upwards.
     climb_rad: f32,
     /// Weight of leaping, 0..1.
@@ -95,8 +95,8 @@ pub struct Body {
     pub look: SpeciesLook,
     /// The clips by role.
     pub roles: ClipRoles,
-    /// Joints that bend in a turn, each with its share of the bend of the body (negative behind the root).
-    pub spine: Vec<(usize, f32)>,
+    /// Joints that bend with the path of the fish.
+    pub spine: Vec<SpineJoint>,
     /// Points along the spine that define the shadow of the body.
     pub stations: SpineStations,
 }
@@ -106,7 +106,7 @@ impl Body {
     pub fn new(model: Model, look: SpeciesLook) -> Self {
         let model = with_spine(model);
         let roles = ClipRoles::of(&model);
-        let spine = spine(&model);
+        let spine = spine::joints(&model);
         let stations = SpineStations::of(&model);
         Self {
             stations,
@@ -116,44 +116,6 @@ impl Body {
             spine,
         }
     }
-}
-
-/// Finds the joints of the spine: joints that have a parent and are near the long axis. Joints in front of their parent bend
-/// with the turn, and joints behind their parent bend against the turn, so that both ends of the body point into the curve.
-fn spine(model: &Model) -> Vec<(usize, f32)> {
-    let place = |i: usize| -> Option<Vec3> {
-        let joint = model.joints.get(i)?;
-        Some(joint.inverse_bind.inverse().transform_point3(Vec3::ZERO))
-    };
-    let axis_reach = 0.04 * model.size.z;
-    let mut spine = Vec::new();
-    for (i, joint) in model.joints.iter().enumerate() {
-        let (Some(at), Some(parent)) = (place(i), joint.parent.and_then(place)) else {
-            continue;
-        };
-        if at.x.abs() < axis_reach {
-            spine.push((
-                i,
-                if at.z > parent.z || joint_is_front(at, model) {
-                    0.35
-                } else {
-                    -1.0
-                },
-            ));
-        }
-    }
-    let behind = spine.iter().filter(|s| s.1 < 0.0).count().max(1) as f32;
-    for entry in &mut spine {
-        if entry.1 < 0.0 {
-            entry.1 /= behind;
-        }
-    }
-    spine
-}
-
-/// Returns whether a joint is in the front part of the body.
-fn joint_is_front(at: Vec3, model: &Model) -> bool {
-    at.z > 0.2 * model.size.z
 }
 
 /// The constant properties of an individual. They depend only on its id and on the look of its species.
@@ -259,7 +221,7 @@ impl Animator {
                 },
             };
             self.kept
-                .push(look.map_or(swimmer, |look| swimmer.after(dt_secs, agent, look)));
+                .push(body.map_or(swimmer, |body| swimmer.after(dt_secs, agent, body)));
         }
         std::mem::swap(&mut self.swimmers, &mut self.kept);
     }
@@ -293,9 +255,12 @@ impl Animator {
             return;
         }
         self.blend(&swimmer, body);
-        for &(joint, share) in &body.spine {
-            if let Some(local) = self.locals.get_mut(joint) {
-                local.0 = Quat::from_rotation_y(share * swimmer.bend_rad) * local.0;
+        for (number, spine) in body.spine.iter().enumerate() {
+            if let Some(local) = self.locals.get_mut(spine.joint) {
+                let bend_rad = swimmer.spine.bend_rad(number);
+                // Both ends of the body point into the curve.
+                let turn_rad = if spine.is_head() { bend_rad } else { -bend_rad };
+                local.0 = Quat::from_rotation_y(turn_rad) * local.0;
             }
         }
         self.globals.clear();
@@ -333,11 +298,12 @@ impl Animator {
         );
         let sprint = smoothstep(0.4, 0.95, swimmer.effort) * (1.0 - swimmer.glide);
         let glide = swimmer.glide;
-        let turning = (swimmer.bend_rad.abs() * 0.6).min(0.5);
+        let bend_rad = swimmer.spine.total_rad(&body.spine);
+        let turning = (bend_rad.abs() * 0.6).min(0.5);
         let climbing = (swimmer.climb_rad.abs() * 1.1).min(0.5);
         let straight = 1.0 - turning - climbing * (1.0 - turning);
         let roles = &body.roles;
-        let turn = if swimmer.bend_rad > 0.0 {
+        let turn = if bend_rad > 0.0 {
             roles.turn_left
         } else {
             roles.turn_right
@@ -348,7 +314,8 @@ impl Animator {
             roles.descend
         };
         let (leap, eat) = (swimmer.leap, swimmer.eat * (1.0 - swimmer.leap));
-        let swims = 1.0 - leap - eat;
+        // In a fast start the muscles bend the spine, and no wave runs along it.
+        let swims = (1.0 - leap - eat) * (1.0 - swimmer.spine.start);
         let mixed = [
             (roles.cruise, swims * straight * (1.0 - sprint - glide)),
             (roles.sprint, swims * straight * sprint),
@@ -427,7 +394,8 @@ impl SwimState {
     }
 
     /// Returns the state after `dt_secs`.
-    fn after(mut self, dt_secs: f32, agent: &AgentPose, look: &SpeciesLook) -> Self {
+    fn after(mut self, dt_secs: f32, agent: &AgentPose, body: &Body) -> Self {
+        let look = &body.look;
         let individual = Individual::new(agent.id, look);
         let length = individual.length_m.max(1e-3);
         let speed = agent.velocity_mps.length();
@@ -455,25 +423,23 @@ impl SwimState {
         self.rest += (rest - self.rest) * follow(EFFORT_SECS);
         let glide = glide.max(0.75 * rest);
         self.glide += (glide - self.glide) * follow(EFFORT_SECS);
-        // On an arc with the radius v/ω, the bend of the body is its length divided by the radius.
-        let curve = agent.turn_rate_rps * length / speed.max(0.6 * length);
-        let bend = MAX_BEND_RAD * (curve * look.bend / MAX_BEND_RAD).tanh();
-        self.bend_rad += (bend - self.bend_rad) * follow(BEND_SECS);
+        self.spine
+            .advance(dt_secs, agent, &body.spine, (length, look.bend));
         let climb = (agent.velocity_mps.y / speed.max(0.2 * length))
             .clamp(-1.0, 1.0)
             .asin();
         self.climb_rad += (climb - self.climb_rad) * follow(EFFORT_SECS);
         // A fish leaps while it is above the water surface. It eats while it brakes after a fast strike.
         let leap = smoothstep(-0.06, 0.05, agent.position_m.y);
-        self.leap += (leap - self.leap) * follow(BEND_SECS);
+        self.leap += (leap - self.leap) * follow(LEAP_SECS);
         if agent.boost > 0.5 && push < -0.3 {
-            self.eat += (1.0 - self.eat) * follow(BEND_SECS);
+            self.eat += (1.0 - self.eat) * follow(LEAP_SECS);
         } else {
             self.eat *= 1.0 - follow(EFFORT_SECS);
         }
         let floor_hz = 0.25 * individual.tempo * look.max_beat_hz.min(2.0);
         self.phase = (self.phase + dt_secs * beat_hz.max(floor_hz)).rem_euclid(1.0);
-        if !(self.phase.is_finite() && self.bend_rad.is_finite() && self.effort.is_finite()) {
+        if !(self.phase.is_finite() && self.spine.is_finite() && self.effort.is_finite()) {
             return Self {
                 id: self.id,
                 ..Self::default()

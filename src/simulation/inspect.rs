@@ -129,6 +129,8 @@ fn pose(world: &World<'_>, index: usize) -> AgentPose {
         turn_rate_rps: body.turn_rate_rps,
         acceleration_mps2: body.acceleration_mps2,
         boost: boost.clamp(0.0, 1.0),
+        start_phase: body.start.phase,
+        start_bend_rad: body.start.bend_rad,
         radius_m: agents.radii_m[index],
         teleported: body.teleported,
         swallowed: 0.0,

@@ -24,7 +24,7 @@ use crate::world::{Body, Catch};
 const FORMAT: &str = "shoal pool";
 
 /// Version of the format. Must be increased when fields of the state or their meaning change.
-const VERSION: u32 = 9;
+const VERSION: u32 = 10;
 
 /// Largest tick of a saved state. A pool with 60 ticks per second needs millions of years to reach it.
 const TICK_MAX: u64 = 1 << 53;

@@ -66,6 +66,7 @@ impl Simulation {
         input.shadow_edges.measure(&input.visitors, agents, water);
         let guests = &mut self.workspace.input.guests;
         guests.count(&self.state.world.agents, &self.plan.world.species);
+        self.find_starters();
         self.locate_agents();
         self.run_director();
         self.decide();
@@ -113,6 +114,18 @@ impl Simulation {
             agents.len(),
             |agent| bodies[agent].position_m,
             |agent| bodies[agent].forward,
+        );
+    }
+
+    /// Lists the agents that began a fast start in the last tick.
+    fn find_starters(&mut self) {
+        let bodies = self.state.world.agents.bodies.iter();
+        let starters = &mut self.workspace.input.starters;
+        starters.clear();
+        starters.extend(
+            (0..)
+                .zip(bodies)
+                .filter_map(|(i, b)| b.start.is_new().then_some(i)),
         );
     }
 

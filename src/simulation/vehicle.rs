@@ -10,9 +10,11 @@ use crate::world::{Body, EdgeMode, Intent, MotionParams, RandomStream, Species, 
 
 use boost::{Pace, next_boost};
 use gait::{Drive, Gait};
+use start::{bend_limit_rad, next_start, wanted_direction};
 
 mod boost;
 mod gait;
+mod start;
 
 /// Motion values that are the same for all individuals of a species in one tick.
 #[derive(Clone, Copy, Debug)]
@@ -149,11 +151,15 @@ fn next_body(world: &World<'_>, before: &Body, decision: &Decision, own: &Proper
     };
     let boost = next_boost(&before.boost, &decision.proposal, motion, pace);
     let gait = Gait::new(motion, own.rates, &boost, &decision.proposal, dt);
+    let start = next_start(water, before, &decision.proposal, own, dt);
     let asked = decision.proposal.force.clamp_length_max(gait.force_n);
-    let force = if decision.proposal.turns_in_place {
+    let force = if start.strikes() {
+        asked * motion.start.force_factor
+    } else if decision.proposal.turns_in_place {
         asked
     } else {
-        before.force_n.lerp(asked, own.rates.response)
+        let before_n = before.force_n.clamp_length_max(motion.max_force_n);
+        before_n.lerp(asked, own.rates.response)
     };
     let drive = Drive {
         wish: force / own.mass_kg,
@@ -165,6 +171,8 @@ fn next_body(world: &World<'_>, before: &Body, decision: &Decision, own: &Proper
     let mut stroke = before.stroke;
     let wanted = if is_blocked(before) {
         force.clamp_length_max(motion.cruise_mps)
+    } else if start.bends() {
+        before.velocity_mps
     } else {
         before.velocity_mps + gait.accelerate(before, drive, &mut stroke) * dt
     };
@@ -187,8 +195,16 @@ fn next_body(world: &World<'_>, before: &Body, decision: &Decision, own: &Proper
         before.forward
     };
     let steering = (drive, own.rates.response);
-    let direction = gait.hold_course(water, before, direction, steering, &mut stroke);
-    let forward = turn_towards(water, before.forward, direction, gait.limits);
+    let (direction, limits) = if start.bends() {
+        let body = (speed, own.length_m, own.mass_kg);
+        let turn_rad = bend_limit_rad(motion, body, dt);
+        let direction = wanted_direction(before, decision.proposal.force, own.mass_kg);
+        (direction, gait.limits.with_turn(turn_rad))
+    } else {
+        let held = gait.hold_course(water, before, direction, steering, &mut stroke);
+        (held, gait.limits)
+    };
+    let forward = turn_towards(water, before.forward, direction, limits);
     let speed = wanted.dot(forward).max(least_mps).min(boost.allowed_mps);
     let way_m = speed.abs().max(motion.cruise_mps) * dt + own.radius_m;
     let solids = if way_m < world.contact_solids.margin_m() {
@@ -227,6 +243,7 @@ fn next_body(world: &World<'_>, before: &Body, decision: &Decision, own: &Proper
         },
         acceleration_mps2: (end.velocity_mps - before.velocity_mps).dot(forward) / dt,
         stroke,
+        start,
         force_n: force,
         pushed_mps: Vec3::ZERO,
         boost,

@@ -64,6 +64,8 @@ impl Workspace {
         self.input.shadow_edges.reserve(agents.len());
         let species = plan.world.species.len();
         self.input.guests.reserve(agents.len(), species);
+        self.input.starters.clear();
+        self.input.starters.reserve(agents.len());
         self.input.terraces.clear();
         self.input.terraces.reserve(agents.len());
         let threads = self

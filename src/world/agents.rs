@@ -103,6 +103,8 @@ pub struct Body {
     pub intent: Intent,
     /// Whether the body drives itself or glides, and whether it turns.
     pub stroke: Stroke,
+    /// The fast start of the last flight.
+    pub start: FastStart,
     /// Steering force that acts on the body, smoothed over `MotionParams::response_secs`.
     pub force_n: Vec3,
     /// Change of the velocity by obstacles and edges of the water in the last tick. Zero if nothing was in the way. It points
@@ -133,6 +135,7 @@ impl Body {
                 hunts: false,
             },
             stroke: Stroke::default(),
+            start: FastStart::default(),
             force_n: Vec3::ZERO,
             pushed_mps: Vec3::ZERO,
             boost: BoostState {
@@ -156,6 +159,7 @@ impl Body {
             && self.forward.is_finite()
             && self.up.is_finite()
             && self.stroke.resume_share.is_finite()
+            && self.start.is_finite()
             && self.force_n.is_finite()
             && self.pushed_mps.is_finite()
             && self.boost.allowed_mps.is_finite()
@@ -172,6 +176,56 @@ pub struct Stroke {
     pub resume_share: f32,
     /// Whether the body turns to another course.
     pub turns: bool,
+}
+
+/// The fast start of a flight: the body bends to a C towards its new heading, strikes back with its tail, and sprints.
+/// **Source**: Domenici & Blake 1997.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FastStart {
+    /// Progress of the start: 0 in the tick in which it begins, 1 after the bend, and [`Self::OVER`] after the stroke.
+    pub phase: f32,
+    /// Angle by which the bend turns the body; positive to the left.
+    pub bend_rad: f32,
+    /// Strength of the fright, as in the proposal of the agent.
+    pub fright: f32,
+    /// Time without a fright until the body can start again.
+    pub rest_secs: f32,
+}
+
+impl FastStart {
+    /// Phase in which a start is over.
+    pub const OVER: f32 = 2.0;
+
+    /// Whether the start has begun in the last tick.
+    pub fn is_new(&self) -> bool {
+        self.phase == 0.0
+    }
+
+    /// Whether the body bends towards its new heading.
+    pub fn bends(&self) -> bool {
+        self.phase < 1.0
+    }
+
+    /// Whether the body strikes back after the bend.
+    pub fn strikes(&self) -> bool {
+        (1.0..Self::OVER).contains(&self.phase)
+    }
+
+    fn is_finite(&self) -> bool {
+        self.phase.is_finite() && self.bend_rad.is_finite() && self.rest_secs.is_finite()
+    }
+}
+
+impl Default for FastStart {
+    fn default() -> Self {
+        Self {
+            phase: Self::OVER,
+            bend_rad: 0.0,
+            fright: 0.0,
+            rest_secs: 0.0,
+        }
+    }
 }
 
 /// Direction and goal that an agent intends to swim to. Other agents can observe them.

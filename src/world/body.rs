@@ -89,6 +89,8 @@ pub struct MotionParams {
     pub cruise: CruiseParams,
     /// Bursts and glides of a cruising agent.
     pub glide: GlideParams,
+    /// The fast start of a flight.
+    pub start: StartParams,
     /// Ability to leap between terraces.
     pub leap: LeapParams,
 }
@@ -134,6 +136,28 @@ impl Default for GlideParams {
     }
 }
 
+/// The fast start with which a flight begins: a bend to a C towards the new heading, one stroke back, then the sprint. Bend and
+/// stroke take 50 to 120 ms each, longer for a longer body. **Source**: Domenici & Blake 1997.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct StartParams {
+    /// Maximum angle by which the bend turns the agent. With 0, a flight begins without a fast start.
+    #[schemars(range(min = 0.0, max = 180.0))]
+    pub angle_deg: f32,
+    /// Maximum force in bend and stroke, as a multiple of `max_force_n`.
+    #[schemars(range(min = 1.0, max = 100.0))]
+    pub force_factor: f32,
+}
+
+impl Default for StartParams {
+    fn default() -> Self {
+        Self {
+            angle_deg: 0.0,
+            force_factor: 3.0,
+        }
+    }
+}
+
 impl Default for MotionParams {
     fn default() -> Self {
         Self {
@@ -153,6 +177,7 @@ impl Default for MotionParams {
             friction: 0.05,
             cruise: CruiseParams::default(),
             glide: GlideParams::default(),
+            start: StartParams::default(),
             leap: LeapParams::default(),
         }
     }

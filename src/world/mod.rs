@@ -22,14 +22,14 @@ mod visitors;
 mod water;
 
 pub(crate) use agents::retain;
-pub use agents::{Agents, Body, BoostState, Intent, Species, Stroke};
+pub use agents::{Agents, Body, BoostState, FastStart, Intent, Species, Stroke};
 pub use barriers::{
     BarrierBox, BarrierCapsule, BarrierParams, BarrierPlane, BarrierRectangle, BarrierShape,
     BarrierSide, BarrierSphere,
 };
 pub use body::{
     BodyParams, CollisionResponse, FlockParams, FlockPart, FlockPartChange, MotionParams,
-    PerceptionParams,
+    PerceptionParams, StartParams,
 };
 pub use director::{
     CalmEffect, CommandedDirection, Condition, Director, Effect, GatherAtShadowEffect,
@@ -112,6 +112,8 @@ pub struct TickInput {
     pub grid: NeighborGrid,
     /// Numbers of guests at the end of the last tick.
     pub guests: Guests,
+    /// Indices of the agents that began a fast start in the last tick.
+    pub starters: Vec<u32>,
     /// Index of the terrace of each agent; [`IN_THE_AIR`] during a flight. Empty if the pool has no terraces.
     pub terraces: Vec<u16>,
     /// The fixed time step.
@@ -153,6 +155,8 @@ pub struct World<'a> {
     pub grid: &'a NeighborGrid,
     /// Numbers of guests at the end of the last tick.
     pub guests: &'a Guests,
+    /// Indices of the agents that began a fast start in the last tick.
+    pub starters: &'a [u32],
     /// Index of the terrace of each agent; [`IN_THE_AIR`] during a flight. Empty if the pool has no terraces.
     pub terraces: &'a [u16],
     /// The fixed time step.
@@ -180,6 +184,7 @@ impl<'a> World<'a> {
             shadow_edges: &input.shadow_edges,
             grid: &input.grid,
             guests: &input.guests,
+            starters: &input.starters,
             terraces: &input.terraces,
             dt_secs: input.dt_secs,
             records_forces: input.records_forces,

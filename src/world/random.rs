@@ -37,6 +37,8 @@ pub enum RandomStream {
     Rest = 15,
     /// Length of a glide.
     Glide = 16,
+    /// Whether the start of a mate frightens an individual, and after which time.
+    Startle = 17,
 }
 
 /// The random number generator of one tick.

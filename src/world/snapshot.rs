@@ -73,6 +73,10 @@ pub struct AgentPose {
     pub acceleration_mps2: f32,
     /// Current speed limit on a scale from 0 (cruise speed) to 1 (full boost speed).
     pub boost: f32,
+    /// Phase of the fast start, see [`super::FastStart`].
+    pub start_phase: f32,
+    /// Angle by which the bend of the fast start turns the body; positive to the left.
+    pub start_bend_rad: f32,
     /// Radius of the sphere that represents the body.
     pub radius_m: f32,
     /// Whether the agent was moved to a new position in this tick instead of swimming there. If so, the renderer must not

@@ -8,7 +8,7 @@ use glam::Vec2;
 use proptest::prelude::*;
 use shoal::geometry::Visitor;
 use shoal::simulation::{Change, PlanChange, PoolPlan, SceneDescription, Simulation};
-use shoal::world::{Body, Effect, Observation, RuleParams};
+use shoal::world::{Body, Effect, FastStart, Observation, RuleParams};
 
 /// Each effect that a rule or a command can have.
 const EFFECTS: [&str; 8] = [
@@ -133,7 +133,10 @@ proptest! {
                 }
                 let species = &world.species[usize::from(world.agents.species[index])];
                 let mass_kg = species.body.mass_kg * world.agents.size_factors[index].powi(3);
-                let own_mps = species.motion.max_force_n / mass_kg * world.dt_secs;
+                // A fast start has the force of the whole body.
+                let starts = old.start.phase < FastStart::OVER || new.start.phase < FastStart::OVER;
+                let factor = if starts { species.motion.start.force_factor } else { 1.0 };
+                let own_mps = factor * species.motion.max_force_n / mass_kg * world.dt_secs;
                 let leveled_mps = old.velocity_mps.y.abs() * world.dt_secs / species.motion.level_secs;
                 let changed_mps = new.velocity_mps.distance(old.velocity_mps);
                 // While the limit of the speed falls, the body brakes and turns with its force at the same time.

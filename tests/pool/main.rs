@@ -24,6 +24,7 @@ mod disk;
 mod edits;
 mod edits_random;
 mod fields;
+mod fright;
 mod inertia;
 mod life;
 mod long_run;

@@ -281,7 +281,9 @@ fn check_properties(
                 prop_assert!(new.velocity_mps.length() <= new.boost.allowed_mps * 1.0001 + 1e-5);
                 prop_assert!(new.boost.allowed_mps <= motion.boost_mps * 1.0001);
             }
-            if !new.teleported && !simulation.decision(index).proposal.turns_in_place {
+            let is_limited =
+                !simulation.decision(index).proposal.turns_in_place && !new.start.bends();
+            if !new.teleported && is_limited {
                 let most = motion.max_turn_rate_dps.to_radians() * world.dt_secs;
                 let turned = old.forward.angle_between(new.forward);
                 prop_assert!(turned <= most + 3e-3, "turned {turned} of {most}");

@@ -306,6 +306,12 @@ fn catches_per_minute(seed: u64, schools: bool, secs: u64) -> f32 {
     {
         flock.weight = 0.0;
     }
+    // That mates warn each other is a benefit of the school.
+    if let Some(ActionParams::Startle(startle)) = salmon.mind.actions.get_mut("startle")
+        && !schools
+    {
+        startle.weight = 0.0;
+    }
     let mut simulation = start(
         &pools::pool_with(vec![pools::species("shark", 1), salmon]),
         seed,

@@ -188,7 +188,7 @@ fn every_parameter_of_every_action_can_be_edited() {
         pool.run(3);
         pool.edit(
             "species:trout",
-            "needs[0].actions[3]",
+            "needs[0].actions[4]",
             json!({"do": "remove"}),
         );
         pool.edit("species:trout", "actions.probe", json!({"do": "remove"}));

@@ -263,7 +263,7 @@ fn all_contradictions_of_a_mind_are_reported() {
     let paths: Vec<&str> = problems.iter().map(|(path, _)| path.as_str()).collect();
     assert_eq!(
         paths,
-        ["needs[0].actions[3]", "needs[1].limit", "needs[3].actions"]
+        ["needs[0].actions[4]", "needs[1].limit", "needs[3].actions"]
     );
     assert!(problems[0].1.contains("swim_home"));
     if let Some(ActionParams::FleeEnemy(flee)) = mind.actions.get_mut("flee_enemy") {

@@ -266,6 +266,7 @@ impl Action for EvadeShadow {
             force,
             boost,
             flees: true,
+            fright: f32::from(u8::from(is_close && self.use_boost)),
             turns_in_place: threat.is_over && self.can_turn_in_place,
             ..Proposal::default()
         })

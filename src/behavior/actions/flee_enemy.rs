@@ -78,6 +78,7 @@ impl Action for FleeEnemy {
             force: flee(&context.motion, enemy.position_m, context.speed_mps(boost))?,
             boost,
             flees: true,
+            fright: f32::from(u8::from(self.use_boost)),
             turns_in_place: self.can_turn_in_place,
             ..Proposal::default()
         })

@@ -44,6 +44,7 @@ mod separate;
 mod separate_non_shadow;
 mod shadow_follow;
 mod shelter_under;
+mod startle;
 mod stay_inside;
 mod stay_on_path;
 mod stay_with_mother;
@@ -217,6 +218,7 @@ register_actions! {
     follow_flow_field::FollowFlowField,
     flock_simple::FlockSimple,
     shelter_under::ShelterUnder,
+    startle::Startle,
     investigate::Investigate,
     stay_with_mother::StayWithMother,
     keep_with_child::KeepWithChild,

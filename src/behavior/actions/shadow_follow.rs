@@ -163,6 +163,7 @@ mod tests {
             shadow_edges: ShadowEdges::default(),
             grid: NeighborGrid::default(),
             guests: Guests::default(),
+            starters: Vec::new(),
             terraces: Vec::new(),
             dt_secs: 1.0 / 60.0,
             records_forces: false,

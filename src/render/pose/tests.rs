@@ -26,6 +26,8 @@ fn agent(speed_mps: f32, turn_rate_rps: f32) -> AgentPose {
         turn_rate_rps,
         acceleration_mps2: 0.0,
         boost: 0.0,
+        start_phase: crate::world::FastStart::OVER,
+        start_bend_rad: 0.0,
         radius_m: 0.2,
         teleported: false,
         swallowed: 0.0,
@@ -188,7 +190,7 @@ fn fish_at_rest_hold_themselves_differently() {
     for _ in 0..60 {
         animator.advance(1.0 / 30.0, &agents, std::slice::from_ref(&body));
     }
-    let tips: Vec<Vec3> = (0..agents.len())
+    let found: Vec<Vec3> = (0..agents.len())
         .map(|index| {
             let mut matrices = Vec::new();
             animator.pose(index, &agents[index], &body, &mut matrices);
@@ -196,7 +198,7 @@ fn fish_at_rest_hold_themselves_differently() {
         })
         .collect();
     let span = |of: fn(&Vec3) -> f32| {
-        let (low, high) = tips
+        let (low, high) = found
             .iter()
             .map(of)
             .fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), v| {
@@ -207,7 +209,7 @@ fn fish_at_rest_hold_themselves_differently() {
     let (sideways, upright) = (span(|tip| tip.z), span(|tip| tip.y));
     assert!(
         sideways > 0.03 && upright > 0.01,
-        "the tails of {tips:?} are at {sideways} sideways and {upright} up"
+        "the tails of {found:?} are at {sideways} sideways and {upright} up"
     );
 }
 
@@ -229,4 +231,94 @@ fn states_follow_their_agents_when_others_appear_and_disappear() {
         animator.swimmers.iter().map(|s| s.id).collect::<Vec<_>>(),
         [5, 7]
     );
+}
+
+/// Swims along a path and returns the bend of the body behind its middle in each picture, positive to the left. `path` gives speed and
+/// turn rate at a time; `start` gives the time and the angle of a fast start, whose bend and stroke last 0.1 s each.
+fn bends(
+    body: &Body,
+    (secs, hz): (f32, f32),
+    path: impl Fn(f32) -> (f32, f32),
+    start: Option<(f32, f32)>,
+) -> Vec<f32> {
+    let mut animator = Animator::default();
+    let mut fish = agent(0.0, 0.0);
+    let mut found = Vec::new();
+    for step in 0..(secs * hz) as usize {
+        let time = step as f32 / hz;
+        let (speed, turn_rps) = path(time);
+        fish.forward = Quat::from_axis_angle(fish.up, turn_rps / hz) * fish.forward;
+        fish.velocity_mps = fish.forward * speed;
+        fish.turn_rate_rps = turn_rps;
+        fish.position_m += fish.velocity_mps / hz;
+        if let Some((begins, bend_rad)) = start {
+            fish.start_phase = ((time - begins) * 10.0).clamp(0.0, 2.0);
+            fish.start_bend_rad = bend_rad;
+            if time < begins {
+                fish.start_phase = 2.0;
+            }
+        }
+        animator.advance(1.0 / hz, &[fish], std::slice::from_ref(body));
+        found.push(animator.swimmers[0].spine.total_rad(&body.spine));
+    }
+    found
+}
+
+#[test]
+fn the_body_lies_on_the_arc_that_it_has_swum_and_on_both_sides_of_an_s() {
+    let body = body("koi");
+    let arc = bends(&body, (6.0, 60.0), |_| (1.0, 0.8), None);
+    // Half of the body on an arc of 0.8 rad per length.
+    let last = arc[arc.len() - 1];
+    assert!((0.2..0.5).contains(&last), "{last}");
+    // At the end of the turn, the tail is still on the arc; a body length later it is straight.
+    let turn = |time: f32| (1.0, if time < 2.0 { 0.8 } else { 0.0 });
+    let after = bends(&body, (4.0, 60.0), turn, None);
+    assert!(
+        after[126] > 0.1 && after[239].abs() < 0.01,
+        "{} {}",
+        after[126],
+        after[239]
+    );
+}
+
+#[test]
+fn a_spine_does_not_depend_on_the_picture_rate_and_never_jerks() {
+    let body = body("herring");
+    let path = |time: f32| (1.5 + time.sin(), 4.0 * (2.0 * time).sin());
+    let [coarse, fine] = [30.0, 240.0].map(|hz| bends(&body, (4.0, hz), path, Some((2.0, 1.6))));
+    for (number, &bend) in coarse.iter().enumerate().skip(30) {
+        // Outside of the start itself, whose strokes last three pictures each.
+        if !(58..80).contains(&number) {
+            let same = fine[number * 8 + 7];
+            assert!(
+                (bend - same).abs() < 0.12,
+                "picture {number}: {bend} and {same}"
+            );
+        }
+    }
+    let most = fine
+        .windows(2)
+        .map(|two| (two[1] - two[0]).abs())
+        .fold(0.0, f32::max);
+    assert!(most < 0.2, "a jump of {most} rad within 1/240 s");
+}
+
+#[test]
+fn a_fast_start_bends_the_body_to_a_c_and_strikes_to_the_other_side() {
+    for (name, side) in [("herring", 1.0), ("koi", -1.0), ("shark", 1.0)] {
+        let body = body(name);
+        // The nose turns by 1.6 rad within 0.1 s, and the fish sprints away.
+        let path = |time: f32| match time {
+            t if t < 2.0 => (0.5, 0.0),
+            t if t < 2.1 => (0.3, side * 16.0),
+            _ => (4.0, 0.0),
+        };
+        let bends = bends(&body, (4.0, 120.0), path, Some((2.0, side * 1.6)));
+        let at = |secs: f32| bends[(secs * 120.0) as usize] * side;
+        let (c, stroke, later) = (at(2.11), at(2.19), at(3.9));
+        assert!(c > 0.5, "{name}: {c} rad after the bend");
+        assert!(stroke < -0.1, "{name}: {stroke} rad in the stroke");
+        assert!(later.abs() < 0.05, "{name}: {later} rad later");
+    }
 }

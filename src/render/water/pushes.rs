@@ -137,6 +137,8 @@ mod tests {
             turn_rate_rps: 0.0,
             acceleration_mps2: 0.0,
             boost: 0.0,
+            start_phase: crate::world::FastStart::OVER,
+            start_bend_rad: 0.0,
             radius_m: 0.1,
             teleported: false,
             swallowed: 0.0,

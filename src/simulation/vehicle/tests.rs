@@ -3,7 +3,7 @@
 use super::*;
 use crate::behavior::{BoostRequest, Proposal};
 use crate::geometry::Surface;
-use crate::world::{BoostState, PoolParams, Stroke};
+use crate::world::{BoostState, FastStart, PoolParams, Stroke};
 
 fn water() -> Water {
     Water {
@@ -313,4 +313,67 @@ fn a_cruising_body_keeps_its_course_until_it_clearly_wants_another_one() {
     assert!(heading_after(Vec3::Z * 0.1, 2.0).distance(Vec3::X) < 1e-5);
     let turned = heading_after(Vec3::Z * 0.4, 1.0);
     assert!(turned.z > 0.3, "{turned}");
+}
+
+#[test]
+fn a_fast_start_turns_a_body_within_its_time_and_begins_again_only_after_a_rest() {
+    let mut species = crate::world::Species::default();
+    species.motion.start.angle_deg = 120.0;
+    let (dt, length_m) = (1.0 / 60.0, 0.16);
+    let rates = TickRates::new(&species.motion, dt);
+    let own = Properties {
+        species: &species,
+        rates: &rates,
+        radius_m: 0.035,
+        length_m,
+        mass_kg: 1.0,
+        id: 1,
+    };
+    let mut body = Body::new(Vec3::ZERO, Vec3::X, 0.3);
+    let mut frightened = Proposal {
+        force: Vec3::new(-3.0, 0.0, -6.0),
+        flees: true,
+        fright: 1.0,
+        ..Proposal::default()
+    };
+    let mut starts = 0;
+    for tick in 0..120 {
+        body.start = next_start(&water(), &body, &frightened, &own, dt);
+        starts += u32::from(body.start.is_new());
+        if tick == 0 {
+            assert!(
+                (1.8..2.1).contains(&body.start.bend_rad),
+                "{:?}",
+                body.start
+            );
+        }
+        // Bend and stroke of a fish of 16 cm take 60 ms each.
+        let secs = tick as f32 * dt;
+        assert_eq!(body.start.bends(), secs < 0.059, "{secs} s");
+        assert_eq!(
+            body.start.phase >= FastStart::OVER,
+            secs > 0.118,
+            "{secs} s"
+        );
+    }
+    frightened.fright = 0.0;
+    for rest in [0.5, 0.4] {
+        for _ in 0..(rest / dt) as u32 {
+            body.start = next_start(&water(), &body, &frightened, &own, dt);
+        }
+        frightened.fright = 1.0;
+        body.start = next_start(&water(), &body, &frightened, &own, dt);
+        starts += u32::from(body.start.is_new());
+        frightened.fright = 0.0;
+        assert_eq!(starts, 1, "within 0.8 s");
+    }
+    for _ in 0..60 {
+        body.start = next_start(&water(), &body, &frightened, &own, dt);
+    }
+    frightened.fright = 0.6;
+    body.start = next_start(&water(), &body, &frightened, &own, dt);
+    assert!(body.start.is_new() && body.start.fright == 0.6);
+    // The force of a body limits how fast it turns its velocity.
+    let limit = |speed_mps| bend_limit_rad(&species.motion, (speed_mps, length_m, 1.0), dt);
+    assert!(limit(0.3) / dt > 30.0 && (limit(2.0) / dt - 6.0).abs() < 1e-3);
 }

@@ -210,6 +210,8 @@ pub(crate) fn snapshot(tick: u64, fish: u32, visitors: bool) -> Snapshot {
             turn_rate_rps: turn,
             acceleration_mps2: change.dot(forward),
             boost: 0.0,
+            start_phase: shoal::world::FastStart::OVER,
+            start_bend_rad: 0.0,
             radius_m: SPECIES[usize::from(species)].1 / 4.0,
             teleported: false,
             swallowed: 0.0,
