@@ -6,7 +6,9 @@ use glam::{Vec2, Vec3};
 
 use super::collision::{is_inside, move_body};
 use crate::behavior::Decision;
-use crate::world::{Body, EdgeMode, Intent, MotionParams, RandomStream, Species, Water, World};
+use crate::world::{
+    Body, EdgeMode, FastStart, Intent, MotionParams, RandomStream, Species, Water, World,
+};
 
 use boost::{Pace, next_boost};
 use gait::{Drive, Gait};
@@ -153,14 +155,7 @@ fn next_body(world: &World<'_>, before: &Body, decision: &Decision, own: &Proper
     let gait = Gait::new(motion, own.rates, &boost, &decision.proposal, dt);
     let start = next_start(water, before, &decision.proposal, own, dt);
     let asked = decision.proposal.force.clamp_length_max(gait.force_n);
-    let force = if start.strikes() {
-        asked * motion.start.force_factor
-    } else if decision.proposal.turns_in_place {
-        asked
-    } else {
-        let before_n = before.force_n.clamp_length_max(motion.max_force_n);
-        before_n.lerp(asked, own.rates.response)
-    };
+    let force = applied_force(before, decision, own, (asked, start));
     let drive = Drive {
         wish: force / own.mass_kg,
         largest: gait.force_n / own.mass_kg,
@@ -231,16 +226,7 @@ fn next_body(world: &World<'_>, before: &Body, decision: &Decision, own: &Proper
             .dot(before.up)
             .atan2(before.forward.dot(forward))
             / dt,
-        intent: Intent {
-            attends: decision.proposal.attends,
-            hunts: decision.hunts,
-            ..decision.proposal.intent.unwrap_or(Intent {
-                heading: forward,
-                goal_m: None,
-                attends: None,
-                hunts: false,
-            })
-        },
+        intent: intent_of(decision, forward),
         acceleration_mps2: (end.velocity_mps - before.velocity_mps).dot(forward) / dt,
         stroke,
         start,
@@ -255,6 +241,39 @@ fn next_body(world: &World<'_>, before: &Body, decision: &Decision, own: &Proper
     cross_edge(world, &mut after, own);
     after.up = bank(water, before, &after, (motion, own.rates.banking), dt);
     after
+}
+
+/// Returns the force of a tick: it follows the asked force in the response time of the species, but at once in the stroke of a fast
+/// start and in a turn on the spot.
+fn applied_force(
+    before: &Body,
+    decision: &Decision,
+    own: &Properties<'_>,
+    (asked, start): (Vec3, FastStart),
+) -> Vec3 {
+    let motion = &own.species.motion;
+    if start.strikes() {
+        asked * motion.start.force_factor
+    } else if decision.proposal.turns_in_place {
+        asked
+    } else {
+        let before_n = before.force_n.clamp_length_max(motion.max_force_n);
+        before_n.lerp(asked, own.rates.response)
+    }
+}
+
+/// Returns what others can see of the decision.
+fn intent_of(decision: &Decision, forward: Vec3) -> Intent {
+    Intent {
+        attends: decision.proposal.attends,
+        hunts: decision.hunts,
+        ..decision.proposal.intent.unwrap_or(Intent {
+            heading: forward,
+            goal_m: None,
+            attends: None,
+            hunts: false,
+        })
+    }
 }
 
 /// Returns a wanted velocity in which braking below the minimum speed is replaced by turning to the side of the wanted
