@@ -355,10 +355,14 @@ impl Mind {
             Combine::First if standard_acts => standard.with_outcome_of(active),
             Combine::First => *active,
             Combine::Budget => {
+                // Across what keeps it clear, a fish that is close to others still flees, and one below the ground swims on.
                 let max_force_n = context.species.motion.max_force_n;
-                let left_n = (max_force_n - standard.proposal.force.length()).max(0.0);
-                let force = active.proposal.force.clamp_length_max(left_n);
-                standard.with_active(&active.with_force(force))
+                let clear_n = standard.proposal.force;
+                let left_n = (max_force_n - clear_n.length()).max(0.0);
+                let force = active.proposal.force.clamp_length_max(max_force_n);
+                let clear = clear_n.normalize_or_zero();
+                let excess_n = (-force.dot(clear) - left_n).max(0.0);
+                standard.with_active(&active.with_force(force + clear * excess_n))
             }
         }
     }

@@ -80,7 +80,8 @@ pub enum Combine {
     Sum,
     /// The first action that can be executed.
     First,
-    /// Weighted sum in order, until the largest force of the species is reached.
+    /// The actions of a need: weighted sum in order, until the largest force of the species is reached. Standard need and active need:
+    /// the active need acts against the standard need only with the force that this leaves, and across it with its own.
     Budget,
 }
 

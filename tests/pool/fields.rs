@@ -9,8 +9,10 @@ use shoal::site::check_report;
 use shoal::world::{OverlayLayer, OverlayLayers, OverlayShape};
 use shoal_testing::{assert_message, assert_near};
 
-/// Makes `follow_flow_field` the only active action of the trout.
+/// Makes `follow_flow_field` the only active action of the trout. Its force is the sum with what keeps the trout clear: in a budget
+/// that, which follows the fields of the scene too, would leave it nothing.
 fn follow(pool: &mut Pool) {
+    pool.set("species:trout", "combine", json!("sum"));
     pool.set(
         "species:trout",
         "actions.fields",

@@ -121,6 +121,10 @@ impl FollowFlowField {
             }
             if self.foresight_secs > 0.0 {
                 let against = context.motion.velocity_mps - context.velocity_mps(other);
+                if other.offset_m.dot(against) <= 0.0 {
+                    // The two move apart.
+                    continue;
+                }
                 if self.strength_n > 0.0 && other.distance_m < touch_m + self.range_m {
                     force +=
                         braking_force(-other.offset_m, against, touch_m, mass_kg, self.strength_n);

@@ -81,12 +81,8 @@ fn agents_never_appear_or_vanish_in_view() {
 
 #[test]
 fn standard_and_active_need_combine_in_three_ways() {
-    let run = |combine| {
-        let mut fish = wants(
-            bare("fish", 1),
-            "go",
-            &[("left", seek_point(0.0, -9.0, 3.0))],
-        );
+    let run = |combine, active| {
+        let mut fish = wants(bare("fish", 1), "go", &[("left", active)]);
         add_action(&mut fish, "right", seek_point(0.0, 9.0, 2.0));
         fish.mind.standard.actions = vec!["right".into()];
         fish.mind.combine = combine;
@@ -99,12 +95,18 @@ fn standard_and_active_need_combine_in_three_ways() {
     // The force of each action is (-1, 0, ±1) times its weight, 3 (left) or 2 (right).
     let sum = Vec3::new(-5.0, 0.0, -1.0);
     let standard = Vec3::new(-2.0, 0.0, 2.0);
-    assert!(run(Combine::Sum).distance(sum) < 1e-4);
-    assert!(run(Combine::First).distance(standard) < 1e-4);
-    // The standard need uses 2√2 N of the largest force of 4 N. The active need gets the rest.
-    let left = 4.0 - 8f32.sqrt();
-    let rest = Vec3::new(-1.0, 0.0, -1.0).normalize() * left;
-    assert!(run(Combine::Budget).distance(standard + rest) < 1e-3);
+    let left = || seek_point(0.0, -9.0, 3.0);
+    assert!(run(Combine::Sum, left()).distance(sum) < 1e-4);
+    assert!(run(Combine::First, left()).distance(standard) < 1e-4);
+    // Across the standard need, the active need has the largest force of 4 N.
+    let across = Vec3::new(-1.0, 0.0, -1.0).normalize() * 4.0;
+    assert!(run(Combine::Budget, left()).distance(standard + across) < 1e-3);
+    // The standard need uses 2√2 N of the largest force. The active need acts against it with the rest.
+    let ahead = seek_point(9.0, -9.0, 30.0);
+    let against = run(Combine::Budget, ahead) - standard;
+    let along = against.dot(standard.normalize());
+    assert!((along - (8f32.sqrt() - 4.0)).abs() < 1e-3, "{against}");
+    assert!(against.length() > 3.0, "{against}");
 }
 
 #[test]
