@@ -7,6 +7,7 @@
 
 mod homography;
 mod lens;
+mod outline_distance;
 mod polygon;
 mod prism;
 mod solid;
@@ -16,9 +17,10 @@ mod visitor;
 
 pub use homography::Homography;
 pub use lens::{FloorFromCamera, Lens};
+pub use outline_distance::outline_distance_m;
 pub use polygon::{
-    edges_contain, nearest_on_edge, nearest_on_polygon, outline_distance_m, polygon_contains,
-    polygon_edges, polygon_triangles, signed_area,
+    edges_contain, nearest_on_edge, nearest_on_polygon, polygon_contains, polygon_edges,
+    polygon_triangles, signed_area,
 };
 pub use prism::{PRISM_CORNERS_MAX, Prism};
 pub use solid::{Solid, nearest_on_segment};

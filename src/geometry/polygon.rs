@@ -41,47 +41,6 @@ pub fn nearest_on_polygon(corners: &[Vec2], point: Vec2) -> Option<Vec2> {
         .map(|(_, at)| at)
 }
 
-/// Sums over the corners of an outline that `counts` accepts: the length of the outline that belongs to them, and this length times the
-/// distance to another outline that exceeds `ignored_m`.
-fn distance_sums(
-    from: &[Vec2],
-    to: &[Vec2],
-    ignored_m: f32,
-    counts: &impl Fn(Vec2) -> bool,
-) -> (f32, f32) {
-    let Some(last) = from.last() else {
-        return (0.0, 0.0);
-    };
-    let mut before_m = last.distance(from[0]);
-    let mut sums = (0.0, 0.0);
-    for (a, b) in polygon_edges(from) {
-        let after_m = a.distance(b);
-        if let Some(nearest) = nearest_on_polygon(to, a).filter(|_| counts(a)) {
-            let length_m = (before_m + after_m) / 2.0;
-            sums.0 += length_m;
-            sums.1 += length_m * (a.distance(nearest) - ignored_m).max(0.0);
-        }
-        before_m = after_m;
-    }
-    sums
-}
-
-/// Returns the mean distance between two outlines, in both directions. Distances up to `ignored_m` count as 0, and only corners that
-/// `counts` accepts are included. `None` if there are no such corners.
-pub fn outline_distance_m(
-    a: &[Vec2],
-    b: &[Vec2],
-    ignored_m: f32,
-    counts: impl Fn(Vec2) -> bool,
-) -> Option<f32> {
-    let (forth, back) = (
-        distance_sums(a, b, ignored_m, &counts),
-        distance_sums(b, a, ignored_m, &counts),
-    );
-    let length_m = forth.0 + back.0;
-    (length_m > 0.0).then(|| (forth.1 + back.1) / length_m)
-}
-
 /// Cuts a polygon into triangles (ear clipping). The triangles of a polygon that crosses itself are not meaningful, but the
 /// function always ends.
 ///

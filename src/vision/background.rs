@@ -58,6 +58,8 @@ pub(super) struct Background {
     level_before: Vec<u8>,
     /// Pixels that have a level before.
     has_before: BitMask,
+    /// Number of pixels that have a level before.
+    before_count: u32,
     /// Indexes of the pixels that stopped being brighter in this frame.
     dimmed: Vec<u32>,
     unreliable: UnreliablePixels,
@@ -88,6 +90,7 @@ impl Background {
             brighter_visits: vec![0; width * height],
             level_before: vec![0; width * height],
             has_before: BitMask::new(width, height),
+            before_count: 0,
             dimmed: Vec::with_capacity(MAX_DISTURBED),
             unreliable: UnreliablePixels::new(width, height),
             dim: DimFloor::new(width, height),
@@ -106,6 +109,7 @@ impl Background {
         self.brighter_visits.fill(0);
         self.level_before.fill(0);
         self.has_before.clear();
+        self.before_count = 0;
         self.unreliable.reset();
         self.gain.reset();
         self.frames = 0;
@@ -277,6 +281,9 @@ impl Background {
 
     /// Clears the foreground where the floor has the level that it had before the model accepted a brighter one.
     fn clear_unlit(&self, levels: &[u8], foreground: &mut BitMask) {
+        if self.before_count == 0 {
+            return;
+        }
         let inverse_gain = 1.0 / self.gain.gain();
         for y in 0..foreground.height() {
             let row = levels.get(y * self.width..).unwrap_or_default();
@@ -378,6 +385,7 @@ impl Background {
             let (x, y) = (index % self.width, index / self.width);
             self.level_before[index] = 0;
             self.has_before.row_mut(y)[x / 64] &= !(1 << (x % 64));
+            self.before_count -= 1;
         }
     }
 
@@ -388,6 +396,7 @@ impl Background {
             let (x, y) = (index % self.width, index / self.width);
             self.level_before[index] = self.level[index] as u8;
             self.has_before.row_mut(y)[x / 64] |= 1 << (x % 64);
+            self.before_count += u32::from(self.level_before[index] > 0);
         }
     }
 

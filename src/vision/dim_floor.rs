@@ -6,6 +6,8 @@
 //! bright pixels would hide a shadow next to them. At the border to a bright block, the border pixels of the dim block
 //! are repeated instead.
 
+use pulp::{Arch, Simd, WithSimd};
+
 /// Number of pixels in a block; equals the number of pixels in one mask word.
 const BLOCK: usize = 64;
 /// Number of pixels in a block plus one on each side, padded to whole SIMD registers.
@@ -60,6 +62,16 @@ impl DimFloor {
 
     /// Smooths the dim blocks of a frame and stores the result for `row`.
     pub(super) fn smooth(&mut self, levels: &[u8]) {
+        if self.has_dim.contains(&true) {
+            Arch::new().dispatch(Smoothing {
+                floor: self,
+                levels,
+            });
+        }
+    }
+
+    #[inline(always)]
+    fn smooth_rows(&mut self, levels: &[u8]) {
         let (width, height) = (self.width, self.has_dim.len());
         for y in (0..height).filter(|&y| self.has_dim[y]) {
             let row = y * width..(y + 1) * width;
@@ -101,8 +113,24 @@ impl DimFloor {
     }
 }
 
+/// Smoothing of a frame with the widest SIMD instructions of this machine. Every function called from `with_simd` must be inlined.
+struct Smoothing<'a> {
+    floor: &'a mut DimFloor,
+    levels: &'a [u8],
+}
+
+impl WithSimd for Smoothing<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        self.floor.smooth_rows(self.levels);
+    }
+}
+
 /// Returns the averages over 3 × 3 pixels for one block. The three rows have one more pixel on each side. 16-bit
 /// integers allow many pixels per SIMD instruction.
+#[inline(always)]
 fn means(rows: &[[u8; PADDED]; 3]) -> [u8; BLOCK] {
     let mut sums = [0_u16; PADDED];
     for i in 0..PADDED {

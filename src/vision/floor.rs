@@ -54,6 +54,7 @@ pub(super) struct FloorTable {
     pub(super) x_m: Vec<f32>,
     pub(super) z_m: Vec<f32>,
     pub(super) area_m2: Vec<f32>,
+    total_m2: f32,
 }
 
 impl FloorTable {
@@ -101,6 +102,7 @@ impl FloorTable {
             width,
             x_m,
             z_m,
+            total_m2: area_m2.iter().sum(),
             area_m2,
         }
     }
@@ -120,6 +122,7 @@ impl FloorTable {
                 self.area_m2[index] = 0.0;
             }
         }
+        self.total_m2 = self.area_m2.iter().sum();
     }
 
     /// Returns the index of the pixel at which a floor point appears, or `None` if there is no usable pixel.
@@ -138,6 +141,11 @@ impl FloorTable {
     pub(super) fn position_m_of(&self, x: usize, y: usize) -> Vec2 {
         let index = y * self.width + x;
         Vec2::new(self.x_m[index], self.z_m[index])
+    }
+
+    /// Returns the floor area of all pixels together, in m².
+    pub(super) fn total_m2(&self) -> f32 {
+        self.total_m2
     }
 
     /// Returns the floor area of every pixel in m², row-major; 0 where no measurement is possible.

@@ -1,5 +1,7 @@
 //! Outer outline of a blob. It is traced along the border pixels of the blob, then simplified.
 
+use pulp::{Arch, Simd, WithSimd};
+
 use super::bit_mask::BitMask;
 
 /// Upper limit for the number of corners of an outline.
@@ -23,6 +25,11 @@ const AROUND: [(i32, i32); 8] = [
 #[derive(Default)]
 pub(super) struct Tracer {
     border: Vec<(i32, i32)>,
+    /// Coordinates of the border in separate lists, so that distances can be vectorized.
+    border_x: Vec<f32>,
+    border_y: Vec<f32>,
+    /// Square of the distance of each point of a span to the line between its ends.
+    off: Vec<f32>,
     kept: Vec<bool>,
     spans: Vec<(usize, usize)>,
     corners: Vec<(i32, i32)>,
@@ -33,9 +40,16 @@ impl Tracer {
     /// The first corner is not repeated at the end.
     pub(super) fn trace(&mut self, mask: &BitMask, first: (u32, u32)) -> &[(i32, i32)] {
         self.follow_border(mask, (first.0 as i32, first.1 as i32));
+        self.border_x.clear();
+        self.border_y.clear();
+        self.border_x.extend(self.border.iter().map(|p| p.0 as f32));
+        self.border_y.extend(self.border.iter().map(|p| p.1 as f32));
         let mut tolerance = TOLERANCE_PX;
         loop {
-            self.simplify(tolerance);
+            Arch::new().dispatch(Simplification {
+                tracer: self,
+                tolerance,
+            });
             if self.corners.len() <= MAX_CORNERS {
                 return &self.corners;
             }
@@ -73,6 +87,7 @@ impl Tracer {
 
     /// Simplifies the outline (Douglas and Peucker 1973). The start pixel and the point farthest from it divide the
     /// outline into two halves, which are simplified separately.
+    #[inline(always)]
     fn simplify(&mut self, tolerance: f32) {
         let n = self.border.len();
         self.kept.clear();
@@ -93,8 +108,9 @@ impl Tracer {
         while let Some((from, to)) = self.spans.pop() {
             let (a, b) = (self.border[from], self.border[to % n]);
             let mut worst = (tolerance * tolerance, None);
-            for i in from + 1..to {
-                let off = square_distance_to_segment(self.border[i], a, b);
+            let inside = from + 1..to.max(from + 1);
+            self.measure_span(inside.clone(), a, b);
+            for (&off, i) in self.off.iter().zip(inside) {
                 if off > worst.0 {
                     worst = (off, Some(i));
                 }
@@ -108,14 +124,38 @@ impl Tracer {
         self.corners
             .extend(corners.filter(|(_, kept)| **kept).map(|(p, _)| *p));
     }
+
+    /// Measures the squares of the distances of a span of the border to the line from `a` to `b`.
+    #[inline(always)]
+    fn measure_span(&mut self, span: std::ops::Range<usize>, a: (i32, i32), b: (i32, i32)) {
+        let (a_x, a_y) = (a.0 as f32, a.1 as f32);
+        let (along_x, along_y) = (b.0 as f32 - a_x, b.1 as f32 - a_y);
+        let square = (along_x * along_x + along_y * along_y).max(1e-6);
+        let span_x = self.border_x[span.clone()].iter();
+        let points = span_x.zip(&self.border_y[span]);
+        self.off.clear();
+        self.off.extend(points.map(|(&x, &y)| {
+            let t = ((x - a_x) * along_x + (y - a_y) * along_y) / square;
+            let t = t.clamp(0.0, 1.0);
+            let (off_x, off_y) = (x - (a_x + along_x * t), y - (a_y + along_y * t));
+            off_x * off_x + off_y * off_y
+        }));
+    }
 }
 
-fn square_distance_to_segment(p: (i32, i32), a: (i32, i32), b: (i32, i32)) -> f32 {
-    let float = |v: (i32, i32)| glam::Vec2::new(v.0 as f32, v.1 as f32);
-    let (p, a, b) = (float(p), float(a), float(b));
-    let along = b - a;
-    let t = ((p - a).dot(along) / along.length_squared().max(1e-6)).clamp(0.0, 1.0);
-    p.distance_squared(a + along * t)
+/// Simplification of an outline with the widest SIMD instructions of this machine. Every function called from `with_simd` must be inlined.
+struct Simplification<'a> {
+    tracer: &'a mut Tracer,
+    tolerance: f32,
+}
+
+impl WithSimd for Simplification<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        self.tracer.simplify(self.tolerance);
+    }
 }
 
 #[cfg(test)]

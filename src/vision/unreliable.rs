@@ -66,10 +66,14 @@ impl UnreliablePixels {
         if self.count == 0 {
             return 0;
         }
-        let row = y as usize * self.width;
-        (start as usize..end as usize)
-            .map(|x| u32::from(self.contains(row + x)))
-            .sum()
+        let (row, start, end) = (self.mask.row(y as usize), start as usize, end as usize);
+        let words = start / 64..end.div_ceil(64);
+        let bits = words.map(|word| {
+            let from = start.saturating_sub(64 * word);
+            let behind = (64 * (word + 1)).saturating_sub(end);
+            row[word] & (u64::MAX << from) & (u64::MAX >> behind)
+        });
+        bits.map(u64::count_ones).sum()
     }
 
     /// Returns whether a pixel was disturbed at least once in the last seconds.
@@ -181,11 +185,10 @@ impl UnreliablePixels {
         }
         let place_px = sum_px / count.max(1);
         let place_m = floor.position_m_of(place_px.x as usize, place_px.y as usize);
-        let all_m2: f32 = areas_m2.iter().sum();
         let area = UnreliableArea {
             place_px,
             place_m: place_m.as_dvec2(),
-            share: self.tiles_m2.iter().sum::<f32>() / all_m2.max(f32::MIN_POSITIVE),
+            share: self.tiles_m2.iter().sum::<f32>() / floor.total_m2().max(f32::MIN_POSITIVE),
         };
         Some(if area.share > LARGE_SHARE {
             VisionFault::UnreliableFloor(area)
@@ -203,8 +206,40 @@ fn masked(mask: &BitMask) -> impl Iterator<Item = usize> {
             .iter()
             .enumerate()
             .flat_map(move |(word, &bits)| {
-                let set = (0..64).filter(move |bit| bits >> bit & 1 == 1);
-                set.map(move |bit| y * width + 64 * word + bit)
+                let or_end = |rest: u64| (rest != 0).then_some(rest);
+                // Each step clears the lowest set bit.
+                let rests =
+                    std::iter::successors(or_end(bits), move |rest| or_end(rest & (rest - 1)));
+                rests.map(move |rest| y * width + 64 * word + rest.trailing_zeros() as usize)
             })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn masked_pixels_are_counted_and_listed_across_words() {
+        let (width, places) = (150, [0_usize, 62, 63, 64, 70, 127, 128, 149]);
+        let mut pixels = UnreliablePixels::new(width, 3);
+        assert_eq!(pixels.count_in(1, 0, 150), 0);
+        for _ in 0..4 {
+            places.map(|x| pixels.disturb(width + x));
+        }
+        let listed: Vec<usize> = masked(&pixels.mask).collect();
+        assert_eq!(listed, places.map(|x| width + x));
+        for (start, end) in [
+            (0, 150),
+            (1, 149),
+            (62, 64),
+            (64, 128),
+            (65, 66),
+            (128, 150),
+        ] {
+            let expected = places.iter().filter(|x| (start..end).contains(*x)).count();
+            let counted = pixels.count_in(1, start as u32, end as u32);
+            assert_eq!(counted as usize, expected, "{start}..{end}");
+        }
+    }
 }

@@ -128,19 +128,25 @@ impl GainMeter {
         let (mut samples, mut all_covered) = (0, 0);
         let step = ((input.levels.len() as f32 / GAIN_PIXELS).sqrt() as usize).max(1);
         let height = input.levels.len() / input.width.max(1);
+        let part_ends: [usize; ROW_PARTS] =
+            std::array::from_fn(|part| ((part + 1) * input.width).div_ceil(ROW_PARTS));
         for y in (0..height).step_by(step) {
             let row = input.row(y);
             let mut parts = [(0.0_f32, 0_u32); ROW_PARTS];
             let mut covered = [0_u32; ROW_PARTS];
             // A few very bright or dark pixels must not change the mean of a row much.
             let (lowest, highest) = ((1.0 - ROW_LIMIT) * self.gain, (1.0 + ROW_LIMIT) * self.gain);
+            let mut part = 0;
             for x in (y / step % step..input.width).step_by(step) {
+                while x >= part_ends[part] {
+                    part += 1;
+                }
                 let Some(ratio) = row.ratio(x, params) else {
-                    covered[x * ROW_PARTS / input.width] += u32::from(row.is_occupied(x));
+                    covered[part] += u32::from(row.is_occupied(x));
                     continue;
                 };
                 self.histogram[((ratio / GAIN_BIN_WIDTH) as usize).min(GAIN_BINS - 1)] += 1;
-                let (sum, count) = &mut parts[x * ROW_PARTS / input.width];
+                let (sum, count) = &mut parts[part];
                 *sum += ratio.clamp(lowest, highest);
                 *count += 1;
             }
