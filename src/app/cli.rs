@@ -10,8 +10,9 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 use super::commands::CtlArguments;
 use super::commands::{
     self, CalibrateArguments, CamerasArguments, CaptureWorkerArguments, CheckArguments,
-    ChildGuardArguments, DemoArguments, GenerateArguments, LifeArguments, RenderArguments,
-    RunArguments, ScheduleArguments, SimulateArguments, TrackArguments, VisitorsArguments,
+    ChildGuardArguments, DemoArguments, GenerateArguments, LifeArguments, PlanArguments,
+    RenderArguments, RunArguments, ScheduleArguments, SimulateArguments, TrackArguments,
+    VisitorsArguments,
 };
 use crate::runtime::ensure_runtime_dir;
 
@@ -69,6 +70,13 @@ pub(super) enum Command {
         after_help = "Example: shoal render --shadows tracks.jsonl --seconds 20 --out pool.y4m"
     )]
     Render(RenderArguments),
+    /// Plan a set-up: what a camera above the surface would see of it, and what to change
+    #[command(
+        after_help = "Example: shoal plan --camera 640x480 --lens 68 --height 4.2 --surface 4x3\n\
+                      `--lens` is the horizontal angle of view. If a data sheet names only the focal length: \
+                      angle = 2 · atan(width of the sensor / 2 / focal length)."
+    )]
+    Plan(PlanArguments),
     /// Calibrate the camera with a table of measured points, and report how exact the calibration is
     #[command(
         after_help = "Example: shoal calibrate points.csv --camera-size 640x480 --surface 4x3 --lamp 0.2,4.2,-0.3 \
@@ -125,6 +133,7 @@ pub(super) fn dispatch(command: Command, words: &[OsString]) -> anyhow::Result<E
         Command::Simulate(arguments) => commands::simulate(arguments),
         Command::Life(arguments) => commands::life(&arguments),
         Command::Render(arguments) => commands::render(&arguments),
+        Command::Plan(arguments) => commands::plan(&arguments),
         Command::Calibrate(arguments) => commands::calibrate(arguments),
         Command::Check(arguments) => commands::check(&arguments),
         Command::Schedule(arguments) => commands::schedule(&arguments),

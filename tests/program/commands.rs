@@ -58,6 +58,7 @@ fn help_names_every_command() {
         "run",
         "demo",
         "track",
+        "plan",
         "simulate",
         "life",
         "render",
@@ -418,4 +419,16 @@ fn a_missing_model_is_reported() {
         &shoal(&["check", &site]),
         &["ghost.toml:2", "models/ghost.glb"],
     );
+}
+
+#[test]
+fn the_plan_of_a_camera_in_the_readme_is_what_the_program_prints() {
+    let readme = include_str!("../../README.md");
+    let (_, example) = readme.split_once("```text\n$ shoal plan ").unwrap();
+    let (example, _) = example.split_once("```").unwrap();
+    let (options, printed) = example.split_once('\n').unwrap();
+    let arguments: Vec<&str> = ["plan"].into_iter().chain(options.split(' ')).collect();
+    let output = shoal(&arguments);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), printed);
+    assert_eq!(output.status.code(), Some(0));
 }

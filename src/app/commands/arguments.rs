@@ -193,11 +193,23 @@ pub(super) fn size_px(text: &str) -> Result<(u32, u32), String> {
     }
 }
 
-pub(super) fn seconds(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(value) if (0.0..=1e7).contains(&value) => Ok(value),
-        _ => Err("expected seconds, from 0 to 10000000".to_owned()),
+pub(super) fn size_m(text: &str) -> Result<(f64, f64), String> {
+    match pair::<f64>(text) {
+        Some((w, h)) if (0.2..=100.0).contains(&w) && (0.2..=100.0).contains(&h) => Ok((w, h)),
+        Some(_) => Err("width and height must lie between 0.2 and 100 meters".to_owned()),
+        None => Err("expected WIDTHxHEIGHT in meters, such as 4x3".to_owned()),
     }
+}
+
+/// Parses a number within a range.
+pub(super) fn number_in(text: &str, range: std::ops::RangeInclusive<f64>) -> Option<f64> {
+    let number = text.trim().parse().ok()?;
+    range.contains(&number).then_some(number)
+}
+
+pub(super) fn seconds(text: &str) -> Result<f64, String> {
+    let expected = "expected seconds, from 0 to 10000000";
+    number_in(text, 0.0..=1e7).ok_or_else(|| expected.to_owned())
 }
 
 fn site_file(text: OsString) -> Result<PathBuf, String> {
@@ -215,8 +227,6 @@ fn site_file(text: OsString) -> Result<PathBuf, String> {
 }
 
 pub(super) fn frame_rate(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(value) if (0.1..=1000.0).contains(&value) => Ok(value),
-        _ => Err("expected frames per second, from 0.1 to 1000".to_owned()),
-    }
+    let expected = "expected frames per second, from 0.1 to 1000";
+    number_in(text, 0.1..=1000.0).ok_or_else(|| expected.to_owned())
 }

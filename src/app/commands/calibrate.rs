@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::Args;
 use glam::DVec3;
 
-use super::arguments::{pair, size_px};
+use super::arguments::{size_m, size_px};
 use super::keep_inputs;
 use crate::app::calibrate::{self, CalibrateOptions};
 use crate::calibration::CalibrationParams;
@@ -33,14 +33,6 @@ pub(in crate::app) struct CalibrateArguments {
     /// Output file, - for standard output; a rejected calibration does not change it
     #[arg(long, value_name = "C.toml")]
     out: PathBuf,
-}
-
-fn size_m(text: &str) -> Result<(f64, f64), String> {
-    match pair::<f64>(text) {
-        Some((w, h)) if (0.2..=100.0).contains(&w) && (0.2..=100.0).contains(&h) => Ok((w, h)),
-        Some(_) => Err("width and height must lie between 0.2 and 100 meters".to_owned()),
-        None => Err("expected WIDTHxHEIGHT in meters, such as 4x3".to_owned()),
-    }
 }
 
 fn position_m(text: &str) -> Result<DVec3, String> {
