@@ -128,6 +128,42 @@ pub struct CameraStatus {
     pub mean_level: f32,
     /// Share of pixels of the newest frame at the maximum level, 0 to 1.
     pub saturated_share: f32,
+    /// How the surface is lit; `None` until it is judged, and if visitors are not darker than the floor.
+    pub exposure: Option<ExposureStatus>,
+}
+
+/// How the surface appears in the camera's pictures without visitors.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ExposureStatus {
+    /// What to do about it.
+    pub advice: ExposureAdvice,
+    /// Factor by which exposure time or gain should be multiplied.
+    pub factor: f32,
+    /// Share of the surface that is too dark for shadows, 0 to 1.
+    pub dark_share: f32,
+    /// Share of the surface at the maximum level, 0 to 1.
+    pub saturated_share: f32,
+    /// Share of the surface in each of 32 equal ranges of levels, from black to white.
+    pub histogram: [f32; 32],
+    /// Contrast of the lit floor in thirds of the surface, rows along z: mean level as a multiple of its noise; 0 for a part that the
+    /// camera does not see.
+    pub contrast: [[f32; 3]; 3],
+    /// Contrast below which noise decides which shadows are found.
+    pub needed_contrast: f32,
+}
+
+/// What to do about the exposure of the camera.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ExposureAdvice {
+    /// Nothing.
+    Good,
+    /// Reduce exposure time or gain, because a part of the surface is saturated.
+    Lower,
+    /// Increase exposure time or gain, or add infrared light.
+    Raise,
+    /// Light the surface more evenly: parts of it are too dark or too noisy.
+    Even,
 }
 
 /// A visitor on the surface.

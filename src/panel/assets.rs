@@ -81,7 +81,6 @@ const ASSETS: &[Asset] = &[
     asset!("setup/lamp_step.js"),
     asset!("setup/network_camera.js"),
     asset!("setup/output_step.js"),
-    asset!("setup/picture_stats.js"),
     asset!("setup/point_picker.js"),
     asset!("setup/waiting.js"),
     asset!("styles/base.css"),

@@ -166,6 +166,11 @@ impl Background {
         &self.level
     }
 
+    /// Returns the noise of every pixel, in the same unit.
+    pub(super) fn std_devs(&self) -> &[f32] {
+        &self.std_dev
+    }
+
     /// Returns whether a shadow on this pixel is always detected.
     pub(super) fn is_observable(&self, index: usize) -> bool {
         self.threshold[index] > 0 && !self.unreliable.contains(index)

@@ -33,6 +33,7 @@ mod unreliable;
 
 pub use areas::Area;
 pub use debug::DebugViews;
+pub use exposure::{ExposureAdvice, Lighting};
 pub use fault::{Exposure, UnreliableArea, VisionFault};
 pub use floor::FloorView;
 pub use outline::MAX_CORNERS;

@@ -11,7 +11,7 @@ use super::bands::RollingBands;
 use super::bit_mask::BitMask;
 use super::blobs::{BlobContext, BlobFinder};
 use super::debug::{self, DebugViews};
-use super::exposure::ExposureMeter;
+use super::exposure::{ExposureMeter, Lighting};
 use super::fault::VisionFault;
 use super::floor::{FloorTable, FloorView};
 use super::foot::FootFinder;
@@ -138,6 +138,11 @@ impl Vision {
         } else {
             LightState::Steady
         }
+    }
+
+    /// Returns how the surface is lit. `None` in the first second, and if visitors are not darker than the floor.
+    pub fn lighting(&self) -> Option<&Lighting> {
+        self.segmentation.as_ref()?.exposure.lighting()
     }
 
     /// Returns the faults of the picture, the most severe first.

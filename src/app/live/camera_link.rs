@@ -11,9 +11,10 @@ use parking_lot::Mutex;
 use crate::camera::{
     AtEnd, CameraHealth, CameraParams, Feed, FeedSetup, SourceKind, SourceSpec, WorkerCommand,
 };
-use crate::control::CameraKind;
+use crate::control::{CameraKind, ExposureAdvice, ExposureStatus};
 use crate::records::RecordingDeck;
 use crate::runtime::{FaultLedger, print_message};
+use crate::vision::{self, Lighting};
 
 /// Time between two checks whether the old source is closed.
 const CLOSE_PAUSE: Duration = Duration::from_millis(5);
@@ -35,6 +36,8 @@ pub(crate) struct CameraLink {
     faults: FaultLedger,
     /// Whether an operator wants the source to be opened again.
     must_reopen: AtomicBool,
+    /// How the surface is lit, as vision reports it.
+    exposure: Mutex<Option<ExposureStatus>>,
 }
 
 impl CameraLink {
@@ -66,6 +69,7 @@ impl CameraLink {
             recorder: Arc::clone(recorder),
             faults: faults.clone(),
             must_reopen: AtomicBool::new(false),
+            exposure: Mutex::default(),
         })
     }
 
@@ -132,6 +136,29 @@ impl CameraLink {
             Some(feed) => (feed.name().to_owned(), feed.health()),
             None => (String::new(), CameraHealth::default()),
         }
+    }
+
+    /// Publishes how the surface is lit.
+    pub(crate) fn set_lighting(&self, lighting: Option<&Lighting>) {
+        *self.exposure.lock() = lighting.map(|lighting| ExposureStatus {
+            advice: match lighting.advice {
+                vision::ExposureAdvice::Good => ExposureAdvice::Good,
+                vision::ExposureAdvice::Lower => ExposureAdvice::Lower,
+                vision::ExposureAdvice::Raise => ExposureAdvice::Raise,
+                vision::ExposureAdvice::Even => ExposureAdvice::Even,
+            },
+            factor: lighting.exposure.factor,
+            dark_share: lighting.exposure.dark_share,
+            saturated_share: lighting.exposure.saturated_share,
+            histogram: lighting.histogram,
+            contrast: lighting.contrast,
+            needed_contrast: lighting.needed_contrast,
+        });
+    }
+
+    /// Returns how the surface is lit; `None` if it is not known.
+    pub(crate) fn exposure(&self) -> Option<ExposureStatus> {
+        self.exposure.lock().clone()
     }
 
     /// Uses other parameters. Opens the source again only if they concern it. Returns whether it did.

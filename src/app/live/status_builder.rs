@@ -173,7 +173,10 @@ impl StatusBuilder {
             revision,
             stages,
             faults,
-            camera: camera_status(sources.camera.kind(), camera, &health),
+            camera: CameraStatus {
+                exposure: sources.camera.exposure(),
+                ..camera_status(sources.camera.kind(), camera, &health)
+            },
             tracks,
             visitors,
             species: self.species(),
@@ -338,6 +341,7 @@ fn camera_status(kind: CameraKind, source: String, health: &CameraHealth) -> Cam
         age_secs: health.age_secs,
         mean_level: health.mean_level,
         saturated_share: health.saturated_share,
+        exposure: None,
     }
 }
 

@@ -157,6 +157,7 @@ impl VisionStage {
                     self.calibration.camera_lost();
                 }
                 if silence > CAMERA_LOST_AFTER && !std::mem::replace(&mut is_camera_lost, true) {
+                    self.camera.set_lighting(None);
                     latest.observation.shadows.clear();
                     latest.frame_at = None;
                     self.publish(&mut latest, &mut seen);
@@ -201,6 +202,7 @@ impl VisionStage {
             self.publish(&mut latest, &mut seen);
             self.observation_latency.record(taken_at.elapsed());
             picture_faults.observe(vision);
+            self.camera.set_lighting(vision.lighting());
             self.calibration.observe(frame, Some(&*vision));
         }
     }

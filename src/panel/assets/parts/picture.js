@@ -27,8 +27,6 @@ class Picture extends View {
   #outlines = [];
   /** Lowest byte of the number of the shown frame. */
   #frame = 0;
-  /** The newest picture. @type {Blob | null} */
-  blob = null;
   #stopOld = () => {};
 
   /** @param {{ topic: string, outlines?: boolean }} source */
@@ -74,11 +72,9 @@ class Picture extends View {
   /** @param {Blob | null} blob */
   #show(blob) {
     const old = this.#url;
-    this.blob = blob;
     this.#url = blob ? URL.createObjectURL(blob) : "";
     if (old) setTimeout(() => URL.revokeObjectURL(old), 300);
     this.update();
-    this.dispatchEvent(new CustomEvent("picture", { detail: blob }));
   }
 
   view() {

@@ -10,21 +10,13 @@ import { editor } from "../editor/form.js";
 import { icon } from "../parts/icons.js";
 import "../parts/picture.js";
 import { networkSource, withoutPassword } from "./network_camera.js";
-import { advice, measure } from "./picture_stats.js";
 
-/** @typedef {import("./picture_stats.js").Stats} Stats */
-
-/** Shortest time between two measurements of the picture. */
-const MEASURE_MS = 400;
 /** Time that the projection gets to become dark, or light again. */
 const DARK_MS = 3500;
 /** Change of brightness above which the camera sees the projection, as a share of full scale. */
 const SEEN = 0.012;
 
 class CameraStep extends View {
-  /** @type {Stats | null} */
-  #stats = null;
-  #measuredAt = 0;
   /** Cameras that are connected; `null` if they cannot be listed. @type {{ source: string, card: string, bus: string, problem: string | null }[] | null} */
   #cameras = null;
   #isListing = false;
@@ -57,7 +49,7 @@ class CameraStep extends View {
     return h("div", { class: "grid two" },
       h("div", { class: "column" },
         this.#chooser(),
-        h("shoal-picture", { source: { topic: "camera" }, onpicture: (/** @type {any} */ e) => this.#measure(e.detail) }),
+        h("shoal-picture", { source: { topic: "camera" } }),
         this.#exposure(),
         this.#projectionTest()),
       h("div", { class: "column" },
@@ -106,34 +98,36 @@ class CameraStep extends View {
         h("button", { type: "button", class: "primary", disabled: !isUsable, onclick: use }, t("camera.use_address"))));
   }
 
-  /** @param {Blob | null} blob */
-  async #measure(blob) {
-    if (blob === null || Date.now() - this.#measuredAt < MEASURE_MS) return;
-    this.#measuredAt = Date.now();
-    this.#stats = await measure(blob);
-    this.update();
-  }
-
   #exposure() {
-    const stats = this.#stats;
-    // The last picture of a camera that sends none says nothing about its exposure.
-    if (stats === null || !(status.camera.fps > 0)) return h("p", { class: "hint warn" }, icon("warn"), h("span", null, t("camera.no_picture")));
-    const what = advice(stats);
-    const most = Math.max(...stats.bins, 0.01);
+    const { camera } = status;
+    if (!(camera.fps > 0)) return h("p", { class: "hint warn" }, icon("warn"), h("span", null, t("camera.no_picture")));
+    const { exposure } = camera;
     return h("section", { class: "card stack" },
       h("h2", null, t("camera.exposure")),
+      exposure && this.#lighting(exposure),
+      h("dl", { class: "facts" },
+        h("dt", null, t("live.level")), h("dd", null, percent(camera.mean_level)),
+        h("dt", null, t("live.saturated")), h("dd", null, percent(camera.saturated_share)),
+        h("dt", null, t("live.rate")), h("dd", null, t("unit.fps", { n: Number(camera.fps.toFixed(1)) }))));
+  }
+
+  /** How the surface is lit, as the server judges it. @param {any} exposure */
+  #lighting(exposure) {
+    const { advice, histogram, dark_share: dark, saturated_share: saturated } = exposure;
+    const most = Math.max(...histogram, 0.01);
+    // 0 is a part of the surface that the camera does not see.
+    const seen = exposure.contrast.flat().filter((/** @type {number} */ contrast) => contrast > 0);
+    return h("div", { class: "stack" },
       // Simulated visitors have no exposure that could be good.
-      !this.#isSimulated() && h("p", { class: `hint ${what === "good" ? "good" : "warn"}`, "aria-live": "polite" }, icon(what === "good" ? "check" : "warn"), h("span", null, t(`camera.advice.${what}`))),
+      !this.#isSimulated() && h("p", { class: `hint ${advice === "good" ? "good" : "warn"}`, "aria-live": "polite" }, icon(advice === "good" ? "check" : "warn"), h("span", null, t(`camera.advice.${advice}`, { factor: number(Number(exposure.factor.toFixed(1))) }))),
       h("div", null,
-        h("div", { class: "bars", role: "img", "aria-label": t("camera.histogram", { mean: percent(stats.mean), saturated: percent(stats.saturated), dark: percent(stats.dark) }) },
-          stats.bins.map((share, index) => h("span", { key: index, class: "bar", style: { height: `${Math.max(1, Math.sqrt(share / most) * 100)}%` } }))),
+        h("div", { class: "bars", role: "img", "aria-label": t("camera.histogram", { saturated: percent(saturated), dark: percent(dark) }) },
+          histogram.map((/** @type {number} */ share, /** @type {number} */ index) => h("span", { key: index, class: "bar", style: { height: `${Math.max(1, Math.sqrt(share / most) * 100)}%` } }))),
         h("div", { class: "bars-scale" }, h("span", null, t("camera.black")), h("span", null, t("camera.white")))),
       h("dl", { class: "facts" },
-        h("dt", null, t("live.level")), h("dd", null, percent(stats.mean)),
-        h("dt", null, t("live.saturated")), h("dd", null, percent(stats.saturated)),
-        h("dt", null, t("camera.dark")), h("dd", null, percent(stats.dark)),
-        h("dt", null, t("live.rate")), h("dd", null, t("unit.fps", { n: Number(status.camera.fps.toFixed(1)) })),
-        h("dt", null, t("camera.size")), h("dd", null, `${number(stats.width)} × ${number(stats.height)}`)));
+        h("dt", null, t("camera.surface_saturated")), h("dd", null, percent(saturated)),
+        h("dt", null, t("camera.surface_dark")), h("dd", null, percent(dark)),
+        seen.length > 0 && h("dt", null, t("camera.contrast")), seen.length > 0 && h("dd", null, t("camera.contrast_of", { least: number(Math.round(Math.min(...seen))), needed: number(Math.ceil(exposure.needed_contrast)) }))));
   }
 
   /** Compares the camera's picture with a dark and a light projection. */
@@ -160,11 +154,11 @@ class CameraStep extends View {
     step("dark");
     if (!(await send({ command: "schedule", step: { do: "by_hand", state: "dark" } }))) return step("done");
     await pause();
-    const dark = this.#stats?.mean ?? 0;
+    const dark = status.camera.mean_level;
     step("light");
     await send({ command: "schedule", step: { do: "by_hand", state: "open" } });
     await pause();
-    this.#test.change = (this.#stats?.mean ?? 0) - dark;
+    this.#test.change = status.camera.mean_level - dark;
     await send({ command: "schedule", step: before ? { do: "by_hand", state: before } : { do: "resume" } });
     step("done");
   }
