@@ -12,23 +12,27 @@ use super::caller::Caller;
 use super::error::ApiError;
 use super::state::Panel;
 
-/// Largest JSON body of a request, in bytes. A command may contain a document or a table of points.
-pub(crate) const JSON_BYTES_MAX: usize = 1 << 20;
+/// Largest JSON body of most requests, in bytes: a note with escapes has some 24 KB. Strangers can send it too.
+pub(crate) const JSON_BYTES_MAX: usize = 64 << 10;
+/// Largest JSON body with commands, in bytes. A command may contain a document or a table of points.
+pub(crate) const COMMANDS_BYTES_MAX: usize = 1 << 20;
 /// Longest time in which a client sends the body of a request.
 const BODY_TIMEOUT: Duration = Duration::from_secs(20);
 /// Longest time in which a client sends a file.
 const UPLOAD_TIMEOUT: Duration = Duration::from_secs(180);
 
-/// A JSON body. Only `application/json` is accepted, which no form of another site can send.
-pub(crate) struct JsonBody<T>(pub(crate) T);
+/// A JSON body of at most this number of bytes. Only `application/json` is accepted, which no form of another site can send.
+pub(crate) struct JsonBody<T, const BYTES_MAX: usize = JSON_BYTES_MAX>(pub(crate) T);
 
-impl<T: DeserializeOwned> FromRequest<Arc<Panel>> for JsonBody<T> {
+impl<T: DeserializeOwned, const BYTES_MAX: usize> FromRequest<Arc<Panel>>
+    for JsonBody<T, BYTES_MAX>
+{
     type Rejection = ApiError;
 
     async fn from_request(request: Request, panel: &Arc<Panel>) -> Result<Self, ApiError> {
         let (parts, body) = request.into_parts();
         need_media_type(&parts.headers, "application/json")?;
-        let bytes = read_body(body, &parts.headers, JSON_BYTES_MAX, BODY_TIMEOUT).await?;
+        let bytes = read_body(body, &parts.headers, BYTES_MAX, BODY_TIMEOUT).await?;
         // The body may have taken as long as the session of its sender.
         if let Some(caller) = parts.extensions.get::<Caller>() {
             caller.check_again(&mut panel.access.lock())?;

@@ -3,7 +3,7 @@
 //! Some places are kept for addresses from which a user has logged in, and only such an address may keep a connection for long. So
 //! strangers cannot lock the users out.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::future::Future;
 use std::io;
 use std::net::IpAddr;
@@ -21,10 +21,11 @@ use tokio::time::Sleep;
 use super::access::Attempt;
 use super::params::is_loopback;
 use super::proxies::Proxies;
+use super::tally::Tally;
 use crate::control::Journal;
 use crate::runtime::Fault;
 
-/// Largest number of connections. Each may have 16 KiB of headers and 1 MiB of a body.
+/// Largest number of connections. Each may have 16 KiB of headers and 64 KiB of a body; of a user who may send commands 1 MiB.
 const CONNECTIONS_MAX: usize = 400;
 /// Number of these that only addresses get from which a user has logged in.
 const PLACES_OF_USERS: usize = 80;
@@ -51,8 +52,7 @@ pub(crate) struct Places {
 
 #[derive(Debug, Default)]
 struct Taken {
-    all: usize,
-    by_address: HashMap<Attempt, usize>,
+    places: Tally<Attempt>,
     /// Addresses from which a user has logged in, the one that was used last at the end.
     known: VecDeque<IpAddr>,
 }
@@ -87,7 +87,7 @@ impl Places {
 
     /// Ends the fault about missing places if there are some.
     pub(crate) fn check(&self) {
-        if self.taken.lock().all < CONNECTIONS_MAX - PLACES_OF_USERS {
+        if self.taken.lock().places.all() < CONNECTIONS_MAX - PLACES_OF_USERS {
             self.full.lock().clear();
         }
     }
@@ -96,21 +96,18 @@ impl Places {
         let is_unlimited = is_loopback(address) || self.proxies.has(address);
         let keys = Attempt::of_address(address);
         let mut taken = self.taken.lock();
-        let is_full = |key: &Attempt| {
-            let most = match key {
-                Attempt::Network(_) => CONNECTIONS_PER_NETWORK,
-                _ => CONNECTIONS_PER_ADDRESS,
-            };
-            taken.by_address.get(key).is_some_and(|own| *own >= most)
+        let most = |key: &Attempt| match key {
+            Attempt::Network(_) => CONNECTIONS_PER_NETWORK,
+            _ => CONNECTIONS_PER_ADDRESS,
         };
-        if !is_unlimited && keys.iter().any(is_full) {
+        if !is_unlimited && !taken.places.has_room(&keys, most) {
             return None;
         }
         let reserved = match taken.known.contains(&address.to_canonical()) {
             true => 0,
             false => PLACES_OF_USERS,
         };
-        if taken.all >= CONNECTIONS_MAX - reserved {
+        if taken.places.all() >= CONNECTIONS_MAX - reserved {
             let message = format!(
                 "all {} places for connections without a login are taken; look for the device that holds them",
                 CONNECTIONS_MAX - PLACES_OF_USERS
@@ -119,10 +116,7 @@ impl Places {
             self.full.lock().raise(&message);
             return None;
         }
-        taken.all += 1;
-        for key in &keys {
-            *taken.by_address.entry(key.clone()).or_default() += 1;
-        }
+        taken.places.take(&keys);
         Some(Place {
             places: Arc::clone(self),
             address,
@@ -150,16 +144,7 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let mut taken = self.places.taken.lock();
-        taken.all -= 1;
-        for key in &self.keys {
-            if let Some(own) = taken.by_address.get_mut(key) {
-                *own -= 1;
-                if *own == 0 {
-                    taken.by_address.remove(key);
-                }
-            }
-        }
+        self.places.taken.lock().places.give_back(&self.keys);
     }
 }
 
@@ -308,7 +293,7 @@ mod tests {
         let held: Vec<Place> = network.filter_map(|host| places.take(host)).collect();
         assert_eq!(held.len(), CONNECTIONS_PER_NETWORK);
         drop(held);
-        assert_eq!(places.taken.lock().by_address.len(), 0);
+        assert!(places.taken.lock().places.is_empty());
     }
 
     /// A fixed bug: strangers that kept all connections locked the users out, and nothing said so.

@@ -17,6 +17,7 @@ use super::cookies::{Cookies, DEVICE_COOKIE, SESSION_COOKIE};
 use super::error::{ApiError, Refused};
 use super::host_names::HostNames;
 use super::state::Panel;
+use super::user_requests::UserRequest;
 
 /// Header in which every change repeats the secret of its session.
 pub(crate) const CSRF_HEADER: &str = "x-csrf-token";
@@ -135,13 +136,18 @@ pub(crate) async fn check_role(
         device: cookies.read(headers, DEVICE_COOKIE).map(str::to_owned),
     };
     let path = request.uri().path().to_owned();
-    let response = match need {
-        Need::Role(role) => refuse(&caller, needs_setup, role, &request),
-        Need::Open => Ok(()),
+    let admitted = match need {
+        Need::Role(role) => admit(&panel, &caller, needs_setup, role, &request).map(Some),
+        Need::Open => Ok(None),
     };
-    let response = match response {
-        Ok(()) => {
-            request.extensions_mut().insert(caller.clone());
+    let response = match admitted {
+        Ok(going_on) => {
+            let extensions = request.extensions_mut();
+            extensions.insert(caller.clone());
+            // A stream goes on after its answer, so its handler keeps this.
+            if let Some(going_on) = &going_on {
+                extensions.insert(Arc::clone(going_on));
+            }
             next.run(request).await
         }
         Err(error) => error.into_response(),
@@ -157,6 +163,18 @@ pub(crate) async fn check_role(
         panel.note(&caller, AuditEvent::Refused, &detail);
     }
     response
+}
+
+/// Refuses a request that its sender may not send, and counts it.
+fn admit(
+    panel: &Panel,
+    caller: &Caller,
+    needs_setup: bool,
+    role: Role,
+    request: &Request,
+) -> Result<Arc<UserRequest>, ApiError> {
+    refuse(caller, needs_setup, role, request)?;
+    panel.requests.begin(caller.identity()?).map(Arc::new)
 }
 
 fn refuse(

@@ -3,14 +3,15 @@
 //! Each address, each user's devices and each user's sessions have a share of the places, and strangers together have half of them. So
 //! no client keeps the others from logging in. Must not: know what is hashed.
 
-use std::collections::HashMap;
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
 use super::access::{Attempt, NoSecret, SecretHash, account_key};
 use super::error::ApiError;
+use super::tally::Tally;
 
 /// Number of hashes at the same time.
 const AT_ONCE: usize = 1;
@@ -73,14 +74,8 @@ impl HashClient {
 /// The queue.
 #[derive(Debug)]
 pub(crate) struct HashQueue {
-    turn: Semaphore,
-    taken: Mutex<Taken>,
-}
-
-#[derive(Debug, Default)]
-struct Taken {
-    all: usize,
-    by_share: HashMap<Share, usize>,
+    turn: Arc<Semaphore>,
+    taken: Mutex<Tally<Share>>,
 }
 
 /// A place in the queue. Dropping it makes the place free.
@@ -92,7 +87,7 @@ struct Place<'q> {
 impl Default for HashQueue {
     fn default() -> Self {
         Self {
-            turn: Semaphore::new(AT_ONCE),
+            turn: Arc::new(Semaphore::new(AT_ONCE)),
             taken: Mutex::default(),
         }
     }
@@ -110,24 +105,22 @@ impl HashQueue {
     ) -> Result<T, ApiError> {
         let busy = || ApiError::busy("too many logins at once; try again in a moment");
         let _place = self.place(client).ok_or_else(busy)?;
-        let _turn = self.turn.acquire().await.map_err(|_| busy())?;
-        let computed = tokio::task::spawn_blocking(hash).await;
-        Ok(computed.map_err(|_| NoSecret)??)
+        let turn = Arc::clone(&self.turn).acquire_owned().await;
+        let turn = turn.map_err(|_| busy())?;
+        let computed = tokio::task::spawn_blocking(move || {
+            // A client that is gone does not end the hash, so the next one waits for it.
+            let _turn = turn;
+            hash()
+        });
+        Ok(computed.await.map_err(|_| NoSecret)??)
     }
 
     fn place(&self, client: HashClient) -> Option<Place<'_>> {
         let mut taken = self.taken.lock();
-        let is_full = |share: &Share| {
-            let own = taken.by_share.get(share);
-            own.is_some_and(|own| *own >= share.most())
-        };
-        if taken.all >= PLACES || client.0.iter().any(is_full) {
+        if taken.all() >= PLACES || !taken.has_room(&client.0, Share::most) {
             return None;
         }
-        taken.all += 1;
-        for share in &client.0 {
-            *taken.by_share.entry(share.clone()).or_default() += 1;
-        }
+        taken.take(&client.0);
         Some(Place {
             queue: self,
             shares: client.0,
@@ -137,16 +130,7 @@ impl HashQueue {
 
 impl Drop for Place<'_> {
     fn drop(&mut self) {
-        let mut taken = self.queue.taken.lock();
-        taken.all -= 1;
-        for share in &self.shares {
-            if let Some(own) = taken.by_share.get_mut(share) {
-                *own -= 1;
-                if *own == 0 {
-                    taken.by_share.remove(share);
-                }
-            }
-        }
+        self.queue.taken.lock().give_back(&self.shares);
     }
 }
 
@@ -182,8 +166,7 @@ mod tests {
             assert_eq!(sessions.sum::<usize>(), 4);
         }
         drop(places);
-        assert_eq!(queue.taken.lock().all, 0);
-        assert!(queue.taken.lock().by_share.is_empty());
+        assert!(queue.taken.lock().is_empty());
         let queue = HashQueue::default();
         let _many: Vec<_> = (0..50)
             .filter_map(|n| queue.place(stranger(&format!("10.0.1.{n}"))))

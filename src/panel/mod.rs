@@ -33,9 +33,11 @@ mod routes;
 mod server;
 mod state;
 mod stream;
+mod tally;
 #[cfg(test)]
 mod tests;
 mod topic;
+mod user_requests;
 
 pub use access::Role;
 pub use archive::{ARCHIVE_FILES_MAX, NOTEBOOK_NAME, SiteFileContent, is_archive_name};

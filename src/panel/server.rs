@@ -45,8 +45,8 @@ const SAVE_INTERVAL: Duration = Duration::from_secs(1);
 const USES_INTERVAL: Duration = Duration::from_secs(300);
 /// Time between two checks whether the certificate is still the one to use.
 const CERTIFICATE_INTERVAL: Duration = Duration::from_secs(3600);
-/// Number of threads for hashes, JPEG pictures and writes to the disk.
-const HELPERS: usize = 3;
+/// Number of threads for hashes, JPEG pictures, a download, reads and writes of the disk, and programs.
+const HELPERS: usize = 5;
 
 /// Settings of the server.
 #[derive(Clone, Debug, Default)]

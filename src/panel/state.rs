@@ -16,8 +16,13 @@ use super::host_names::HostNames;
 use super::hub::Hub;
 use super::links::{PanelLinks, SetupNotice};
 use super::proxies::Proxies;
+use super::user_requests::UserRequests;
 use crate::control::Trust;
 use crate::runtime::now_iso;
+
+/// Number of works at once that wait for the disk or another program. The other helper threads of the server remain for hashes,
+/// pictures, a download, and users and sessions that are saved.
+const WORK_AT_ONCE: usize = 2;
 
 /// The state of the server.
 pub(crate) struct Panel {
@@ -33,6 +38,8 @@ pub(crate) struct Panel {
     pub(crate) proxies: Proxies,
     /// Places for connections.
     pub(crate) places: Arc<Places>,
+    /// Requests and streams of each user.
+    pub(crate) requests: Arc<UserRequests>,
     /// Whether browsers may be told to use encrypted connections only: the site names a certificate, so it is one that they trust.
     pub(crate) is_strict_tls: bool,
     /// Whether administrators may name programs in the panel.
@@ -56,6 +63,7 @@ pub(crate) struct Panel {
     uploads: Semaphore,
     downloads: Arc<Semaphore>,
     listings: Semaphore,
+    work: Arc<Semaphore>,
 }
 
 /// What [`Panel::new`] needs.
@@ -85,6 +93,7 @@ impl Panel {
             audit: parts.audit,
             places: Arc::new(Places::new(parts.proxies.clone(), &parts.links.journal)),
             proxies: parts.proxies,
+            requests: Arc::default(),
             hosts: parts.hosts,
             is_tls: parts.is_tls,
             is_strict_tls: parts.is_strict_tls,
@@ -98,6 +107,7 @@ impl Panel {
             uploads: Semaphore::new(1),
             downloads: Arc::new(Semaphore::new(1)),
             listings: Semaphore::new(1),
+            work: Arc::new(Semaphore::new(WORK_AT_ONCE)),
         }
     }
 
@@ -124,6 +134,28 @@ impl Panel {
     /// Takes the place of the only listing of devices that may run, because each starts a process. Waits for another one.
     pub(crate) async fn one_listing(&self) -> Option<SemaphorePermit<'_>> {
         self.listings.acquire().await.ok()
+    }
+
+    /// Runs work that waits for the disk or another program, beside the other requests. Waits until few others run; if the client is
+    /// gone by then, the work does not begin.
+    ///
+    /// # Errors
+    /// Those of the work. If it panics, `failure` is the message.
+    pub(crate) async fn run_blocking<T: Send + 'static>(
+        self: &Arc<Self>,
+        failure: &'static str,
+        work: impl FnOnce(&Self) -> Result<T, ApiError> + Send + 'static,
+    ) -> Result<T, ApiError> {
+        let failed = || ApiError::unavailable(failure);
+        let turn = Arc::clone(&self.work).acquire_owned().await;
+        let turn = turn.map_err(|_| failed())?;
+        let panel = Arc::clone(self);
+        let done = tokio::task::spawn_blocking(move || {
+            // Also work whose client is gone counts until its end.
+            let _turn = turn;
+            work(&panel)
+        });
+        done.await.map_err(|_| failed())?
     }
 
     /// Writes accounts and sessions to their files, as far as they have changed, beside the other requests. Returns what could not be
@@ -226,16 +258,4 @@ impl Panel {
 pub(crate) fn unix_secs() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| since.as_secs())
-}
-
-/// Runs work that waits for the disk or another program, beside the other requests.
-///
-/// # Errors
-/// Those of the work. If it panics, `failure` is the message.
-pub(crate) async fn run_blocking<T: Send + 'static>(
-    failure: &'static str,
-    work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
-) -> Result<T, ApiError> {
-    let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|_| ApiError::unavailable(failure))?
 }

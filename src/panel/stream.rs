@@ -18,6 +18,7 @@ use super::error::ApiError;
 use super::hub::{EncodedEvent, Hub, PictureMessage, StreamText};
 use super::state::Panel;
 use super::topic::TopicReader;
+use super::user_requests::UserRequest;
 
 /// Largest message of a client, in bytes.
 const MESSAGE_BYTES_MAX: usize = 16 << 10;
@@ -155,6 +156,7 @@ async fn next_picture(topics: &mut [TopicReader<Option<PictureMessage>>]) -> Byt
 pub(crate) async fn stream(
     State(panel): State<Arc<Panel>>,
     Extension(caller): Extension<Caller>,
+    Extension(going_on): Extension<Arc<UserRequest>>,
     upgrade: Result<WebSocketUpgrade, axum::extract::ws::rejection::WebSocketUpgradeRejection>,
 ) -> Result<Response, ApiError> {
     let upgrade = upgrade.map_err(|_| ApiError::bad_request("this address is a WebSocket"))?;
@@ -163,6 +165,8 @@ pub(crate) async fn stream(
         .max_message_size(MESSAGE_BYTES_MAX)
         .max_frame_size(MESSAGE_BYTES_MAX)
         .on_upgrade(move |socket| async move {
+            // The stream counts for its user until its end.
+            let _going_on = going_on;
             let mut client = StreamClient {
                 panel,
                 caller,

@@ -45,6 +45,25 @@ impl RemoteParams {
                 problems.push((path, no_address(text, with_port)));
             }
         }
+        let own = osc
+            .listen
+            .as_deref()
+            .and_then(|text| text.parse::<SocketAddr>().ok());
+        let is_own = |to: &SocketAddr| {
+            own.is_some_and(|own| {
+                let is_here = to.ip().to_canonical().is_loopback() || to.ip().is_unspecified();
+                let is_same = own.ip() == to.ip() || own.ip().is_unspecified() && is_here;
+                is_same && own.port() == to.port()
+            })
+        };
+        for (index, text) in osc.send_to.iter().enumerate() {
+            if text.parse().is_ok_and(|to| is_own(&to)) {
+                let message = format!(
+                    "\"{text}\" is where Shoal itself receives commands; give the address of another program"
+                );
+                problems.push((format!("osc.send_to[{index}]"), message));
+            }
+        }
         for (index, text) in osc.from.iter().enumerate() {
             if text.parse::<IpAddr>().is_err() {
                 let message = no_address(text, "without a port, such as 192.168.1.20");
@@ -75,5 +94,26 @@ mod tests {
         let paths: Vec<_> = problems.iter().map(|(path, _)| path.as_str()).collect();
         assert_eq!(paths, ["osc.listen", "osc.send_to[1]", "osc.from[1]"]);
         assert!(RemoteParams::default().problems().is_empty());
+    }
+
+    /// A fixed bug: Shoal that sent to itself took its own messages for commands.
+    #[test]
+    fn shoal_does_not_send_to_itself() {
+        for (listen, send_to, is_own) in [
+            ("0.0.0.0:8000", "127.0.0.1:8000", true),
+            ("[::]:8000", "[::1]:8000", true),
+            ("192.168.1.5:8000", "192.168.1.5:8000", true),
+            ("192.168.1.5:8000", "127.0.0.1:8000", false),
+            ("0.0.0.0:8000", "127.0.0.1:8001", false),
+            ("0.0.0.0:8000", "192.168.1.20:8000", false),
+        ] {
+            let osc = OscParams {
+                listen: Some(listen.into()),
+                from: vec![],
+                send_to: vec![send_to.into()],
+            };
+            let problems = RemoteParams { osc }.problems();
+            assert_eq!(!problems.is_empty(), is_own, "{listen} {send_to}");
+        }
     }
 }

@@ -72,6 +72,9 @@ impl GuardedValues {
         };
         let panel = serde_json::to_string(&panel).unwrap_or_default();
         self.add(DocumentName::Site, "panel", panel, Trust::Confirmed);
+        // The machines that it names control the pool without a password.
+        let remote = serde_json::to_string(&site.remote).unwrap_or_default();
+        self.add(DocumentName::Site, "remote", remote, Trust::Confirmed);
         let camera = match SourceSpec::parse(&site.camera.source).map(|source| source.kind) {
             Ok(SourceKind::File(path)) => path,
             _ => PathBuf::new(),
@@ -195,6 +198,9 @@ mod tests {
             set("panel.names", json!(["evil.example"])),
             set("panel.trusted_proxies", json!(["10.0.0.66"])),
             set("panel.announce", json!(false)),
+            set("remote.osc.listen", json!("0.0.0.0:9000")),
+            set("remote.osc.from", json!(["10.0.0.66"])),
+            text(&format!("{SITE}[remote.osc]\nfrom = [\"10.0.0.66\"]\n")),
             set("panel.certificate", json!("own.pem")),
             set("panel", json!({"listen": "off"})),
             text(&SITE.replace("lan", "off")),

@@ -306,17 +306,23 @@ impl Accounts {
         self.devices.all()
     }
 
-    /// Forgets a device. With `owner`, only one of this user.
+    /// Forgets a device. With `owner`, only one of this user. Returns its user.
     ///
     /// # Errors
     /// When there is none with this id.
-    pub(crate) fn forget_device(&mut self, id: &str, owner: Option<&str>) -> Result<(), String> {
+    pub(crate) fn forget_device(
+        &mut self,
+        id: &str,
+        owner: Option<&str>,
+    ) -> Result<String, String> {
         let is_it =
-            |device: &Device| device.id() == id && owner.is_none_or(|owner| owner == device.user);
-        let is_removed = self.devices.retain(|device| !is_it(device));
-        is_removed
-            .then_some(())
-            .ok_or_else(|| "there is no such device".to_owned())
+            |device: &&Device| device.id() == id && owner.is_none_or(|owner| owner == device.user);
+        let found = self.devices.all().iter().find(is_it);
+        let user = found.map(|device| device.user.clone());
+        let user = user.ok_or("there is no such device")?;
+        self.devices
+            .retain(|device| device.id() != id || device.user != user);
+        Ok(user)
     }
 
     /// Makes a token. Returns its text, which is shown once and not kept.

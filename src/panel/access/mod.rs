@@ -132,11 +132,17 @@ impl Access {
     }
 
     /// Changes users, devices or tokens. Sessions of users that the change concerns end.
-    pub(crate) fn change_accounts<T>(&mut self, change: impl FnOnce(&mut Accounts) -> T) -> T {
+    ///
+    /// # Errors
+    /// Why the change is impossible. Then there is nothing to write.
+    pub(crate) fn change_accounts<T>(
+        &mut self,
+        change: impl FnOnce(&mut Accounts) -> Result<T, String>,
+    ) -> Result<T, String> {
+        let changed = change(&mut self.accounts)?;
         self.changes += 1;
-        let changed = change(&mut self.accounts);
         self.end_stale_sessions();
-        changed
+        Ok(changed)
     }
 
     fn end_stale_sessions(&mut self) {

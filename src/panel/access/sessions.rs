@@ -181,21 +181,20 @@ impl Sessions {
         self.changes += u64::from(self.by_hash.len() < before);
     }
 
-    /// Ends the session with this id. With `owner`, only one of this user.
+    /// Ends the session with this id. With `owner`, only one of this user. Returns its user.
     ///
     /// # Errors
     /// When there is none.
-    pub(crate) fn end_by_id(&mut self, id: &str, owner: Option<&str>) -> Result<(), String> {
-        let before = self.by_hash.len();
-        self.by_hash.retain(|hash, session| {
-            hex(hash).get(..ID_DIGITS) != Some(id)
-                || owner.is_some_and(|owner| owner != session.user)
-        });
-        if self.by_hash.len() == before {
-            return Err("there is no such session".to_owned());
-        }
+    pub(crate) fn end_by_id(&mut self, id: &str, owner: Option<&str>) -> Result<String, String> {
+        let is_it = |(hash, session): &(&SecretHash, &Session)| {
+            hex(*hash).get(..ID_DIGITS) == Some(id)
+                && owner.is_none_or(|owner| owner == session.user)
+        };
+        let found = self.by_hash.iter().find(is_it).map(|(hash, _)| *hash);
+        let ended = found.and_then(|hash| self.by_hash.remove(&hash));
+        let ended = ended.ok_or("there is no such session")?;
         self.changes += 1;
-        Ok(())
+        Ok(ended.user)
     }
 
     /// Returns the sessions that are not over, each with its id for lists, the one that was used last first.

@@ -8,6 +8,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
 use super::super::access::{
@@ -354,7 +355,7 @@ pub(super) async fn logout(
     State(panel): State<Arc<Panel>>,
     Extension(caller): Extension<Caller>,
     // The body has no content, but its type keeps forms of other sites away.
-    _: JsonBody<Value>,
+    _: JsonBody<IgnoredAny>,
 ) -> Result<Response, ApiError> {
     let session = caller.session.as_deref();
     let is_ended = session.is_some_and(|session| panel.access.lock().sessions.end(session));

@@ -19,7 +19,7 @@ use super::super::body::JsonBody;
 use super::super::caller::Caller;
 use super::super::error::ApiError;
 use super::super::hashing::HashClient;
-use super::super::state::{Panel, run_blocking};
+use super::super::state::Panel;
 use super::access::{check_bounded, checked_name};
 use crate::runtime::iso_from_time;
 
@@ -253,22 +253,23 @@ pub(super) async fn change_devices(
     JsonBody(request): JsonBody<DeviceRequest>,
 ) -> Result<Json<Value>, ApiError> {
     let owner = owner(&caller)?;
-    let (event, id, changed) = {
+    let (event, changed) = {
         let mut access = panel.access.lock();
         match request {
             DeviceRequest::End { end_session: id } => {
                 let ended = access.sessions.end_by_id(&id, owner);
-                (AuditEvent::SessionEnded, id, ended)
+                (AuditEvent::SessionEnded, ended)
             }
             DeviceRequest::Forget { forget_device: id } => {
                 let forgotten =
                     access.change_accounts(|accounts| accounts.forget_device(&id, owner));
-                (AuditEvent::DeviceForgotten, id, forgotten)
+                (AuditEvent::DeviceForgotten, forgotten)
             }
         }
     };
-    changed.map_err(|message| ApiError::rejected(message, Vec::new()))?;
-    panel.note(&caller, event, &id);
+    let user = changed.map_err(|message| ApiError::rejected(message, Vec::new()))?;
+    // Every user may do this, as often as it likes, so the entry has nothing that differs each time.
+    panel.note(&caller, event, &user);
     let unsaved = panel.save().await;
     // The sender may have ended the own session.
     let mut answer = list_devices(&panel, &caller)?;
@@ -278,9 +279,11 @@ pub(super) async fn change_devices(
 
 /// `GET /api/v1/audit`: who did what, the newest first.
 pub(super) async fn audit(State(panel): State<Arc<Panel>>) -> Result<Json<Value>, ApiError> {
-    run_blocking("the audit trail cannot be read", move || {
+    let read = |panel: &Panel| {
         let entries: Vec<AuditEntry> = panel.audit.read().map_err(ApiError::unavailable)?;
         Ok(Json(json!({ "entries": entries })))
-    })
-    .await
+    };
+    panel
+        .run_blocking("the audit trail cannot be read", read)
+        .await
 }

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::super::error::ApiError;
 use super::super::links::VisitorCounts;
-use super::super::state::{Panel, run_blocking};
+use super::super::state::Panel;
 use crate::operation::{
     CountInterval, CountStore, CsvOptions, DWELL_LIMITS_SECS, group_intervals, write_counts_csv,
 };
@@ -93,14 +93,16 @@ pub(super) async fn analytics(
         Some(text) => time_of(text, &zone)?,
         None => to.saturating_sub(DEFAULT_SECS),
     };
-    run_blocking("the counts cannot be read", move || {
+    let answer = move |_: &Panel| {
         let rows = read(&counts, (from, to), query.by, &zone)?;
         match query.format {
             Format::Json => Ok(Json(describe(&rows, &counts, &zone)).into_response()),
             Format::Csv => csv(&rows, &counts, &zone),
         }
-    })
-    .await
+    };
+    panel
+        .run_blocking("the counts cannot be read", answer)
+        .await
 }
 
 /// Reads a date or a time.

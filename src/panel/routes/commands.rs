@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::super::access::Role;
 use super::super::audit::AuditEvent;
-use super::super::body::JsonBody;
+use super::super::body::{COMMANDS_BYTES_MAX, JsonBody};
 use super::super::caller::Caller;
 use super::super::error::ApiError;
 use super::super::state::Panel;
@@ -110,7 +110,7 @@ pub(super) async fn commands_schema() -> Json<Value> {
 pub(super) async fn commands(
     State(panel): State<Arc<Panel>>,
     Extension(caller): Extension<Caller>,
-    JsonBody(text): JsonBody<Value>,
+    JsonBody(text): JsonBody<Value, COMMANDS_BYTES_MAX>,
 ) -> Result<Json<Value>, ApiError> {
     let command: Result<Command, _> = if text.is_array() {
         serde_json::from_value(json!({"command": "batch", "commands": text}))

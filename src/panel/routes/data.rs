@@ -56,10 +56,8 @@ pub(super) async fn events(
 
 /// `GET /api/v1/schema`.
 pub(super) async fn schema(State(panel): State<Arc<Panel>>) -> Result<Response, ApiError> {
-    let panel = Arc::clone(&panel);
-    let text = tokio::task::spawn_blocking(move || (panel.links.schema)()).await;
-    let text = text.map_err(|_| ApiError::unavailable("the schema cannot be made"))?;
-    Ok(json_text(text))
+    let make = |panel: &Panel| Ok(json_text((panel.links.schema)()));
+    panel.run_blocking("the schema cannot be made", make).await
 }
 
 #[derive(Deserialize)]
@@ -104,9 +102,10 @@ pub(super) async fn documents(
         Role::View | Role::Operate => DocumentsReader::Other,
     };
     let page = panel.links.client.documents();
-    let text = tokio::task::spawn_blocking(move || page.json(reader).to_owned()).await;
-    let text = text.map_err(|_| ApiError::unavailable("the documents cannot be shown"))?;
-    Ok(json_text(text))
+    let make = move |_: &Panel| Ok(json_text(page.json(reader).to_owned()));
+    panel
+        .run_blocking("the documents cannot be shown", make)
+        .await
 }
 
 /// Returns an answer with a text that is JSON already.

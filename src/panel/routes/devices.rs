@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::super::error::ApiError;
 use super::super::links::{Devices, ListDevices};
-use super::super::state::{Panel, run_blocking};
+use super::super::state::Panel;
 
 /// `GET /api/v1/cameras`.
 pub(super) async fn cameras(State(panel): State<Arc<Panel>>) -> Result<Json<Value>, ApiError> {
@@ -24,11 +24,12 @@ async fn list(
     panel: Arc<Panel>,
     which: fn(&Devices) -> &ListDevices,
 ) -> Result<Json<Value>, ApiError> {
-    let listing = Arc::clone(&panel);
     let _one = panel.one_listing().await;
-    run_blocking("the devices cannot be listed", move || {
-        let listed = (which(&listing.links.devices))();
+    let listing = move |panel: &Panel| {
+        let listed = (which(&panel.links.devices))();
         listed.map(Json).map_err(ApiError::unavailable)
-    })
-    .await
+    };
+    panel
+        .run_blocking("the devices cannot be listed", listing)
+        .await
 }

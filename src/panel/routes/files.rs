@@ -18,7 +18,7 @@ use super::super::body::{need_media_type, read_upload};
 use super::super::caller::Caller;
 use super::super::error::ApiError;
 use super::super::links::SiteFiles;
-use super::super::state::{Panel, run_blocking};
+use super::super::state::Panel;
 use crate::control::DocumentName;
 
 /// Media type of an archive.
@@ -44,9 +44,8 @@ pub(super) async fn backup(
 ) -> Result<Response, ApiError> {
     panel.note(&caller, AuditEvent::Backup, "");
     let _one = panel.one_upload()?;
-    let reading = Arc::clone(&panel);
-    let made = run_blocking("the backup failed", move || {
-        let files = (site_files(&reading)?.read)().map_err(ApiError::unavailable)?;
+    let made = panel.run_blocking("the backup failed", |panel| {
+        let files = (site_files(panel)?.read)().map_err(ApiError::unavailable)?;
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         Ok(write_archive(&files, now.map_or(0, |now| now.as_secs())))
     });
@@ -73,12 +72,11 @@ pub(super) async fn restore(
     let _one = panel.one_upload()?;
     let bytes = read_upload((&panel, &caller), (&headers, body), TAR, ARCHIVE_BYTES_MAX).await?;
     let trust = panel.trust(&caller);
-    let restoring = Arc::clone(&panel);
-    let restored = run_blocking("the restore failed", move || {
+    let restored = panel.run_blocking("the restore failed", move |panel| {
         let files =
             read_archive(&bytes).map_err(|message| ApiError::rejected(message, Vec::new()))?;
         let rejected = |problems| ApiError::rejected("the backup is no valid site", problems);
-        (site_files(&restoring)?.restore)(&files, trust).map_err(rejected)?;
+        (site_files(panel)?.restore)(&files, trust).map_err(rejected)?;
         Ok(files.len())
     });
     let files = restored.await?;
@@ -92,9 +90,8 @@ pub(super) async fn versions(
     query: Result<Query<DocumentName>, QueryRejection>,
 ) -> Result<Json<Value>, ApiError> {
     let Query(document) = query.map_err(|error| ApiError::bad_request(error.body_text()))?;
-    let reading = Arc::clone(&panel);
-    let read = run_blocking("the versions cannot be read", move || {
-        let versions = (site_files(&reading)?.versions)(&document);
+    let read = panel.run_blocking("the versions cannot be read", move |panel| {
+        let versions = (site_files(panel)?.versions)(&document);
         Ok(json!({"versions": versions.map_err(ApiError::bad_request)?}))
     });
     let versions = read.await?;
@@ -120,9 +117,8 @@ pub(super) async fn add_model(
     let _one = panel.one_upload()?;
     let Query(query) = query.map_err(|error| ApiError::bad_request(error.body_text()))?;
     let bytes = read_upload((&panel, &caller), (&headers, body), GLB, MODEL_BYTES_MAX).await?;
-    let adding = Arc::clone(&panel);
-    let added = run_blocking("the model cannot be added", move || {
-        let added = (site_files(&adding)?.add_model)(&query.name, &bytes);
+    let added = panel.run_blocking("the model cannot be added", move |panel| {
+        let added = (site_files(panel)?.add_model)(&query.name, &bytes);
         added.map_err(|message| ApiError::rejected(message, Vec::new()))
     });
     let model = added.await?;

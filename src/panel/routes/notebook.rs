@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::super::body::JsonBody;
 use super::super::error::ApiError;
 use super::super::links::Notebook;
-use super::super::state::{Panel, run_blocking};
+use super::super::state::Panel;
 
 fn notebook(panel: &Panel) -> Result<&Notebook, ApiError> {
     panel.links.notebook.as_ref().ok_or_else(|| {
@@ -20,11 +20,13 @@ fn notebook(panel: &Panel) -> Result<&Notebook, ApiError> {
 
 /// `GET /api/v1/notebook`: all entries, the oldest first.
 pub(super) async fn read(State(panel): State<Arc<Panel>>) -> Result<Json<Value>, ApiError> {
-    run_blocking("the notebook cannot be read", move || {
-        let entries = (notebook(&panel)?.read)().map_err(ApiError::unavailable)?;
+    let read = |panel: &Panel| {
+        let entries = (notebook(panel)?.read)().map_err(ApiError::unavailable)?;
         Ok(Json(json!({"entries": entries})))
-    })
-    .await
+    };
+    panel
+        .run_blocking("the notebook cannot be read", read)
+        .await
 }
 
 #[derive(Deserialize)]
@@ -39,11 +41,12 @@ pub(super) async fn add(
     State(panel): State<Arc<Panel>>,
     JsonBody(NewEntry { person, note }): JsonBody<NewEntry>,
 ) -> Result<Json<Value>, ApiError> {
-    let adding = Arc::clone(&panel);
-    run_blocking("the notebook cannot be written", move || {
-        let added = (notebook(&adding)?.add)(&person, &note);
+    let adding = move |panel: &Panel| {
+        let added = (notebook(panel)?.add)(&person, &note);
         added.map_err(|message| ApiError::rejected(message, Vec::new()))
-    })
-    .await?;
+    };
+    panel
+        .run_blocking("the notebook cannot be written", adding)
+        .await?;
     read(State(panel)).await
 }

@@ -18,7 +18,7 @@ use super::super::body::JsonBody;
 use super::super::caller::Caller;
 use super::super::error::ApiError;
 use super::super::links::{RecordingList, Recordings};
-use super::super::state::{Panel, run_blocking};
+use super::super::state::Panel;
 
 /// Bytes that are read from the disk at once.
 const CHUNK_BYTES: usize = 256 << 10;
@@ -33,11 +33,13 @@ fn recordings(panel: &Panel) -> Result<&Recordings, ApiError> {
 
 /// `GET /api/v1/recordings`.
 pub(super) async fn list(State(panel): State<Arc<Panel>>) -> Result<Json<RecordingList>, ApiError> {
-    run_blocking("the recordings cannot be listed", move || {
-        let listed = (recordings(&panel)?.list)().map_err(ApiError::unavailable)?;
+    let list = |panel: &Panel| {
+        let listed = (recordings(panel)?.list)().map_err(ApiError::unavailable)?;
         Ok(Json(listed))
-    })
-    .await
+    };
+    panel
+        .run_blocking("the recordings cannot be listed", list)
+        .await
 }
 
 #[derive(Deserialize)]
@@ -53,14 +55,15 @@ pub(super) async fn change(
     Extension(caller): Extension<Caller>,
     JsonBody(Change { remove }): JsonBody<Change>,
 ) -> Result<Json<RecordingList>, ApiError> {
-    let removing = Arc::clone(&panel);
-    run_blocking("the recording cannot be deleted", move || {
-        let removed = (recordings(&removing)?.remove)(&remove);
+    let removing = move |panel: &Panel| {
+        let removed = (recordings(panel)?.remove)(&remove);
         removed.map_err(|message| ApiError::rejected(message, Vec::new()))?;
-        removing.note(&caller, AuditEvent::RecordingRemoved, &remove);
+        panel.note(&caller, AuditEvent::RecordingRemoved, &remove);
         Ok(())
-    })
-    .await?;
+    };
+    panel
+        .run_blocking("the recording cannot be deleted", removing)
+        .await?;
     list(State(panel)).await
 }
 
@@ -71,8 +74,8 @@ pub(super) async fn download(
     Path(name): Path<String>,
 ) -> Result<Response, ApiError> {
     let place = panel.one_download()?;
-    let opened = run_blocking("the recording cannot be read", move || {
-        let file = (recordings(&panel)?.open)(&name).ok_or_else(ApiError::not_found)?;
+    let opened = panel.run_blocking("the recording cannot be read", move |panel| {
+        let file = (recordings(panel)?.open)(&name).ok_or_else(ApiError::not_found)?;
         let bytes = (file.metadata().map(|metadata| metadata.len())).map_err(unreadable)?;
         panel.note(&caller, AuditEvent::RecordingRead, &name);
         Ok((file, bytes, name))

@@ -22,14 +22,14 @@ fn fault_names(server: &TestServer) -> Vec<String> {
     faults.map(|fault| fault.name).collect()
 }
 
-/// A fixed bug (a name with a megabyte of spaces): the text of the request was kept as the name of the user, so that one login made
+/// A fixed bug (a name with very many spaces): the text of the request was kept as the name of the user, so that one login made
 /// the file of users larger than what is read at the next start.
 #[test]
-fn a_name_with_a_megabyte_of_spaces_logs_nobody_in_and_leaves_nothing() {
+fn a_name_with_many_spaces_logs_nobody_in_and_leaves_nothing() {
     let server = TestServer::start();
     let mut admin = server.admin();
     server.user(&mut admin, "vera", "view");
-    for padding in [" ".repeat(1_000_000), "\u{3000}".repeat(100_000)] {
+    for padding in [" ".repeat(60_000), "\u{3000}".repeat(20_000)] {
         let mut client = server.client();
         let answer = client.login(&format!("vera{padding}"), PASSWORD);
         assert_eq!((answer.status, answer.code()), (400, "bad_request"));
@@ -44,25 +44,25 @@ fn a_name_with_a_megabyte_of_spaces_logs_nobody_in_and_leaves_nothing() {
     for (path, body) in [
         (
             "/api/v1/users",
-            json!({"name": "x".repeat(500_000), "password": PASSWORD}),
+            json!({"name": "x".repeat(50_000), "password": PASSWORD}),
         ),
         (
             "/api/v1/users",
-            json!({"name": "eve", "password": "x".repeat(500_000)}),
+            json!({"name": "eve", "password": "x".repeat(50_000)}),
         ),
         (
             "/api/v1/users",
-            json!({"name": "eve", "pin": "1".repeat(500_000)}),
+            json!({"name": "eve", "pin": "1".repeat(50_000)}),
         ),
         (
             "/api/v1/tokens",
-            json!({"label": "x".repeat(500_000), "role": "view"}),
+            json!({"label": "x".repeat(50_000), "role": "view"}),
         ),
         (
             "/api/v1/password",
-            json!({"old": PASSWORD, "new": "x".repeat(500_000)}),
+            json!({"old": PASSWORD, "new": "x".repeat(50_000)}),
         ),
-        ("/api/v1/confirm", json!({"password": "x".repeat(500_000)})),
+        ("/api/v1/confirm", json!({"password": "x".repeat(50_000)})),
     ] {
         let answer = admin.post(path, body);
         assert!(matches!(answer.status, 400 | 422), "{path}: {answer:?}");

@@ -5,6 +5,7 @@ mod attacks;
 mod client;
 mod files;
 mod hostile;
+mod limits;
 mod login;
 mod route_walk;
 mod streams;
@@ -37,6 +38,8 @@ struct TestServer {
     board: Arc<Board>,
     journal: Journal,
     views: LiveViews,
+    /// Held to let the schema wait.
+    schema: Arc<Mutex<()>>,
     /// The newest setup notice.
     notice: Arc<Mutex<Option<SetupNotice>>>,
     stop: Arc<AtomicBool>,
@@ -60,11 +63,16 @@ impl TestServer {
         let journal = Journal::new(Arc::clone(&board));
         let notice: Arc<Mutex<Option<SetupNotice>>> = Arc::default();
         let shown = Arc::clone(&notice);
+        let schema: Arc<Mutex<()>> = Arc::default();
+        let awaited = Arc::clone(&schema);
         let links = PanelLinks {
             client,
             journal: journal.clone(),
             views: views.clone(),
-            schema: Box::new(|| json!({"site": {}}).to_string()),
+            schema: Box::new(move || {
+                drop(awaited.lock());
+                json!({"site": {}}).to_string()
+            }),
             devices: Devices {
                 cameras: Box::new(|| {
                     Ok(json!({"cameras": [{"source": "v4l2:0"}], "problems": []}))
@@ -115,6 +123,7 @@ impl TestServer {
             board,
             journal,
             views,
+            schema,
             notice,
             stop,
             threads,

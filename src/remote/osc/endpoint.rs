@@ -14,7 +14,7 @@ use super::datagram::{BYTES_MAX, messages_of};
 use super::report::{event_message, reply_message, state_messages};
 use super::words::{Wish, wish_of};
 use crate::control::{DeskClient, OscStatus, Outcome, Reply, Request, Source, SourceKind, Trust};
-use crate::runtime::{Fault, Heartbeat};
+use crate::runtime::{Fault, Heartbeat, is_hidden};
 
 /// Longest wait for a datagram. Events are sent so often.
 const RECEIVE_WAIT: Duration = Duration::from_millis(50);
@@ -223,7 +223,7 @@ impl OscEndpoint {
         status.refused += 1;
         status.last_problem = format!("{peer}: {problem}")
             .chars()
-            .filter(|c| !c.is_control())
+            .filter(|c| !is_hidden(*c))
             .take(200)
             .collect();
     }

@@ -4,6 +4,9 @@ use rosc::{OscMessage, OscType};
 
 use crate::control::{EventKind, HealthLevel, Status};
 
+/// Address of an answer, after the common beginning of all addresses.
+pub(super) const REPLY: &str = "reply";
+
 fn message(address: &str, args: Vec<OscType>) -> OscMessage {
     OscMessage {
         addr: format!("/shoal/{address}"),
@@ -66,5 +69,5 @@ pub(super) fn state_messages(status: &Status) -> Vec<OscMessage> {
 
 /// Returns the answer to a command.
 pub(super) fn reply_message(words: &str, result: &str) -> OscMessage {
-    message("reply", vec![words.into(), result.into()])
+    message(REPLY, vec![words.into(), result.into()])
 }

@@ -51,6 +51,8 @@ fn addresses_and_arguments_are_words() {
         ),
         ("/shoal/scene/reef", vec![OscType::Float(0.0)], None),
         ("/shoal/calm", vec![OscType::Int(0)], None),
+        // The answer of another Shoal.
+        ("/shoal/reply", vec!["calm".into(), "applied".into()], None),
         ("/shoal/calm", vec![OscType::Bool(true)], Some("calm")),
         ("/shoal/dark", vec!["10min".into()], Some("dark 10min")),
         (
@@ -256,6 +258,20 @@ fn a_command_reaches_the_desk_and_its_reply_the_machine() {
     );
     let status = rig.status.lock().clone();
     assert_eq!((status.commands, status.refused), (1, 1), "{status:?}");
+    rig.supervisor.shut_down().unwrap();
+}
+
+/// A fixed bug: two instances answered each other's answers forever, after one datagram with the sender of the other.
+#[test]
+fn the_answer_of_another_instance_is_not_answered() {
+    let rig = Rig::start(true);
+    rig.wait_for("/shoal/state");
+    let answer = vec!["nothing".into(), "no command".into()];
+    rig.send(&OscPacket::Message(message("/shoal/reply", answer)));
+    rig.send(&OscPacket::Message(message("/shoal/explode", vec![])));
+    let reply = rig.wait_for("/shoal/reply");
+    assert_eq!(reply.args[0], OscType::from("/shoal/explode"));
+    assert_eq!(rig.status.lock().refused, 1);
     rig.supervisor.shut_down().unwrap();
 }
 

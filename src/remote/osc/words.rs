@@ -2,6 +2,7 @@
 
 use rosc::{OscMessage, OscType};
 
+use super::report::REPLY;
 use crate::control::{Command, DirectorEvent, PoolCommand, PoolEdit, ShowCommand};
 
 /// Begin of all addresses.
@@ -24,6 +25,10 @@ pub(super) enum Wish {
 pub(super) fn wish_of(message: &OscMessage) -> Result<Wish, String> {
     let address = message.addr.strip_prefix(PREFIX);
     let address = address.ok_or_else(|| format!("the address does not begin with {PREFIX}"))?;
+    // Another Shoal answers what it does not understand. Without this, both would answer each other forever.
+    if address == REPLY {
+        return Ok(Wish::Nothing);
+    }
     let mut words: Vec<String> = address.split('/').map(str::to_owned).collect();
     let parsed = |words: &[String]| {
         let words: Vec<_> = words.iter().map(String::as_str).collect();
