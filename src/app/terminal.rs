@@ -1,13 +1,14 @@
 //! Standard error: messages for the user, and the log.
 
 use std::fmt::Write as _;
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal, Write};
 
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::{Context, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 
+use crate::config::visible;
 use crate::panel::{LogLevel, LogRing};
 use crate::runtime::{MessageWriter, now_iso};
 
@@ -26,7 +27,7 @@ pub(super) fn init_logging(level: tracing::Level) {
         .with_target("shoal", level)
         .with_default(libraries);
     let written = tracing_subscriber::fmt::layer()
-        .with_writer(|| MessageWriter)
+        .with_writer(|| LogWriter)
         .with_ansi(std::io::stderr().is_terminal())
         .with_filter(levels);
     let kept = Targets::new()
@@ -36,6 +37,27 @@ pub(super) fn init_logging(level: tracing::Level) {
         .with(written)
         .with(KeepLines.with_filter(kept))
         .init();
+}
+
+/// Writes each entry as one line: a line break in it would look like another entry.
+struct LogWriter;
+
+impl Write for LogWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        MessageWriter.write_all(log_line(&String::from_utf8_lossy(bytes)).as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Returns an entry as one line. Color codes stay: the library escapes those of a message.
+fn log_line(entry: &str) -> String {
+    let entry = entry.strip_suffix('\n').unwrap_or(entry);
+    let parts: Vec<_> = entry.split('\u{1b}').map(visible).collect();
+    parts.join("\u{1b}") + "\n"
 }
 
 /// Keeps the newest lines of the log, whatever is written to standard error.
@@ -51,7 +73,7 @@ impl<S: tracing::Subscriber> Layer<S> for KeepLines {
         };
         let mut text = MessageText::default();
         event.record(&mut text);
-        LOG.push(level, metadata.target(), &text.0, now_iso());
+        LOG.push(level, metadata.target(), &visible(&text.0), now_iso());
     }
 }
 
@@ -88,4 +110,19 @@ pub(super) fn is_broken_pipe(error: &anyhow::Error) -> bool {
         .chain()
         .filter_map(kind)
         .any(|kind| kind == std::io::ErrorKind::BrokenPipe)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A fixed bug: a line break in the name of a recording that a client asked for began a line that looked like another entry.
+    #[test]
+    fn an_entry_of_the_log_is_one_line() {
+        let entry =
+            "\u{1b}[2m12:00\u{1b}[0m WARN shoal: \"x\n12:01 INFO shoal: all is well\u{202e}\"\n";
+        let line =
+            "\u{1b}[2m12:00\u{1b}[0m WARN shoal: \"x\\n12:01 INFO shoal: all is well\\u{202e}\"\n";
+        assert_eq!(log_line(entry), line);
+    }
 }

@@ -128,6 +128,7 @@ impl Audit {
                 path: folder.map(|folder| folder.join(name)),
                 open: Vec::new(),
                 may_be_torn: true,
+                is_unflushed: false,
                 fault: journal.fault("panel.audit"),
             })
         };
@@ -170,6 +171,29 @@ impl Audit {
         for log in self.logs() {
             log.lock().close(now, left);
         }
+    }
+
+    /// Flushes the entries to the disk, so that a power cut costs none of them. Takes as long as the disk needs.
+    pub(crate) fn flush(&self) {
+        for log in self.logs() {
+            let path = {
+                let mut log = log.lock();
+                std::mem::take(&mut log.is_unflushed).then(|| log.path.clone())
+            };
+            if let Some(path) = path.flatten() {
+                // A file that was replaced meanwhile is flushed by then.
+                let flushed = File::open(&path).and_then(|file| file.sync_data());
+                if let Err(error) = flushed {
+                    let message = format!("the audit trail cannot be flushed to the disk: {error}");
+                    log.lock().fault.raise(&message);
+                }
+            }
+        }
+    }
+
+    /// Whether entries wait for a flush.
+    pub(crate) fn is_unflushed(&self) -> bool {
+        self.logs().iter().any(|log| log.lock().is_unflushed)
     }
 
     /// Returns the newest entries, the newest first.
@@ -220,6 +244,8 @@ struct AuditLog {
     open: Vec<Open>,
     /// Whether the last line of the file may be unfinished: a kill or a full disk can tear it.
     may_be_torn: bool,
+    /// Whether an entry of the file may not be on the disk yet.
+    is_unflushed: bool,
     fault: Fault,
 }
 
@@ -295,6 +321,7 @@ impl AuditLog {
         match self.append(entry) {
             Ok(()) => {
                 self.may_be_torn = false;
+                self.is_unflushed = self.path.is_some();
                 self.fault.clear();
             }
             Err(error) => {
@@ -319,6 +346,7 @@ impl AuditLog {
         let mut file: File = append_private(path)?;
         file.write_all(&line)?;
         if file.metadata()?.len() >= FILE_BYTES_MAX {
+            file.sync_data()?;
             std::fs::rename(path, before(path))?;
         }
         Ok(())

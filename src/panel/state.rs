@@ -173,11 +173,12 @@ impl Panel {
         ))
     }
 
-    /// Writes accounts and sessions to their files, as far as they have changed. Takes as long as the disk needs.
+    /// Writes accounts and sessions to their files, as far as they have changed, and flushes the audit trail. Takes as long as the disk needs.
     ///
     /// # Errors
     /// When the disk refuses one of them.
     pub(crate) fn save_now(&self) -> std::io::Result<()> {
+        self.audit.flush();
         let (accounts, sessions) = {
             let access = self.access.lock();
             let accounts = (access.changes(), access.accounts().text());
@@ -196,13 +197,16 @@ impl Panel {
         first.and(second)
     }
 
-    /// Whether accounts or sessions have changed since the last write, and it is time to write them.
+    /// Whether accounts or sessions have changed since the last write, and it is time to write them, or the audit trail has new
+    /// entries.
     pub(crate) fn has_to_save(&self, now: Instant) -> bool {
         let (accounts, sessions) = {
             let access = self.access.lock();
             (access.changes(), access.sessions.changes())
         };
-        self.accounts_file.is_behind(accounts, now) || self.sessions_file.is_behind(sessions, now)
+        self.audit.is_unflushed()
+            || self.accounts_file.is_behind(accounts, now)
+            || self.sessions_file.is_behind(sessions, now)
     }
 
     /// Adds an entry of a sender to the audit trail.

@@ -183,10 +183,12 @@ fn a_scene_is_edited_saved_and_kept_through_the_panel() {
         files_below(&folder.path().join(".shoal")),
         [
             "accounts.json",
+            "accounts.reserve",
             "audit-changes.jsonl",
             "audit-logins.jsonl",
             "last-valid-site.json",
-            "sessions.json"
+            "sessions.json",
+            "sessions.reserve"
         ]
     );
     let mut running = Running::start(folder);

@@ -12,6 +12,7 @@ use crate::camera::{
     CameraDescription, CameraList, ControlDescription, FormatDescription, WorkerCommand,
     list_cameras,
 };
+use crate::config::visible;
 use crate::runtime::{print_message, text_output};
 
 /// Longest time that a camera may take to answer.
@@ -41,7 +42,7 @@ No camera found. Check:
 pub(in crate::app) fn cameras(arguments: &CamerasArguments) -> anyhow::Result<ExitCode> {
     let listing = list_cameras(&WorkerCommand::own()?, ANSWER_TIMEOUT)?;
     for problem in &listing.problems {
-        print_message(&format!("warning: {problem}"));
+        print_message(&format!("warning: {}", visible(problem)));
     }
     let text = if arguments.json {
         serde_json::to_string_pretty(&listing)? + "\n"
@@ -66,18 +67,21 @@ fn table(listing: &CameraList) -> String {
 
 /// Adds one camera to the table. Writing to a `String` cannot fail.
 fn describe(camera: &CameraDescription, to: &mut String) {
-    let _ = writeln!(to, "{}", camera.source);
+    let _ = writeln!(to, "{}", visible(&camera.source));
     let nokhwa = camera
         .nokhwa_source
         .as_ref()
-        .map_or(String::new(), |s| format!(", also {s}"));
+        .map_or(String::new(), |s| format!(", also {}", visible(s)));
     let _ = writeln!(
         to,
         "  {}, {} at {}, driver {}{nokhwa}",
-        camera.card, camera.device, camera.bus, camera.driver
+        visible(&camera.card),
+        visible(&camera.device),
+        visible(&camera.bus),
+        visible(&camera.driver)
     );
     if let Some(problem) = &camera.problem {
-        let _ = writeln!(to, "  problem: {problem}");
+        let _ = writeln!(to, "  problem: {}", visible(problem));
     }
     let readable: Vec<&FormatDescription> = camera.formats.iter().filter(|f| f.readable).collect();
     let mut listed: Vec<&FormatDescription> = Vec::new();
@@ -131,13 +135,16 @@ fn describe_control(control: &ControlDescription, to: &mut String) {
     let now = control.value.map_or("?".to_owned(), |v| v.to_string());
     let _ = write!(
         to,
-        "    {name:28} {now} (default {default}, {min} to {max})"
+        "    {:28} {now} (default {default}, {min} to {max})",
+        visible(name)
     );
     if control.inactive {
         to.push_str(", no effect at the moment");
     }
     let choices = control.choices.iter().take(CHOICES_MAX);
-    let choices: Vec<String> = choices.map(|(v, name)| format!("{v} = {name}")).collect();
+    let choices: Vec<String> = choices
+        .map(|(v, name)| format!("{v} = {}", visible(name)))
+        .collect();
     if !choices.is_empty() {
         let more = if control.choices.len() > CHOICES_MAX {
             ", ..."
@@ -158,6 +165,23 @@ mod tests {
     fn without_a_camera_the_table_lists_what_to_check() {
         let text = table(&CameraList::default());
         assert!(text.starts_with("No camera found") && text.contains("group 'video'"));
+    }
+
+    /// A fixed bug: a line break in the name of a USB camera looked like another camera.
+    #[test]
+    fn the_name_of_a_camera_stays_on_its_line() {
+        let camera = CameraDescription {
+            source: "v4l2:a\nv4l2:b".into(),
+            card: "Eye\nv4l2:c".into(),
+            problem: Some("busy\nv4l2:d".into()),
+            ..CameraDescription::default()
+        };
+        let text = table(&CameraList {
+            cameras: vec![camera],
+            problems: vec![],
+        });
+        let sources = text.lines().filter(|line| line.starts_with("v4l2:"));
+        assert_eq!(sources.collect::<Vec<_>>(), ["v4l2:a\\nv4l2:b"], "{text}");
     }
 
     #[test]

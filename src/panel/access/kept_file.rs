@@ -1,10 +1,11 @@
 //! A file of the access in the state folder of the site: the accounts, or the sessions. Only its owner can read it.
 //!
 //! A content that cannot be written is a fault until a later one is written, and [`KeptFile::is_behind`] says that a write is due.
-//! The writer refuses what the reader would refuse.
+//! The writer refuses what the reader would refuse. A second file beside it keeps space on the disk: on a full disk it gives way, so that
+//! a token that was removed, or a session that was ended, does not come back with the next start.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
@@ -20,6 +21,10 @@ const ACCOUNTS_FILE: &str = "accounts.json";
 const SESSIONS_FILE: &str = "sessions.json";
 /// Largest file that is read and written, in bytes. The limits of accounts and sessions keep both far below.
 pub(super) const FILE_BYTES_MAX: u64 = 4 << 20;
+/// Ending of the file that keeps space for the next write.
+const RESERVE_ENDING: &str = "reserve";
+/// Smallest size of that file, in bytes. It has twice the size of the content.
+const RESERVE_BYTES_MIN: usize = 32 << 10;
 /// First and longest pause before a content that could not be written is tried again.
 const RETRY: [Duration; 2] = [Duration::from_secs(2), Duration::from_secs(60)];
 
@@ -121,7 +126,7 @@ impl KeptFile {
                 io::ErrorKind::FileTooLarge,
                 format!("it would have more than {} MiB", FILE_BYTES_MAX >> 20),
             )),
-            Some(path) => write_private(path, text),
+            Some(path) => write_reserved(path, text, write_private),
             None => Ok(()),
         };
         match &written {
@@ -143,10 +148,41 @@ impl KeptFile {
     }
 }
 
+/// Writes a content. If the disk is full, writes it into the space of the reserve.
+///
+/// # Errors
+/// When the disk refuses it.
+fn write_reserved(
+    path: &Path,
+    text: &[u8],
+    write: impl Fn(&Path, &[u8]) -> io::Result<()>,
+) -> io::Result<()> {
+    let reserve = path.with_extension(RESERVE_ENDING);
+    let is_full = |error: &io::Error| {
+        let kind = error.kind();
+        matches!(
+            kind,
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
+        )
+    };
+    match write(path, text) {
+        Err(error) if is_full(&error) && std::fs::remove_file(&reserve).is_ok() => {
+            write(path, text)?;
+        }
+        written => written?,
+    }
+    let wanted = RESERVE_BYTES_MIN.max(2 * text.len());
+    let kept = std::fs::metadata(&reserve).map_or(0, |reserve| reserve.len());
+    if kept < text.len().max(RESERVE_BYTES_MIN) as u64 {
+        // Without space for it, the next write tries again.
+        let _unreserved = write(&reserve, &vec![0; wanted]);
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::path::Path;
 
     #[test]
     fn accounts_are_kept_in_a_file_that_only_the_owner_can_read() {
@@ -169,12 +205,43 @@ mod tests {
             let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
             assert_eq!((mode(&path), mode(&state)), (0o600, 0o700));
         }
-        assert_eq!(std::fs::read_dir(&state).unwrap().count(), 1);
+        // The file and its reserve.
+        assert_eq!(std::fs::read_dir(&state).unwrap().count(), 2);
         assert!(
             KeptFile::of_accounts(Some(state), &journal)
                 .read_accounts()
                 .is_ok()
         );
+    }
+
+    /// A fixed bug: a token that was removed while the disk was full was there again after a kill.
+    #[test]
+    fn on_a_full_disk_the_reserve_gives_way() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(ACCOUNTS_FILE);
+        let reserve = path.with_extension(RESERVE_ENDING);
+        // A disk that has only the space of the reserve.
+        let full = |at: &Path, text: &[u8]| match reserve.exists() {
+            true => Err(io::ErrorKind::StorageFull.into()),
+            false if at == reserve => Err(io::ErrorKind::StorageFull.into()),
+            false => write_private(at, text),
+        };
+        write_reserved(&path, b"before", write_private).unwrap();
+        assert!(std::fs::metadata(&reserve).unwrap().len() >= RESERVE_BYTES_MIN as u64);
+        write_reserved(&path, b"after", full).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"after");
+        assert!(!reserve.exists());
+        let refused = |_: &Path, _: &[u8]| Err(io::ErrorKind::StorageFull.into());
+        assert!(write_reserved(&path, b"later", refused).is_err());
+        assert_eq!(std::fs::read(&path).unwrap(), b"after");
+        // There is space again.
+        write_reserved(&path, b"later", write_private).unwrap();
+        assert!(reserve.exists());
+        let large = vec![b'x'; 3 * RESERVE_BYTES_MIN];
+        write_reserved(&path, &large, write_private).unwrap();
+        assert!(std::fs::metadata(&reserve).unwrap().len() >= large.len() as u64);
+        let broken = |_: &Path, _: &[u8]| Err(io::ErrorKind::PermissionDenied.into());
+        assert!(write_reserved(&path, b"x", broken).is_err() && reserve.exists());
     }
 
     #[test]

@@ -359,13 +359,14 @@ pub(super) async fn logout(
 ) -> Result<Response, ApiError> {
     let session = caller.session.as_deref();
     let is_ended = session.is_some_and(|session| panel.access.lock().sessions.end(session));
+    let mut answer = describe(&panel, None, caller.device.as_deref());
     // Without a session, there is nothing to write.
     if is_ended {
         panel.note(&caller, AuditEvent::Logout, "");
         // A session that was ended is not in the file, however the program ends.
-        let _fault = panel.save().await;
+        answer["unsaved"] = json!(panel.save().await);
     }
-    let mut response = Json(describe(&panel, None, caller.device.as_deref())).into_response();
+    let mut response = Json(answer).into_response();
     if let Some(cookie) = caller.cookies.session("") {
         response.headers_mut().append(header::SET_COOKIE, cookie);
     }
