@@ -225,7 +225,9 @@ mod tests {
         let mut pixels = UnreliablePixels::new(width, 3);
         assert_eq!(pixels.count_in(1, 0, 150), 0);
         for _ in 0..4 {
-            places.map(|x| pixels.disturb(width + x));
+            for x in places {
+                pixels.disturb(width + x);
+            }
         }
         let listed: Vec<usize> = masked(&pixels.mask).collect();
         assert_eq!(listed, places.map(|x| width + x));
