@@ -1,7 +1,7 @@
 //! The names of all faults, for the list of those that are not reported.
 
 /// Names of all faults. A fault that is not listed cannot be named in `alerts.ignore`.
-pub const FAULT_NAMES: [&str; 48] = [
+pub const FAULT_NAMES: [&str; 49] = [
     "alerts",
     "bright_floor",
     "calibration_surface",
@@ -41,6 +41,7 @@ pub const FAULT_NAMES: [&str; 48] = [
     "recording_failed",
     "recording_late",
     "remote.osc",
+    "remote.projectors",
     "rolling_bands",
     "second_instance",
     "simulation.not_finite",

@@ -44,8 +44,8 @@ pub use stage::StageChoice;
 pub use status::{
     CalibrationEnd, CalibrationKnown, CalibrationPhase, CalibrationRejection, CalibrationResult,
     CalibrationStatus, CalibrationWait, CameraKind, CameraStatus, DriftStatus, ExposureAdvice,
-    ExposureStatus, GpuStatus, OscStatus, OutputStatus, PassStatus, PictureStatus, Rejection,
-    RuleStatus, SpeciesStatus, Status, TargetResult, TimingStatus, TrackStatus, VersionStatus,
-    VisitorStatus,
+    ExposureStatus, GpuStatus, OscStatus, OutputStatus, PassStatus, PictureStatus, ProjectorPower,
+    ProjectorStatus, Rejection, RuleStatus, SpeciesStatus, Status, TargetResult, TimingStatus,
+    TrackStatus, VersionStatus, VisitorStatus,
 };
 pub use test_picture::{CornerName, MarkedCorner, TestPattern, TestPicture};

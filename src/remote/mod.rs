@@ -1,11 +1,28 @@
-//! Other machines: show control, lighting and sound desks.
+//! Other machines: show control, lighting and sound desks, projectors.
 //!
-//! In: datagrams of configured machines, the status and the events of the pool. Out: everyday commands to the desk
-//! ([`crate::control::Command::from_words`]), and messages. Every input is hostile: its size, rate and nesting are limited before it is
+//! In: datagrams and answers of configured machines, the status and the events of the pool. Out: everyday commands to the desk
+//! ([`crate::control::Command::from_words`]), and messages; orders to projectors. Every input is hostile: its size, rate and nesting are limited before it is
 //! decoded. Must not: make a stage wait, let a machine do more than an operator may.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use crate::control::{OscStatus, ProjectorStatus};
 
 mod osc;
 mod params;
+mod pjlink;
 
 pub use osc::OscEndpoint;
-pub use params::{OscParams, RemoteParams};
+pub use params::{OscParams, RemoteParams, RemoteProjector};
+pub use pjlink::ProjectorEndpoint;
+
+/// What is known of other machines. Copies share it.
+#[derive(Clone, Debug, Default)]
+pub struct RemoteStatus {
+    /// Show control by OSC.
+    pub osc: Arc<Mutex<OscStatus>>,
+    /// The projectors, in the order of the site.
+    pub projectors: Arc<Mutex<Vec<ProjectorStatus>>>,
+}

@@ -1,5 +1,6 @@
 //! The table `[remote]` of the site file.
 
+use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
 
 use schemars::JsonSchema;
@@ -11,6 +12,88 @@ use serde::{Deserialize, Serialize};
 pub struct RemoteParams {
     /// Show control by OSC (Open Sound Control 1.0 over UDP).
     pub osc: OscParams,
+    /// Projectors that are switched by PJLink over the network, with the opening hours.
+    #[schemars(length(max = 16))]
+    pub projectors: Vec<RemoteProjector>,
+}
+
+/// A projector that is switched by PJLink over the network. When it is on, says `[schedule]`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct RemoteProjector {
+    /// Name in the status and in messages, for example `left`.
+    pub name: String,
+    /// IP address, for example `192.168.1.40`. A port is necessary only if it is not 4352.
+    pub address: String,
+    /// Password of PJLink in the menu of the projector. If it is absent: none.
+    pub password: Option<String>,
+    /// Input that is chosen while the projector is on, as PJLink names it: `31` is the first digital one (HDMI). If it is absent, the
+    /// input is left alone.
+    pub input: Option<String>,
+    /// Hardware address (MAC), for example `00:11:22:aa:bb:cc`, of a projector that has to be woken before it answers.
+    pub wake: Option<String>,
+}
+
+/// Port of PJLink.
+const PJLINK_PORT: u16 = 4352;
+
+impl RemoteProjector {
+    /// Returns the address with its port; `None` if it is not valid.
+    pub(super) fn socket(&self) -> Option<SocketAddr> {
+        let text = self.address.as_str();
+        let ip = text.parse::<IpAddr>();
+        let with_port = ip.map(|ip| SocketAddr::new(ip, PJLINK_PORT));
+        with_port.ok().or_else(|| text.parse().ok())
+    }
+
+    /// Returns the hardware address; `None` if there is none.
+    pub(super) fn hardware_address(&self) -> Option<[u8; 6]> {
+        hardware_of(self.wake.as_deref()?)
+    }
+
+    /// Returns the problems of the table, each with the key of its value.
+    fn problems(&self) -> Vec<(&'static str, String)> {
+        let mut problems = Vec::new();
+        if self.name.is_empty() || self.name.len() > 64 || self.name.chars().any(char::is_control) {
+            let message = "a projector needs a name of 1 to 64 bytes, such as \"left\"";
+            problems.push(("name", message.to_owned()));
+        }
+        if self.socket().is_none() {
+            let message = no_address(&self.address, "such as 192.168.1.40");
+            problems.push(("address", message));
+        }
+        let is_password = |text: &String| {
+            (1..=32).contains(&text.len()) && text.chars().all(|c| c.is_ascii_graphic())
+        };
+        if !self.password.as_ref().is_none_or(is_password) {
+            let message =
+                "a password of PJLink has 1 to 32 letters, digits and signs, without spaces";
+            problems.push(("password", message.to_owned()));
+        }
+        let is_input = |text: &String| {
+            let [kind, number] = text.as_bytes() else {
+                return false;
+            };
+            matches!(kind, b'1'..=b'6') && matches!(number, b'1'..=b'9' | b'A'..=b'Z')
+        };
+        if !self.input.as_ref().is_none_or(is_input) {
+            let message = "an input has a digit from 1 to 6 for its kind and its number, for example \"31\" for the first HDMI";
+            problems.push(("input", message.to_owned()));
+        }
+        if self.wake.is_some() && self.hardware_address().is_none() {
+            let message = "a hardware address has six pairs of hexadecimal digits, for example \"00:11:22:aa:bb:cc\"";
+            problems.push(("wake", message.to_owned()));
+        }
+        problems
+    }
+}
+
+fn hardware_of(text: &str) -> Option<[u8; 6]> {
+    let parts: Vec<_> = text.split([':', '-']).collect();
+    let bytes: Option<Vec<u8>> = (parts.iter())
+        .map(|part| (part.len() == 2).then(|| u8::from_str_radix(part, 16).ok())?)
+        .collect();
+    bytes?.try_into().ok()
 }
 
 /// Show control by OSC.
@@ -70,6 +153,15 @@ impl RemoteParams {
                 problems.push((format!("osc.from[{index}]"), message));
             }
         }
+        let mut names = BTreeSet::new();
+        for (index, projector) in self.projectors.iter().enumerate() {
+            let at = |key: &str| format!("projectors[{index}].{key}");
+            let wrong = projector.problems().into_iter();
+            problems.extend(wrong.map(|(key, message)| (at(key), message)));
+            if !names.insert(projector.name.as_str()) {
+                problems.push((at("name"), "another projector has this name".to_owned()));
+            }
+        }
         problems
     }
 }
@@ -90,7 +182,11 @@ mod tests {
             from: vec!["127.0.0.1".into(), "qlab.local".into()],
             send_to: vec!["[::1]:9000".into(), "192.168.1.20".into()],
         };
-        let problems = RemoteParams { osc }.problems();
+        let problems = RemoteParams {
+            osc,
+            ..RemoteParams::default()
+        }
+        .problems();
         let paths: Vec<_> = problems.iter().map(|(path, _)| path.as_str()).collect();
         assert_eq!(paths, ["osc.listen", "osc.send_to[1]", "osc.from[1]"]);
         assert!(RemoteParams::default().problems().is_empty());
@@ -112,8 +208,40 @@ mod tests {
                 from: vec![],
                 send_to: vec![send_to.into()],
             };
-            let problems = RemoteParams { osc }.problems();
+            let problems = RemoteParams {
+                osc,
+                ..RemoteParams::default()
+            }
+            .problems();
             assert_eq!(!problems.is_empty(), is_own, "{listen} {send_to}");
         }
+    }
+
+    #[test]
+    fn a_projector_has_a_name_an_address_and_what_pjlink_allows() {
+        let good = RemoteProjector {
+            name: "left".into(),
+            address: "192.168.1.40".into(),
+            password: Some("JBMIAProjectorLink".into()),
+            input: Some("31".into()),
+            wake: Some("00-11-22-aa-BB-cc".into()),
+        };
+        assert_eq!(good.problems(), []);
+        assert_eq!(good.socket().unwrap().port(), 4352);
+        assert_eq!(good.hardware_address().unwrap()[4], 0xbb);
+        let bad = RemoteProjector {
+            name: String::new(),
+            address: "projector.local".into(),
+            password: Some("two words".into()),
+            input: Some("HDMI".into()),
+            wake: Some("00:11:22:aa:bb".into()),
+        };
+        let keys: Vec<_> = bad.problems().into_iter().map(|(key, _)| key).collect();
+        assert_eq!(keys, ["name", "address", "password", "input", "wake"]);
+        let twice = RemoteParams {
+            projectors: vec![good.clone(), good],
+            ..RemoteParams::default()
+        };
+        assert_eq!(twice.problems()[0].0, "projectors[1].name");
     }
 }

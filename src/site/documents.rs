@@ -203,7 +203,8 @@ mod tests {
         let path = folder.path().join("site.toml");
         let site = "scene = \"pool\" # key: TOPSECRET\n[camera]\nsource = \"command:ffmpeg -i rtsp://cam:TOPSECRET@x\"\n\
                     [alerts]\ncommand = \"curl -H TOPSECRET\"\n[schedule.projectors]\ncommand = \"beamer TOPSECRET\"\n\
-                    [panel]\nnames = [\"topsecret.example\"]\n";
+                    [panel]\nnames = [\"topsecret.example\"]\n\
+                    [[remote.projectors]]\nname = \"left\"\naddress = \"127.0.0.1\"\npassword = \"TOPSECRET\"\n";
         std::fs::write(&path, site).unwrap();
         let mut editor = Editor::open(Some(&path), None).unwrap();
         let broken = PoolCommand::Editor(EditorStep::TakeOver {

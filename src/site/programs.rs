@@ -38,7 +38,8 @@ pub(super) fn camera_program(source: &str) -> &str {
     }
 }
 
-/// Replaces the values in a site as JSON that only administrators see: the camera (an address can contain a password), the programs,
+/// Replaces the values in a site as JSON that only administrators see: the camera (an address can contain a password), the programs, passwords
+/// of projectors,
 /// and the table of the panel.
 pub(super) fn hide_programs(site: &mut Value) {
     for path in [
@@ -52,6 +53,15 @@ pub(super) fn hide_programs(site: &mut Value) {
                 .is_some_and(|text| !text.is_empty() && is_secret(path, text))
         {
             *value = HIDDEN.into();
+        }
+    }
+    let projectors = site.pointer_mut("/remote/projectors");
+    let projectors = projectors.and_then(Value::as_array_mut);
+    for projector in projectors.into_iter().flatten() {
+        if let Some(password) = projector.get_mut("password")
+            && password.is_string()
+        {
+            *password = HIDDEN.into();
         }
     }
     if let Some(panel) = site.pointer_mut("/panel") {

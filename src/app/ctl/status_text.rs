@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::config::visible;
-use crate::control::{Finding, OscStatus, Status};
+use crate::control::{Finding, OscStatus, ProjectorPower, ProjectorStatus, Status};
 use crate::runtime::DurationStatus;
 
 /// Largest number of needs that the line of a species names.
@@ -105,13 +105,20 @@ pub(crate) fn status_text(status: &Status) -> String {
         0 => format!("{} {}", stage.name, stage.state),
         restarts => format!("{} {} ({restarts} restarts)", stage.name, stage.state),
     });
+    remote(status, &mut line);
+    line("stages", &stages.collect::<Vec<_>>().join(", "));
+    line("machine", &machine(status));
+    text
+}
+
+fn remote(status: &Status, line: &mut impl FnMut(&str, &str)) {
     let osc = &status.osc;
     if osc.received + osc.sent > 0 || !osc.listen.is_empty() {
         line("osc", &osc_text(osc));
     }
-    line("stages", &stages.collect::<Vec<_>>().join(", "));
-    line("machine", &machine(status));
-    text
+    for projector in &status.projectors {
+        line("projector", &projector_text(projector));
+    }
 }
 
 fn osc_text(osc: &OscStatus) -> String {
@@ -124,6 +131,33 @@ fn osc_text(osc: &OscStatus) -> String {
     }
     if !osc.last_problem.is_empty() {
         let _ = write!(text, "; last problem: {}", osc.last_problem);
+    }
+    text
+}
+
+fn projector_text(projector: &ProjectorStatus) -> String {
+    let power = match projector.power {
+        ProjectorPower::Unknown => "not known",
+        ProjectorPower::Off => "off",
+        ProjectorPower::On => "on",
+        ProjectorPower::Cooling => "cooling down",
+        ProjectorPower::Warming => "warming up",
+    };
+    let wanted = if projector.is_wanted_on { "on" } else { "off" };
+    let mut text = format!("{}: {power}, wanted {wanted}", projector.name);
+    if let Some(hours) = projector.lamp_hours {
+        let _ = write!(text, ", lamp {hours} h");
+    }
+    for (what, parts) in [
+        ("error", &projector.errors),
+        ("warning", &projector.warnings),
+    ] {
+        if !parts.is_empty() {
+            let _ = write!(text, ", {what}: {}", parts.join(", "));
+        }
+    }
+    if !projector.problem.is_empty() {
+        let _ = write!(text, "; {}", projector.problem);
     }
     text
 }

@@ -43,8 +43,8 @@ use super::desk::Desk;
 use crate::calibration::Calibration;
 use crate::camera::{AtEnd, CameraParams, SourceSpec};
 use crate::control::{
-    Board, CalibrationStatus, DeskClient, DeskEvent, Journal, OscStatus, PictureStatus, Source,
-    SourceKind, TestPicture, desk_queue,
+    Board, CalibrationStatus, DeskClient, DeskEvent, Journal, PictureStatus, Source, SourceKind,
+    TestPicture, desk_queue,
 };
 use crate::geometry::{Surface, Visitor};
 use crate::operation::{
@@ -56,7 +56,7 @@ use crate::records::{
     DocumentsCopy, RecordConfig, RecordingDeck, RecordingsFolder, SessionConfig, SessionEnds,
     SessionLog, counts_file, show_file, start_deck, start_session, state_folder,
 };
-use crate::remote::{OscEndpoint, RemoteParams};
+use crate::remote::{OscEndpoint, ProjectorEndpoint, RemoteParams, RemoteStatus};
 use crate::render::{CalibrationPattern, RenderSetup};
 use crate::runtime::{Fault, HangPolicy, Latest, Pulse, StopFlag, Supervisor, print_message};
 use crate::screen::{
@@ -326,7 +326,7 @@ impl LivePool {
         let visitors = self.start_counting(editor.site(), &schedule)?;
         let alerts = Arc::new(AlertBoard::new(editor.site().file.alerts.clone()));
         self.start_alerts(&alerts, &schedule, &ends.board)?;
-        let osc = self.start_remote(&editor.site().file.remote)?;
+        let remote = self.start_remote(&editor.site().file.remote)?;
         let status = StatusBuilder::new(StatusSources {
             site: site.map(Path::to_path_buf),
             stages: self.supervisor.board(),
@@ -340,7 +340,7 @@ impl LivePool {
             visitors,
             show: self.show.clone(),
             deck: Arc::clone(&self.deck),
-            osc,
+            remote,
             journal: self.journal.clone(),
         });
         if let Some(site) = site.filter(|_| self.keeps_state) {
@@ -395,14 +395,26 @@ impl LivePool {
     }
 
     /// Starts what talks to other machines, and returns its status. A second instance leaves them to the first.
-    fn start_remote(&mut self, params: &RemoteParams) -> anyhow::Result<Arc<Mutex<OscStatus>>> {
-        let status: Arc<Mutex<OscStatus>> = Arc::default();
+    fn start_remote(&mut self, params: &RemoteParams) -> anyhow::Result<RemoteStatus> {
+        let status = RemoteStatus::default();
+        if !self.keeps_state {
+            return Ok(status);
+        }
         let fault = self.journal.fault("remote.osc");
-        let endpoint =
-            OscEndpoint::new(&params.osc, self.client.clone(), Arc::clone(&status), fault);
-        if let Some(mut endpoint) = endpoint.filter(|_| self.keeps_state) {
+        let osc = Arc::clone(&status.osc);
+        if let Some(mut endpoint) = OscEndpoint::new(&params.osc, self.client.clone(), osc, fault) {
             self.supervisor
                 .start("osc", HangPolicy::WaitAtEnd, move |heartbeat| {
+                    endpoint.run(heartbeat);
+                })?;
+        }
+        let fault = self.journal.fault("remote.projectors");
+        let statuses = Arc::clone(&status.projectors);
+        let endpoint =
+            ProjectorEndpoint::new(&params.projectors, self.client.clone(), statuses, fault);
+        if let Some(mut endpoint) = endpoint {
+            self.supervisor
+                .start("projectors", HangPolicy::WaitAtEnd, move |heartbeat| {
                     endpoint.run(heartbeat);
                 })?;
         }

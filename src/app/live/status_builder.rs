@@ -15,12 +15,12 @@ use super::picture_watch::{PictureFacts, PictureWatch};
 use super::pool_report::{Living, PoolSummary};
 use crate::camera::CameraHealth;
 use crate::control::{
-    CalibrationStatus, CameraKind, CameraStatus, DocumentName, EventKind, Journal, OscStatus,
-    OutputStatus, PictureStatus, RuleStatus, SpeciesStatus, Status, TimingStatus, VersionStatus,
-    complete,
+    CalibrationStatus, CameraKind, CameraStatus, DocumentName, EventKind, Journal, OutputStatus,
+    PictureStatus, RuleStatus, SpeciesStatus, Status, TimingStatus, VersionStatus, complete,
 };
 use crate::operation::{ScheduleBoard, ShowControl, VisitorBoard};
 use crate::records::RecordingDeck;
+use crate::remote::RemoteStatus;
 use crate::runtime::{
     DurationMeter, Fault, Latest, MachineStatus, MessageFlow, StageBoard, kernel_release,
     machine_status, message_flow, now_iso,
@@ -84,8 +84,8 @@ pub(crate) struct StatusSources {
     pub(crate) show: ShowControl,
     /// The recorder that operators start.
     pub(crate) deck: Arc<RecordingDeck>,
-    /// Show control by OSC.
-    pub(crate) osc: Arc<Mutex<OscStatus>>,
+    /// Other machines.
+    pub(crate) remote: RemoteStatus,
     /// Faults and events.
     pub(crate) journal: Journal,
 }
@@ -190,7 +190,8 @@ impl StatusBuilder {
             test_picture: sources.show.test_picture(Instant::now()),
             recording: sources.deck.status(),
             rehearsal: (sources.show.rehearsal()).and_then(|path| file_name(&path)),
-            osc: sources.osc.lock().clone(),
+            osc: sources.remote.osc.lock().clone(),
+            projectors: sources.remote.projectors.lock().clone(),
             director: self.rules(),
             versions: VersionStatus {
                 shoal: env!("CARGO_PKG_VERSION").to_owned(),

@@ -18,6 +18,7 @@ import { describe } from "../parts/event_text.js";
 import { troubles } from "../parts/health.js";
 import { icon } from "../parts/icons.js";
 import { notify } from "../parts/notices.js";
+import { otherMachines } from "../parts/remote.js";
 import { restartNeeded, restartProgram } from "../parts/restart.js";
 import { tabPanel, tabs } from "../parts/tabs.js";
 
@@ -69,7 +70,7 @@ class System extends View {
 
   view() {
     if (status === null) return h("p", { class: "muted" }, t("connecting"));
-    const list = /** @type {[string, string][]} */ (["events", "log", "settings", "files", "users", "tokens", "devices", "audit", "backup", "recordings", "notebook", "machine"].map((tab) => [tab, t(`system.tab.${tab}`)]));
+    const list = /** @type {[string, string][]} */ (["events", "log", "settings", "files", "users", "tokens", "devices", "audit", "backup", "recordings", "notebook", "remote", "machine"].map((tab) => [tab, t(`system.tab.${tab}`)]));
     return [
       h("div", { class: "page-head", key: "head" }, h("h1", null, t("page.system"))),
       brokenFiles(),
@@ -99,6 +100,7 @@ class System extends View {
       case "backup": return this.#backup();
       case "recordings": return h("shoal-recordings", { key: "recordings" });
       case "notebook": return h("shoal-notebook", { key: "notebook" });
+      case "remote": return otherMachines(status);
       case "machine": return this.#machine();
       default: return this.#events();
     }

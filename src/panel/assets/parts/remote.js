@@ -1,0 +1,50 @@
+// Other machines: projectors that are switched over the network, and show control.
+
+import { h } from "../core/dom.js";
+import { duration, t } from "../core/i18n.js";
+import { icon } from "./icons.js";
+
+/** @typedef {{ name: string, address: string, model: string, is_wanted_on: boolean, power: string, lamp_hours: number | null, errors: string[], warnings: string[], answered_secs_ago: number | null, problem: string }} ProjectorStatus */
+/** @typedef {{ listen: string, received: number, commands: number, refused: number, sent: number, last_peer: string, last_problem: string }} OscStatus */
+
+/** @param {any} status */
+export function otherMachines(status) {
+  const osc = /** @type {OscStatus} */ (status.osc);
+  const isOscUsed = osc.listen !== "" || osc.sent > 0;
+  return h("div", { class: "grid two", key: "remote" },
+    h("section", { class: "card stack" }, h("h2", null, t("remote.projectors")),
+      status.projectors.length === 0 ? h("p", { class: "muted" }, t("remote.no_projectors")) : status.projectors.map(projector)),
+    h("section", { class: "card stack" }, h("h2", null, t("remote.osc")),
+      isOscUsed ? oscFacts(osc) : h("p", { class: "muted" }, t("remote.no_osc"))));
+}
+
+/** @param {ProjectorStatus} projector */
+function projector(projector) {
+  const { name, address, model, answered_secs_ago: ago } = projector;
+  const isAsWanted = projector.is_wanted_on ? projector.power === "on" : ["off", "cooling"].includes(projector.power);
+  const parts = (/** @type {string[]} */ names) => names.map((part) => t(`remote.part.${part}`)).join(", ");
+  return h("div", { key: name, class: "projector" },
+    h("h3", null, icon(isAsWanted && projector.errors.length === 0 ? "check" : "warn"), " ", name),
+    h("dl", { class: "facts" },
+      h("dt", null, t("remote.power")), h("dd", null, t(`remote.power.${projector.power}`)),
+      h("dt", null, t("remote.wanted")), h("dd", null, t(projector.is_wanted_on ? "remote.power.on" : "remote.power.off")),
+      projector.errors.length > 0 && [h("dt", null, t("remote.errors")), h("dd", null, parts(projector.errors))],
+      projector.warnings.length > 0 && [h("dt", null, t("remote.warnings")), h("dd", null, parts(projector.warnings))],
+      projector.lamp_hours !== null && [h("dt", null, t("remote.lamp")), h("dd", null, t("remote.hours", { n: projector.lamp_hours }))],
+      h("dt", null, t("remote.answered")), h("dd", null, ago === null ? t("remote.never") : t("remote.ago", { time: duration(ago) })),
+      h("dt", null, t("remote.address")), h("dd", null, model === "" ? address : `${model}, ${address}`)),
+    projector.problem !== "" && h("p", { class: "small muted", lang: "en" }, projector.problem));
+}
+
+/** @param {OscStatus} osc */
+function oscFacts(osc) {
+  return [
+    h("dl", { class: "facts" },
+      osc.listen !== "" && [h("dt", null, t("remote.listen")), h("dd", null, osc.listen)],
+      h("dt", null, t("remote.commands")), h("dd", null, String(osc.commands)),
+      h("dt", null, t("remote.refused")), h("dd", null, String(osc.refused)),
+      h("dt", null, t("remote.sent")), h("dd", null, String(osc.sent)),
+      osc.last_peer !== "" && [h("dt", null, t("remote.last_peer")), h("dd", null, osc.last_peer)]),
+    osc.last_problem !== "" && h("p", { class: "small muted", lang: "en" }, osc.last_problem),
+  ];
+}
