@@ -69,6 +69,7 @@ const ASSETS: &[Asset] = &[
     asset!("parts/picture.js"),
     asset!("parts/pool_view.js"),
     asset!("parts/recordings.js"),
+    asset!("parts/remote.js"),
     asset!("parts/restart.js"),
     asset!("parts/spark.js"),
     asset!("parts/tabs.js"),

@@ -12,7 +12,7 @@ import { PASSWORD, Pool } from "./pool.js";
 const PAGES = [
   ["now"], ["live"], ["visitors"], ["life", "mind", "numbers", "drives", "relations", "text"], ["scenes", "map", "population", "rules", "look", "all", "text"], ["hours"],
   ["setup/language"], ["setup/password"], ["setup/camera"], ["setup/surface"], ["setup/output"], ["setup/calibration"], ["setup/lamp"], ["setup/scene"], ["setup/hours"], ["setup/report"],
-  ["system", "events", "log", "settings", "files", "users", "tokens", "devices", "audit", "backup", "recordings", "notebook", "machine"],
+  ["system", "events", "log", "settings", "files", "users", "tokens", "devices", "audit", "backup", "recordings", "notebook", "remote", "machine"],
 ];
 const WIDTHS = [[360, 740], [768, 1024], [1440, 900]];
 
