@@ -68,6 +68,11 @@ impl Kalman {
         self.vv = symmetric(self.vv - gain_v * pv);
     }
 
+    /// Returns the covariance of the position.
+    pub(super) fn covariance_m2(&self) -> Mat2 {
+        self.pp
+    }
+
     /// Reduces the velocity exponentially. Used for a track that gets no measurements.
     pub(super) fn slow_down(&mut self, dt_secs: f32, time_constant_secs: f32) {
         self.velocity_mps *= (-dt_secs / time_constant_secs).exp();

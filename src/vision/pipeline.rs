@@ -2,6 +2,8 @@
 
 use std::mem;
 
+use glam::Mat2;
+
 use crate::camera::{Frame, Luma, UsedBits};
 use crate::geometry::Visitor;
 
@@ -240,6 +242,11 @@ impl Vision {
     /// Returns the tracks of the last frame, ordered by id.
     pub fn tracks(&self) -> &[Visitor] {
         self.tracker.as_ref().map_or(&[], Tracker::published)
+    }
+
+    /// Returns the covariance of the foot point of each track, in m².
+    pub fn covariances_m2(&self) -> &[Mat2] {
+        (self.tracker.as_ref()).map_or(&[], Tracker::covariances_m2)
     }
 
     fn lose_all_tracks(&mut self) {

@@ -16,7 +16,7 @@ mod localization;
 mod rigidity;
 mod schedule;
 
-use glam::{DVec2, Vec2};
+use glam::{DVec2, Mat2, Vec2};
 
 use crate::geometry::Visitor;
 
@@ -263,6 +263,8 @@ pub(super) struct Tracker {
     spare_outlines: Vec<Vec<Vec2>>,
     lost: Vec<LostTrack>,
     published: Vec<Visitor>,
+    /// Covariance of the foot point of each published track.
+    covariances_m2: Vec<Mat2>,
     /// Number of valid entries of `published`.
     published_count: usize,
     assignment: Assignment,
@@ -303,6 +305,7 @@ impl Tracker {
             spare_outlines: Vec::new(),
             lost: Vec::new(),
             published: Vec::new(),
+            covariances_m2: Vec::new(),
             published_count: 0,
             assignment: Assignment::default(),
             tracer: Tracer::default(),
@@ -326,6 +329,11 @@ impl Tracker {
     /// Returns the published tracks of the last frame, ordered by id.
     pub(super) fn published(&self) -> &[Visitor] {
         &self.published[..self.published_count]
+    }
+
+    /// Returns the covariance of the foot point of each published track, in m².
+    pub(super) fn covariances_m2(&self) -> &[Mat2] {
+        &self.covariances_m2[..self.published_count]
     }
 
     /// Advances the time when there is no usable frame. All tracks keep their positions.
@@ -417,6 +425,7 @@ impl Tracker {
         while self.published.len() < self.published_count {
             self.published.push(Visitor::default());
         }
+        self.covariances_m2.clear();
         let confirmed = self.tracks.iter_mut().filter(|v| v.id.is_some());
         for (to, track) in self.published.iter_mut().zip(confirmed) {
             let foot_m = if frame.feet.can_locate_feet() {
@@ -434,6 +443,7 @@ impl Tracker {
             output.agitation_mps = track.agitation.mps;
             output.on_surface = frame.surface.contains(foot_m);
             to.clone_from(output);
+            self.covariances_m2.push(track.kalman.covariance_m2());
         }
     }
 }

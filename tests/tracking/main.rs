@@ -23,6 +23,7 @@ mod mirror;
 mod recordings;
 mod rendered;
 mod rooms;
+mod several_cameras;
 mod stamping;
 mod touch;
 mod tracks;

@@ -122,12 +122,22 @@ impl WatchedRoom {
     /// Creates a room of 4 × 3 m in front of a camera with 160 × 120 pixels. `lamp_m` is the position of the lamp.
     pub(crate) fn new(fps: f64, lamp_m: DVec3) -> Self {
         let camera = Camera::wide((160, 120), DVec3::new(0.6, 4.0, 0.9), 84.0);
+        Self::of(camera, fps, lamp_m)
+    }
+
+    /// Creates a room of 4 × 3 m in front of this camera.
+    pub(crate) fn of(camera: Camera, fps: f64, lamp_m: DVec3) -> Self {
         let mut room = Room::new(camera);
         room.fps = fps;
         room.lamp_m = lamp_m;
         room.draw_floor();
         let vision = Vision::new(&VisionParams::default(), calibrated_view(&room));
         Self { room, vision }
+    }
+
+    /// Shifts all following frames by this number of pixels, as if the camera was moved.
+    pub(crate) fn bump(&mut self, bump_px: (i32, i32)) {
+        self.room.bump_px = bump_px;
     }
 
     /// Returns the time of the next frame, in seconds.
@@ -144,10 +154,13 @@ impl WatchedRoom {
     }
 }
 
-/// Calibrates the camera of a room with exact markers.
+/// Calibrates the camera of a room with exact markers, those that it sees.
 pub(crate) fn calibrated_view(room: &Room) -> FloorView {
     let camera = &room.camera;
-    let points = camera.measured(&grid(4, 0.9));
+    let mut points = camera.measured(&grid(4, 0.9));
+    let size_px = DVec2::new(f64::from(camera.size_px.0), f64::from(camera.size_px.1));
+    let is_inside = |px: DVec2| px.cmpge(DVec2::ZERO).all() && px.cmple(size_px - 1.0).all();
+    points.retain(|point| is_inside(point.camera_px));
     let setup = camera.setup(Some(room.lamp_m));
     let (calibration, _) = calibrate(&points, &setup, &CalibrationParams::default()).unwrap();
     FloorView {
