@@ -9,7 +9,7 @@
 
 use std::time::{Duration, Instant};
 
-use shoal::app::{LiveConfig, LivePool, first_output_setup};
+use shoal::app::{LiveCamera, LiveConfig, LivePool, first_output_setup};
 use shoal::camera::{AtEnd, SourceSpec};
 use shoal::render::{GpuPresenter, Presenter};
 use shoal::runtime::{DurationMeter, StopFlag};
@@ -32,13 +32,16 @@ fn main() -> anyhow::Result<()> {
     let site =
         shoal::site::load(None, Some("pool")).map_err(|problems| anyhow::anyhow!("{problems}"))?;
     let config = LiveConfig {
-        camera: SourceSpec::parse(&source)?,
-        camera_folder: None,
-        camera_params: site.file.camera.clone(),
+        cameras: vec![LiveCamera {
+            name: String::new(),
+            source: SourceSpec::parse(&source)?,
+            folder: None,
+            params: site.file.camera.clone(),
+            vision: site.file.vision.clone(),
+            calibration: None,
+        }],
         at_end: AtEnd::Repeat,
         record: None,
-        vision: site.file.vision.clone(),
-        calibration: None,
         surface: site.file.surface.clone(),
         scene: site.description(),
         simulation: site.file.simulation.clone(),

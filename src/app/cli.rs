@@ -129,7 +129,7 @@ pub(super) fn dispatch(command: Command, words: &[OsString]) -> anyhow::Result<E
         #[cfg(unix)]
         Command::Ctl(arguments) => commands::ctl(arguments),
         Command::Demo(arguments) => commands::demo(arguments),
-        Command::Track(arguments) => commands::track(arguments),
+        Command::Track(arguments) => commands::track(&arguments),
         Command::Simulate(arguments) => commands::simulate(arguments),
         Command::Life(arguments) => commands::life(&arguments),
         Command::Render(arguments) => commands::render(&arguments),

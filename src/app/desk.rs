@@ -101,10 +101,11 @@ impl Desk {
         Ok(())
     }
 
-    /// Returns the part of the status that concerns the documents. Its calibration is the one on the disk.
-    pub fn document_status(&self) -> Status {
+    /// Returns the part of the status that concerns the documents. Its calibration is the one of a camera on the disk.
+    pub fn document_status(&self, camera: usize) -> Status {
         let (undo_depth, redo_depth) = self.editor.undo_depths();
-        let saved = self.editor.site().calibration.as_ref();
+        let saved = self.editor.site().calibrations.get(camera);
+        let saved = saved.and_then(Option::as_ref);
         let calibration = CalibrationStatus {
             current: saved.map(|saved| CalibrationKnown {
                 date: saved.date.clone(),

@@ -26,6 +26,7 @@ mod simulate;
 mod site_setup;
 mod terminal;
 mod track;
+mod track_cameras;
 mod visitor_source;
 
 pub use calibrate::{CalibrateOptions, calibrate};
@@ -36,12 +37,13 @@ pub use disk_watch::watch_files;
 pub use frame_tracker::TrackerConfig;
 pub use life::{LifeOptions, survey_life};
 pub use live::{
-    CALIBRATION_COMMANDS_MAX, CalibrationCommand, LiveCalibration, LiveConfig, LivePool, Meters,
-    SetupBuilder,
+    CALIBRATION_COMMANDS_MAX, CalibrationCommand, LiveCalibration, LiveCamera, LiveConfig,
+    LivePool, Meters, SetupBuilder,
 };
 pub use simulate::{CommandScript, SimulateOptions, simulate};
 pub use site_setup::first_output_setup;
 pub use track::{TrackOptions, TrackSummary, track};
+pub use track_cameras::track_cameras;
 
 use crate::runtime::{EXIT_REPORTED, flush_messages, print_message};
 

@@ -119,9 +119,13 @@ pub(super) enum RunEnd {
 pub(super) fn run_pool(options: RunOptions, stop: StopFlag) -> anyhow::Result<RunEnd> {
     if let Some(record) = &options.config.record {
         print_message(&format!(
-            "recording: {}, at most {} s",
+            "recording: {}, at most {} s{}",
             record.path.display(),
-            record.secs
+            record.secs,
+            match options.config.cameras.as_slice() {
+                [first, _, ..] => format!(", only the camera {}", first.name),
+                _ => String::new(),
+            }
         ));
     }
     let is_incidents = options.keep_incidents.is_some();
@@ -311,10 +315,10 @@ fn show_windows(
                 watch_monitors(&found.monitors, heartbeat)
             })?;
     }
-    let status = Arc::clone(&live.calibration_status);
+    let status = live.calibration_status();
     let sender = live.client.sender(Source::of(SourceKind::Keys));
     let mut on_key = |key: &_| {
-        let step = calibration_step_for_key(key, &status.lock());
+        let step = calibration_step_for_key(key, &status());
         step.is_some_and(|step| {
             let sent = sender.send(Command::Vision(VisionCommand::Calibrate { step }));
             sent.inspect_err(|error| tracing::warn!("{error}")).is_ok()

@@ -6,16 +6,17 @@ use std::sync::Arc;
 use anyhow::anyhow;
 
 use super::frame_tracker::TrackerConfig;
-use super::live::LiveConfig;
+use super::live::{LiveCamera, LiveConfig};
 use super::population_trial::population_trial;
-use crate::camera::{AtEnd, SourceSpec, hide_passwords};
+use crate::calibration::Calibration;
+use crate::camera::{AtEnd, CameraParams, SourceSpec, hide_passwords};
 use crate::config::Problems;
 use crate::records::{LastValidSite, RecordConfig};
 use crate::render::{OutputParams, OverlayOptions, RenderSetup, StaticShape};
 use crate::runtime::print_message;
 use crate::screen::WindowSettings;
 use crate::simulation::{Simulation, SimulationParams};
-use crate::site::{self, Editor, FileWatcher, Site};
+use crate::site::{self, CameraEntry, Editor, FileWatcher, Site};
 use crate::world::ObstacleParams;
 use crate::world::OverlayLayers;
 
@@ -108,21 +109,67 @@ fn print_warnings(site: &Site) {
     }
 }
 
-/// Returns the camera source, and the folder to which its relative paths refer. For a source from the command line this is the
-/// working folder, for the source of the site it is the folder of the site file.
-pub(super) fn camera_source(site: &Site, from_command_line: Option<String>) -> (String, PathBuf) {
-    match from_command_line {
-        Some(source) => (source, PathBuf::new()),
-        None => (site.file.camera.source.clone(), site.folder.clone()),
-    }
+/// A camera of a site, or the one that the command line names instead.
+pub(super) struct CameraInput {
+    /// Name of the camera; empty if the site has only one.
+    pub(super) name: String,
+    /// The source.
+    pub(super) source: String,
+    /// Folder to which relative paths in the source refer: the folder of the site file, or the working folder for a source from the
+    /// command line.
+    pub(super) folder: PathBuf,
+    /// Settings of the camera.
+    pub(super) params: CameraParams,
+    /// Vision parameters, calibration and surface.
+    pub(super) tracker: TrackerConfig,
 }
 
-/// Returns the tracker configuration of a site: vision parameters, calibration and surface.
-pub(super) fn tracker_config(site: &Site) -> TrackerConfig {
-    TrackerConfig {
-        vision: site.file.vision.clone(),
-        calibration: site.calibration.clone(),
-        surface: site.file.surface.clone(),
+/// Returns the cameras of a site. A source from the command line replaces a single one.
+///
+/// # Errors
+/// When the site has several cameras, and the command line names a source.
+pub(super) fn camera_inputs(
+    site: &Site,
+    from_command_line: Option<&str>,
+) -> anyhow::Result<Vec<CameraInput>> {
+    let cameras = site.file.all_cameras();
+    anyhow::ensure!(
+        cameras.len() == 1 || from_command_line.is_none(),
+        "--camera names one source, but the site has {} cameras; change their sources in [[cameras]] of the site file",
+        cameras.len()
+    );
+    let with_calibration = cameras.into_iter().zip(&site.calibrations);
+    let input = |(camera, calibration): (CameraEntry, &Option<Calibration>)| CameraInput {
+        source: from_command_line.unwrap_or(&camera.source).to_owned(),
+        folder: match from_command_line {
+            Some(_) => PathBuf::new(),
+            None => site.folder.clone(),
+        },
+        params: camera.params(),
+        tracker: TrackerConfig {
+            vision: camera.vision(&site.file.vision),
+            calibration: calibration.clone(),
+            surface: site.file.surface.clone(),
+        },
+        name: camera.name,
+    };
+    Ok(with_calibration.map(input).collect())
+}
+
+/// Returns the camera of a site for a command that uses only one.
+///
+/// # Errors
+/// As for [`camera_inputs`], and when the site has several cameras.
+pub(super) fn single_camera(
+    site: &Site,
+    from_command_line: Option<&str>,
+) -> anyhow::Result<CameraInput> {
+    let mut cameras = camera_inputs(site, from_command_line)?;
+    match (cameras.pop(), cameras.is_empty()) {
+        (Some(camera), true) => Ok(camera),
+        _ => Err(anyhow!(
+            "this command uses one camera, but the site has several; use shoal run or shoal track"
+        )),
     }
 }
 
@@ -133,32 +180,43 @@ pub(super) fn tracker_config(site: &Site) -> TrackerConfig {
 /// When the camera source is invalid.
 pub(super) fn live_config(
     site: &Site,
-    camera: Option<String>,
+    camera: Option<&str>,
     at_end: AtEnd,
     record: Option<RecordConfig>,
     layers: OverlayLayers,
 ) -> anyhow::Result<LiveConfig> {
     let is_own_source = camera.is_none();
-    let (source, folder) = camera_source(site, camera);
-    let spec = SourceSpec::parse(&source)?.relative_to(&folder);
+    let inputs = camera_inputs(site, camera)?;
     let fish: Vec<String> = site
         .species
         .iter()
         .map(|species| format!("{} {}", species.count, species.name))
         .collect();
     print_message(&format!("scene: {} ({})", site.scene_name, fish.join(", ")));
-    print_message(&format!("camera: {}", hide_passwords(&source)));
-    if let Some(calibration) = &site.calibration {
-        print_message(&format!("calibration: made at {}", calibration.date));
+    let mut cameras = Vec::new();
+    for input in inputs {
+        let named = match input.name.as_str() {
+            "" => String::new(),
+            name => format!(" {name}"),
+        };
+        let source = SourceSpec::parse(&input.source)?.relative_to(&input.folder);
+        print_message(&format!("camera{named}: {}", hide_passwords(&input.source)));
+        if let Some(calibration) = &input.tracker.calibration {
+            print_message(&format!("calibration{named}: made at {}", calibration.date));
+        }
+        cameras.push(LiveCamera {
+            name: input.name,
+            source,
+            folder: is_own_source.then_some(input.folder),
+            params: input.params,
+            vision: input.tracker.vision,
+            calibration: input.tracker.calibration,
+        });
     }
     Ok(LiveConfig {
-        camera: spec,
-        camera_folder: is_own_source.then_some(folder),
-        camera_params: site.file.camera.clone(),
+        cameras,
         at_end,
         record,
-        vision: site.file.vision.clone(),
-        calibration: site.calibration.clone(),
         surface: site.file.surface.clone(),
         layers,
         scene: site.description(),

@@ -75,7 +75,6 @@ pub struct TrackSummary {
 /// When the source cannot be read, the calibration belongs to another picture size, or the file cannot be written. Lines
 /// that were written before an error stay.
 pub fn track(options: &TrackOptions, stop: &AtomicBool) -> anyhow::Result<TrackSummary> {
-    let cannot_be_written = |path: &Path| format!("{}: cannot be written", path.display());
     if !is_standard_output(&options.out) {
         check_output(&options.out, OutputKind::Stream)
             .with_context(|| cannot_be_written(&options.out))?;
@@ -101,8 +100,13 @@ pub fn track(options: &TrackOptions, stop: &AtomicBool) -> anyhow::Result<TrackS
     result
 }
 
+/// Returns the message for an output that cannot be written.
+pub(super) fn cannot_be_written(path: &Path) -> String {
+    format!("{}: cannot be written", path.display())
+}
+
 /// Opens the camera source. A live camera returns only its newest frame, any other source returns every frame.
-fn open_feed(options: &TrackOptions) -> anyhow::Result<Feed> {
+pub(super) fn open_feed(options: &TrackOptions) -> anyhow::Result<Feed> {
     let spec = SourceSpec::parse(&options.source)?.relative_to(&options.folder);
     let params = CameraParams {
         fps: options.fps,
@@ -153,7 +157,8 @@ fn track_frames(
             write_debug_pictures(folder, vision, frame)?;
         }
         picture_faults.observe(vision);
-        summary.add(&line, vision);
+        summary.add_line(&line);
+        summary.add_light(vision);
         out.write(&line)?;
         if let Some(calibration) = &tracker.config().calibration {
             let seen = (frame, Some(vision));
@@ -228,15 +233,21 @@ fn write_debug_pictures(folder: &Path, vision: &Vision, frame: &Frame) -> anyhow
 }
 
 impl TrackSummary {
-    fn add(&mut self, line: &TrackLine, vision: &Vision) {
+    /// Counts the frames and visitors of a line.
+    pub(super) fn add_line(&mut self, line: &TrackLine) {
         self.frames += 1;
         self.with_shadow += u64::from(!line.shadows.is_empty());
         let ids = line.shadows.iter().map(|shadow| shadow.id);
         self.highest_id = ids.fold(self.highest_id, u32::max);
+    }
+
+    /// Counts the frames of changed light.
+    pub(super) fn add_light(&mut self, vision: &Vision) {
         self.light_changes += u64::from(vision.light() == LightState::Changed);
     }
 
-    fn sentence(&self, source: &str) -> String {
+    /// Returns what was found, in a sentence.
+    pub(super) fn sentence(&self, source: &str) -> String {
         let light = if self.light_changes > 0 {
             format!(
                 "; the light had changed in {} of the frames",

@@ -263,8 +263,13 @@ pub enum DeskEvent {
 /// What a stage reports to the desk.
 #[derive(Debug)]
 pub enum StageReport {
-    /// The vision stage uses a new calibration, which has to be saved. The text of its file.
-    CalibrationAccepted(String),
+    /// A vision stage uses a new calibration, which has to be saved.
+    CalibrationAccepted {
+        /// Index of the camera.
+        camera: usize,
+        /// The text of its file.
+        text: String,
+    },
     /// The simulation stage has applied changes, so the status can contain their effect.
     PoolChanged,
 }

@@ -186,7 +186,23 @@ fn states(status: &Status) -> Vec<Finding> {
         let sentence = "The camera is being calibrated: the floor shows crosses or stripes.";
         found.push(attention("calibrating", sentence));
     }
-    match status.camera.kind {
+    let is_one = |kind: CameraKind| {
+        status
+            .all_cameras()
+            .iter()
+            .any(|camera| camera.kind == kind)
+    };
+    let of_several = status.cameras.iter().find(|camera| !camera.is_calibrated);
+    let is_calibrated = match status.cameras.is_empty() {
+        true => status.calibration.current.is_some(),
+        false => of_several.is_none(),
+    };
+    let kinds = [
+        CameraKind::Simulated,
+        CameraKind::Recording,
+        CameraKind::Live,
+    ];
+    match kinds.into_iter().find(|&kind| is_one(kind)).unwrap_or_default() {
         _ if status.rehearsal.is_some() => {}
         CameraKind::Simulated => found.push(attention(
             "demonstration",
@@ -196,7 +212,7 @@ fn states(status: &Status) -> Vec<Finding> {
             "recording",
             "Demonstration: a recording is shown instead of a camera. Choose a camera.",
         )),
-        CameraKind::Live if status.calibration.current.is_none() => found.push(attention(
+        CameraKind::Live if !is_calibrated => found.push(attention(
             "uncalibrated",
             "The camera is not calibrated: fish may react beside the visitors. Calibrate the camera.",
         )),

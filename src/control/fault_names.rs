@@ -1,7 +1,7 @@
 //! The names of all faults, for the list of those that are not reported.
 
 /// Names of all faults. A fault that is not listed cannot be named in `alerts.ignore`.
-pub const FAULT_NAMES: [&str; 49] = [
+pub const FAULT_NAMES: [&str; 50] = [
     "alerts",
     "bright_floor",
     "calibration_surface",
@@ -23,6 +23,7 @@ pub const FAULT_NAMES: [&str; 49] = [
     "camera.wrong_size",
     "camera_moved",
     "camera_size",
+    "cameras_disagree",
     "computer_busy",
     "counting",
     "dark_floor",

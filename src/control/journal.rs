@@ -38,6 +38,15 @@ impl Journal {
         self.events.started.elapsed().as_secs_f64()
     }
 
+    /// Returns a copy for one of several things of a kind; see [`FaultLedger::about`].
+    #[must_use]
+    pub fn about(&self, subject: &str) -> Self {
+        Self {
+            events: self.events.clone(),
+            faults: self.faults.about(subject),
+        }
+    }
+
     /// Adds an event.
     pub fn add(&self, kind: EventKind) {
         self.events.add(kind);

@@ -42,10 +42,10 @@ pub use schedule::{
 };
 pub use stage::StageChoice;
 pub use status::{
-    CalibrationEnd, CalibrationKnown, CalibrationPhase, CalibrationRejection, CalibrationResult,
-    CalibrationStatus, CalibrationWait, CameraKind, CameraStatus, DriftStatus, ExposureAdvice,
-    ExposureStatus, GpuStatus, OscStatus, OutputStatus, PassStatus, PictureStatus, ProjectorPower,
-    ProjectorStatus, Rejection, RuleStatus, SpeciesStatus, Status, TargetResult, TimingStatus,
-    TrackStatus, VersionStatus, VisitorStatus,
+    AgreementStatus, CalibrationEnd, CalibrationKnown, CalibrationPhase, CalibrationRejection,
+    CalibrationResult, CalibrationStatus, CalibrationWait, CameraKind, CameraStatus, DriftStatus,
+    ExposureAdvice, ExposureStatus, GpuStatus, OscStatus, OutputStatus, PassStatus, PictureStatus,
+    ProjectorPower, ProjectorStatus, Rejection, RuleStatus, SpeciesStatus, Status, TargetResult,
+    TimingStatus, TrackStatus, VersionStatus, VisitorStatus,
 };
 pub use test_picture::{CornerName, MarkedCorner, TestPattern, TestPicture};

@@ -41,8 +41,12 @@ pub struct Status {
     pub stages: Vec<StageStatus>,
     /// Active faults, the newest last.
     pub faults: Vec<FaultStatus>,
-    /// The camera.
+    /// The camera; of several the one whose picture and calibration are shown.
     pub camera: CameraStatus,
+    /// All cameras of a site with several; empty for one.
+    pub cameras: Vec<CameraStatus>,
+    /// How well several cameras agree about the places of visitors.
+    pub agreements: Vec<AgreementStatus>,
     /// The visitors on the surface.
     pub tracks: Vec<TrackStatus>,
     /// Number of visitors.
@@ -106,14 +110,30 @@ pub enum CameraKind {
     Recording,
 }
 
+impl Status {
+    /// Returns all cameras, also of a site with one.
+    pub fn all_cameras(&self) -> &[CameraStatus] {
+        match self.cameras.as_slice() {
+            [] => std::slice::from_ref(&self.camera),
+            cameras => cameras,
+        }
+    }
+}
+
 /// The camera.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CameraStatus {
+    /// Name of the camera; empty if the site has only one.
+    pub name: String,
     /// What the frames are from.
     pub kind: CameraKind,
     /// Name of the source.
     pub source: String,
+    /// Whether the camera is calibrated.
+    pub is_calibrated: bool,
+    /// Names of its active faults, such as `unplugged`.
+    pub faults: Vec<String>,
     /// Measured frame rate in frames per second; 0 if no frames arrive.
     pub fps: f64,
     /// Number of frames that arrived.
@@ -166,6 +186,20 @@ pub enum ExposureAdvice {
     Raise,
     /// Light the surface more evenly: parts of it are too dark or too noisy.
     Even,
+}
+
+/// How well two cameras agree about the visitors that both see.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AgreementStatus {
+    /// Names of the cameras.
+    pub cameras: [String; 2],
+    /// Median distance between the places that they find, in millimeters.
+    pub distance_mm: f32,
+    /// Length of the median offset, in millimeters: what remains if the noise is averaged.
+    pub offset_mm: f32,
+    /// Number of places that were compared within the last minute.
+    pub samples: usize,
 }
 
 /// A visitor on the surface.

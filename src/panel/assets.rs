@@ -57,6 +57,7 @@ const ASSETS: &[Asset] = &[
     asset!("pages/visitors.js"),
     asset!("parts/access.js"),
     asset!("parts/broken.js"),
+    asset!("parts/camera_choice.js"),
     asset!("parts/code_editor.js"),
     asset!("parts/dialog.js"),
     asset!("parts/diff.js"),

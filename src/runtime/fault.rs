@@ -59,7 +59,11 @@ pub enum FaultChange {
 
 /// The active faults of all threads. Copies share their content.
 #[derive(Clone)]
-pub struct FaultLedger(Arc<Shared>);
+pub struct FaultLedger {
+    shared: Arc<Shared>,
+    /// What the faults of this copy are about, before each description; empty if their names say it.
+    subject: Arc<str>,
+}
 
 struct Shared {
     active: Mutex<Active>,
@@ -120,10 +124,22 @@ impl ActiveFault {
 impl FaultLedger {
     /// Creates a ledger that passes the start and the end of every fault to `on_change`, on the thread that reports it.
     pub fn new(on_change: impl Fn(FaultChange) + Send + Sync + 'static) -> Self {
-        Self(Arc::new(Shared {
-            active: Mutex::default(),
-            on_change: Box::new(on_change),
-        }))
+        Self {
+            shared: Arc::new(Shared {
+                active: Mutex::default(),
+                on_change: Box::new(on_change),
+            }),
+            subject: Arc::default(),
+        }
+    }
+
+    /// Returns a copy for one of several things of a kind. The description of each of its faults begins with `subject`.
+    #[must_use]
+    pub fn about(&self, subject: &str) -> Self {
+        Self {
+            shared: Arc::clone(&self.shared),
+            subject: Arc::from(subject),
+        }
     }
 
     /// Returns the active faults, the newest last. Ends the faults that have stayed away long enough.
@@ -132,7 +148,7 @@ impl FaultLedger {
             (fault.away).is_some_and(|(since, quiet)| now.saturating_duration_since(since) >= quiet)
         };
         self.end(now, is_over);
-        let active = self.0.active.lock();
+        let active = self.shared.active.lock();
         active
             .faults
             .iter()
@@ -143,7 +159,7 @@ impl FaultLedger {
     /// Begins a fault and returns its number.
     fn begin(&self, name: &str, detail: String, now: Instant) -> u64 {
         tracing::warn!(fault = name, "{detail}");
-        let mut active = self.0.active.lock();
+        let mut active = self.shared.active.lock();
         let number = active.next;
         active.next += 1;
         active.faults.push(ActiveFault {
@@ -156,7 +172,7 @@ impl FaultLedger {
             away: None,
         });
         drop(active);
-        (self.0.on_change)(FaultChange::Began {
+        (self.shared.on_change)(FaultChange::Began {
             fault: name.to_owned(),
             detail,
         });
@@ -165,7 +181,7 @@ impl FaultLedger {
 
     /// Changes an active fault. Returns false if it has ended.
     fn change(&self, number: u64, change: impl FnOnce(&mut ActiveFault)) -> bool {
-        let mut active = self.0.active.lock();
+        let mut active = self.shared.active.lock();
         let fault = active
             .faults
             .iter_mut()
@@ -176,7 +192,7 @@ impl FaultLedger {
     /// Ends the faults for which `is_over` is true.
     fn end(&self, now: Instant, is_over: impl Fn(&ActiveFault) -> bool) {
         let ended: Vec<ActiveFault> = {
-            let mut active = self.0.active.lock();
+            let mut active = self.shared.active.lock();
             active
                 .faults
                 .extract_if(.., |fault| is_over(fault))
@@ -186,7 +202,7 @@ impl FaultLedger {
             let lasted_secs = now.saturating_duration_since(fault.began).as_secs_f64();
             let (name, count) = (fault.name, fault.count);
             tracing::info!(fault = name, count, lasted_secs, "the fault is over");
-            (self.0.on_change)(FaultChange::Ended {
+            (self.shared.on_change)(FaultChange::Ended {
                 fault: name,
                 lasted_secs,
                 count,
@@ -255,7 +271,10 @@ impl Fault {
             Some(gap) => (gap * 2).max(self.settle_time),
             None => self.shortest_quiet,
         };
-        let detail = detail.to_string();
+        let detail = match &*self.ledger.subject {
+            "" => detail.to_string(),
+            subject => format!("{subject}: {detail}"),
+        };
         if let Some(number) = self.active {
             let is_active = self.ledger.change(number, |fault| {
                 fault.count += 1;
@@ -301,7 +320,7 @@ impl Fault {
 
     /// Returns the number of occurrences since the fault began; 0 if it is not active.
     pub fn count(&self) -> u64 {
-        let active = self.ledger.0.active.lock();
+        let active = self.ledger.shared.active.lock();
         let mut faults = active.faults.iter();
         let fault = faults.find(|fault| Some(fault.number) == self.active);
         fault.map_or(0, |fault| fault.count)
@@ -309,7 +328,7 @@ impl Fault {
 
     /// Returns the fault as the ledger lists it; `None` if it is not active.
     pub fn status(&self, now: Instant) -> Option<FaultStatus> {
-        let active = self.ledger.0.active.lock();
+        let active = self.ledger.shared.active.lock();
         let mut faults = active.faults.iter();
         let fault = faults.find(|fault| Some(fault.number) == self.active)?;
         Some(fault.status(now))
@@ -361,6 +380,15 @@ mod tests {
         let changes = changes.lock();
         assert_eq!(changes.len(), 4);
         assert!(matches!(&changes[3], FaultChange::Ended { count: 2, .. }));
+    }
+
+    #[test]
+    fn a_fault_of_one_of_several_things_names_it() {
+        let (ledger, _) = ledger();
+        let mut fault = Fault::new("unplugged", &ledger.about("camera \"left\""));
+        fault.raise(&"plug it in");
+        let active = ledger.active(Instant::now());
+        assert_eq!(active[0].detail, "camera \"left\": plug it in");
     }
 
     #[test]

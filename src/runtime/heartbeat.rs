@@ -33,6 +33,17 @@ pub struct StageStatus {
     pub restarts: u64,
 }
 
+impl StageStatus {
+    /// Adds another thread of this stage.
+    fn include(&mut self, other: Self) {
+        let restarts = self.restarts + other.restarts;
+        if self.is_well && !other.is_well {
+            *self = other;
+        }
+        self.restarts = restarts;
+    }
+}
+
 /// The reaction of the supervisor to a thread without a heartbeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HangPolicy {
@@ -174,23 +185,31 @@ impl StageBoard {
         self.0.lock().push((name, policy, heartbeat));
     }
 
-    /// Returns the health of every thread, in the order in which they were started.
+    /// Returns the health of every stage, in the order in which they were started. Threads with the same name are one stage, which is as
+    /// well as the worst of them.
     pub fn statuses(&self) -> Vec<StageStatus> {
-        let threads = self.0.lock();
-        let status = |(name, policy, heartbeat): &ThreadHealth| heartbeat.status(name, *policy);
-        threads.iter().map(status).collect()
+        let mut stages: Vec<StageStatus> = Vec::new();
+        for (name, policy, heartbeat) in &*self.0.lock() {
+            let status = heartbeat.status(name, *policy);
+            match stages.iter_mut().find(|stage| stage.name == status.name) {
+                Some(stage) => stage.include(status),
+                None => stages.push(status),
+            }
+        }
+        stages
     }
 
-    /// Lets the thread with this name start its stage again. Returns false if no such thread runs.
+    /// Lets the threads with this name start their stage again. Returns false if no such thread runs.
     pub fn restart(&self, name: &str) -> bool {
         let threads = self.0.lock();
-        let mut running = threads
-            .iter()
-            .filter(|(_, _, heartbeat)| !heartbeat.is_finished.load(Ordering::Relaxed));
-        let Some((_, _, heartbeat)) = running.find(|(other, ..)| *other == name) else {
-            return false;
-        };
-        heartbeat.must_restart.store(true, Ordering::Relaxed);
-        true
+        let running = threads.iter().filter(|(other, _, heartbeat)| {
+            *other == name && !heartbeat.is_finished.load(Ordering::Relaxed)
+        });
+        let mut is_running = false;
+        for (_, _, heartbeat) in running {
+            heartbeat.must_restart.store(true, Ordering::Relaxed);
+            is_running = true;
+        }
+        is_running
     }
 }

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 
+use super::cameras::CameraEntry;
 use super::dead_configuration::{warn_dead_scene, warn_dead_species};
 use super::files::{SceneFile, SiteFile, SpeciesFile};
 use super::findings::Findings;
@@ -33,9 +34,7 @@ pub(super) fn check_site(entry: &Entry<SiteFile>, library: &Library, findings: &
         let message = unknown("scene", &site.scene, library.scenes.keys());
         findings.problem(entry, "scene", message + &library.left_out_hint(&name));
     }
-    if let Err(error) = SourceSpec::parse(&site.camera.source) {
-        findings.problem(entry, "camera.source", error.to_string());
-    }
+    check_cameras(entry, findings);
     findings.problems_of(entry, "vision", site.vision.problems());
     findings.problems_of(entry, "calibration", site.calibration.problems());
     findings.problems_of(entry, "panel", site.panel.problems());
@@ -77,6 +76,52 @@ pub(super) fn check_site(entry: &Entry<SiteFile>, library: &Library, findings: &
                     output.monitor
                 ),
             );
+        }
+    }
+}
+
+/// Checks the cameras of a site.
+fn check_cameras(entry: &Entry<SiteFile>, findings: &mut Findings) {
+    let site = &entry.value;
+    for (i, camera) in site.all_cameras().iter().enumerate() {
+        if let Err(error) = SourceSpec::parse(&camera.source) {
+            findings.problem(entry, &site.source_path(i), error.to_string());
+        }
+    }
+    if site.cameras.is_empty() {
+        return;
+    }
+    for (path, instead) in [
+        ("camera", "its values"),
+        ("calibration.file", "it as calibration"),
+        ("vision.ignore", "it as ignore"),
+        ("vision.include", "it as include"),
+    ] {
+        if entry.spans.is_written(path) {
+            let message = format!(
+                "the site has [[cameras]], which say this for each camera; move {instead} to the entry of a camera, or remove [[cameras]]"
+            );
+            findings.problem(entry, path, message);
+        }
+    }
+    for (i, camera) in site.cameras.iter().enumerate() {
+        let path = format!("cameras[{i}]");
+        let same = |other: &CameraEntry| other.name == camera.name;
+        if camera.name.trim().is_empty() || site.cameras[..i].iter().any(same) {
+            let message = format!(
+                "the name \"{}\" is empty or already used; give each camera a name of its own",
+                camera.name
+            );
+            findings.problem(entry, &format!("{path}.name"), message);
+        }
+        let areas = camera.vision(&site.vision).problems().into_iter();
+        let of_camera =
+            areas.filter(|(key, _)| key.starts_with("ignore") || key.starts_with("include"));
+        findings.problems_of(entry, &path, of_camera.collect());
+        if camera.calibration.is_none() && site.cameras.len() > 1 {
+            let message = "this camera is not calibrated, so its picture is mapped onto the whole surface and visitors appear twice; \
+                           calibrate it in the panel or with shoal calibrate";
+            findings.warning(entry, &path, message.to_owned());
         }
     }
 }

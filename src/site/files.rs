@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::cameras::CameraEntry;
 use super::language::Language;
 use crate::behavior::{ActionParams, Combine, DrivesParams, MindParams, NeedParams};
 use crate::calibration::CalibrationParams;
@@ -36,6 +37,9 @@ pub struct SiteFile {
     pub surface: Surface,
     /// The infrared camera.
     pub camera: CameraParams,
+    /// The infrared cameras of a site with several. They replace `camera`, `calibration.file`, `vision.ignore` and `vision.include`.
+    #[schemars(length(max = 8), extend("x-restart" = "length"))]
+    pub cameras: Vec<CameraEntry>,
     /// Detection of shadows and tracking of visitors.
     pub vision: VisionParams,
     /// The file that maps camera pixels to the floor, and the limits of its error.
@@ -70,6 +74,7 @@ impl Default for SiteFile {
             language: Language::default(),
             surface: Surface::default(),
             camera: CameraParams::default(),
+            cameras: Vec::new(),
             vision: VisionParams::default(),
             calibration: CalibrationParams::default(),
             simulation: SimulationParams::default(),
@@ -80,6 +85,36 @@ impl Default for SiteFile {
             outputs: Vec::new(),
             panel: PanelParams::default(),
             remote: RemoteParams::default(),
+        }
+    }
+}
+
+impl SiteFile {
+    /// Returns all cameras, at least one.
+    pub fn all_cameras(&self) -> Vec<CameraEntry> {
+        match self.cameras.as_slice() {
+            [] => vec![CameraEntry::single(
+                self.camera.clone(),
+                self.calibration.file.clone(),
+                &self.vision,
+            )],
+            cameras => cameras.to_vec(),
+        }
+    }
+
+    /// Returns the path of the source of a camera.
+    pub fn source_path(&self, camera: usize) -> String {
+        match self.cameras.is_empty() {
+            true => "camera.source".to_owned(),
+            false => format!("cameras[{camera}].source"),
+        }
+    }
+
+    /// Returns the path of the calibration file of a camera.
+    pub fn calibration_path(&self, camera: usize) -> String {
+        match self.cameras.is_empty() {
+            true => "calibration.file".to_owned(),
+            false => format!("cameras[{camera}].calibration"),
         }
     }
 }

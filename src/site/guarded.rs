@@ -75,25 +75,25 @@ impl GuardedValues {
         // The machines that it names control the pool without a password.
         let remote = serde_json::to_string(&site.remote).unwrap_or_default();
         self.add(DocumentName::Site, "remote", remote, Trust::Confirmed);
-        let camera = match SourceSpec::parse(&site.camera.source).map(|source| source.kind) {
-            Ok(SourceKind::File(path)) => path,
-            _ => PathBuf::new(),
-        };
-        let program = camera_program(&site.camera.source);
-        if !program.is_empty() {
-            let program = program.to_owned();
-            self.add(
-                DocumentName::Site,
-                "camera.source",
-                program,
-                Trust::Programs,
-            );
+        for (i, camera) in site.all_cameras().iter().enumerate() {
+            let path = site.source_path(i);
+            let program = camera_program(&camera.source);
+            if !program.is_empty() {
+                let program = program.to_owned();
+                self.add(DocumentName::Site, &path, program, Trust::Programs);
+            }
+            if let Ok(SourceKind::File(file)) =
+                SourceSpec::parse(&camera.source).map(|source| source.kind)
+            {
+                self.add_outside(DocumentName::Site, &path, &file);
+            }
+            let calibration = camera.calibration.clone().unwrap_or_default();
+            let path = site.calibration_path(i);
+            self.add_outside(DocumentName::Site, &path, Path::new(&calibration));
         }
         let named = |path: &Option<String>| path.clone().unwrap_or_default();
         for (path, file) in [
-            ("camera.source", camera),
-            ("calibration.file", named(&site.calibration.file).into()),
-            ("counting.file", site.counting.file.clone().into()),
+            ("counting.file", PathBuf::from(site.counting.file.clone())),
             ("panel.certificate", named(&site.panel.certificate).into()),
             ("panel.key", named(&site.panel.key).into()),
         ] {
@@ -286,12 +286,21 @@ mod tests {
             let (_folder, mut editor) = opened();
             editor.set_trust(Trust::Confirmed);
             for (key, value) in [
-                ("counting.file", path.to_owned()),
-                ("camera.source", format!("file:{path}")),
-                ("calibration.file", path.to_owned()),
-                ("panel.certificate", path.to_owned()),
+                ("counting.file", json!(path)),
+                ("camera.source", json!(format!("file:{path}"))),
+                ("calibration.file", json!(path)),
+                ("panel.certificate", json!(path)),
+                ("cameras", json!([{"name": "a", "calibration": path}])),
+                (
+                    "cameras",
+                    json!([{"name": "a", "source": format!("file:{path}")}]),
+                ),
+                (
+                    "cameras",
+                    json!([{"name": "a", "source": "command:sh -c id"}]),
+                ),
             ] {
-                let refused = editor.apply(&set(key, json!(value)), &|_| None);
+                let refused = editor.apply(&set(key, value), &|_| None);
                 // The file is not read: what is wrong in it would be quoted.
                 let refused = refused.unwrap_err();
                 assert_eq!(

@@ -50,16 +50,17 @@ pub struct Site {
     pub species: Vec<SiteSpecies>,
     /// Models of stones, in the order that rendering expects.
     pub stones: Arc<[Model]>,
-    /// The calibration, if the site file names one.
-    pub calibration: Option<Calibration>,
+    /// The calibration of each camera, if the site file names one.
+    pub calibrations: Vec<Option<Calibration>>,
     /// Warnings: values that are allowed, but probably a mistake.
     pub warnings: Vec<Problem>,
 }
 
 impl Site {
-    /// Says that the calibration is for a surface of another size; `None` if it fits, or if there is none.
+    /// Says that a calibration is for a surface of another size; `None` if all fit.
     pub fn calibration_misfit(&self) -> Option<String> {
-        misfit(self.calibration.as_ref()?, &self.file.surface)
+        let mut calibrations = self.calibrations.iter().flatten();
+        calibrations.find_map(|calibration| misfit(calibration, &self.file.surface))
     }
 
     /// Returns the description from which the simulation is compiled.
@@ -212,8 +213,9 @@ fn assemble(library: &Library, models: &mut Models, findings: &mut Findings) -> 
     if let Some(entry) = &library.site {
         warn_missing(entry, &folder, findings);
     }
-    let calibration =
-        (library.site.as_ref()).and_then(|entry| read_calibration(entry, &folder, findings));
+    let calibrations = (library.site.as_ref())
+        .map(|entry| read_calibrations(entry, &folder, findings))
+        .unwrap_or_default();
     // Only valid numbers are compiled.
     let is_valid = findings.problems.is_empty();
     let mut shown = None;
@@ -232,7 +234,7 @@ fn assemble(library: &Library, models: &mut Models, findings: &mut Findings) -> 
         }
     }
     let mut shown = shown?;
-    shown.calibration = calibration;
+    shown.calibrations = calibrations;
     shown.stones = models.stones().ok()?;
     Some(shown)
 }
@@ -261,7 +263,7 @@ fn with_scene(library: &Library, models: &Models, scene_name: &str) -> Option<Si
         folder: library.folder(),
         species,
         stones: Arc::default(),
-        calibration: None,
+        calibrations: Vec::new(),
         warnings: Vec::new(),
     })
 }
@@ -305,13 +307,27 @@ fn read_models(library: &Library, models: &mut Models, folder: &Path, findings: 
     }
 }
 
-fn read_calibration(
+/// Reads the calibrations of all cameras.
+fn read_calibrations(
     entry: &Entry<SiteFile>,
     folder: &Path,
     findings: &mut Findings,
+) -> Vec<Option<Calibration>> {
+    let cameras = entry.value.all_cameras();
+    let files = cameras.into_iter().map(|camera| camera.calibration);
+    let read = files.enumerate().map(|(i, file)| {
+        let at = entry.value.calibration_path(i);
+        read_calibration(&folder.join(file?), (entry, &at), findings)
+    });
+    read.collect()
+}
+
+fn read_calibration(
+    path: &Path,
+    (entry, at): (&Entry<SiteFile>, &str),
+    findings: &mut Findings,
 ) -> Option<Calibration> {
-    let path = folder.join(entry.value.calibration.file.as_ref()?);
-    let text = match config::read_text(&path) {
+    let text = match config::read_text(path) {
         Ok(text) => text,
         Err(problem) => {
             let message = format!(
@@ -319,16 +335,14 @@ fn read_calibration(
                 path.display(),
                 problem.message
             );
-            findings
-                .problems
-                .push(entry.spans.problem("calibration.file", message));
+            findings.problems.push(entry.spans.problem(at, message));
             return None;
         }
     };
     match Calibration::parse(&text, &path.display().to_string()) {
         Ok(calibration) => {
             if let Some(misfit) = misfit(&calibration, &entry.value.surface) {
-                let problem = entry.spans.problem("calibration.file", misfit);
+                let problem = entry.spans.problem(at, misfit);
                 findings.warnings.push(problem);
             }
             Some(calibration)

@@ -6,6 +6,7 @@
 //! parameter of its own, ask a clock.
 
 mod builtin;
+mod cameras;
 mod check;
 mod dead_configuration;
 mod disk_texts;
@@ -32,6 +33,7 @@ mod source;
 mod take_over;
 mod trial;
 
+pub use cameras::CameraEntry;
 pub use documents::DocumentsView;
 pub use edit::SpeciesLookup;
 pub use editor::{Applied, Editor, EditorState, NEEDS_DRAFT};

@@ -16,25 +16,28 @@ pub(super) fn warn_missing(entry: &Entry<SiteFile>, folder: &Path, findings: &mu
     let site = &entry.value;
     let mut programs = vec![
         (
-            "alerts.command",
+            "alerts.command".to_owned(),
             shell_words::split(&site.alerts.command).ok(),
         ),
         (
-            "schedule.projectors.command",
+            "schedule.projectors.command".to_owned(),
             shell_words::split(&site.schedule.projectors.command).ok(),
         ),
     ];
-    let camera = SourceSpec::parse(&site.camera.source);
-    match camera.map(|camera| camera.relative_to(folder).kind) {
-        Ok(SourceKind::File(path)) if !path.exists() => {
-            let message = format!(
-                "{} does not exist; copy the recording there, or correct the path",
-                path.display()
-            );
-            findings.warning(entry, "camera.source", message);
+    for (i, camera) in site.all_cameras().iter().enumerate() {
+        let at = site.source_path(i);
+        let camera = SourceSpec::parse(&camera.source);
+        match camera.map(|camera| camera.relative_to(folder).kind) {
+            Ok(SourceKind::File(path)) if !path.exists() => {
+                let message = format!(
+                    "{} does not exist; copy the recording there, or correct the path",
+                    path.display()
+                );
+                findings.warning(entry, &at, message);
+            }
+            Ok(SourceKind::Command(words)) => programs.push((at, Some(words))),
+            _ => {}
         }
-        Ok(SourceKind::Command(words)) => programs.push(("camera.source", Some(words))),
-        _ => {}
     }
     for (path, words) in programs {
         if let Some(program) = words.unwrap_or_default().first()
@@ -43,7 +46,7 @@ pub(super) fn warn_missing(entry: &Entry<SiteFile>, folder: &Path, findings: &mu
             let message = format!(
                 "there is no program \"{program}\" on this machine; install it, or correct its path"
             );
-            findings.warning(entry, path, message);
+            findings.warning(entry, &path, message);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Finds changed values of the site file that apply only after a restart.
 //!
-//! In: the schema, in which `x-restart` marks such values, and the contents of the file at the start and now. Out:
+//! In: the schema, in which `x-restart` marks such values (with "length": only the length of a list), and the contents of the file at the start and now. Out:
 //! paths. Must not: know a field by name.
 
 use serde_json::Value;
@@ -19,7 +19,12 @@ fn compare(schema: &Value, (started, now): (&Value, &Value), path: &str, found: 
     }
     let fields = schema.get("properties").and_then(Value::as_object);
     let Some(fields) = fields.filter(|_| started.is_object() && now.is_object()) else {
-        if schema.get("x-restart") == Some(&Value::Bool(true)) {
+        let length = |list: &Value| list.as_array().map_or(0, Vec::len);
+        let needs_restart = match schema.get("x-restart") {
+            Some(Value::String(part)) if part == "length" => length(started) != length(now),
+            mark => mark == Some(&Value::Bool(true)),
+        };
+        if needs_restart {
             found.push(path.to_owned());
         }
         return;
@@ -55,13 +60,16 @@ mod tests {
             "scene": {"type": "string"},
             "camera": {"type": "object", "x-restart": true, "properties": {"source": {"type": "string"}}},
             "calibration": {"properties": {"file": {"type": "string", "x-restart": true}, "limit": {}}},
-            "outputs": {"type": "array", "x-restart": true}}});
-        let started = json!({"scene": "a", "camera": {"source": "b"}, "calibration": {"file": null, "limit": 1}, "outputs": []});
-        let now = json!({"scene": "c", "camera": {"source": "d"}, "calibration": {"file": "e", "limit": 2}, "outputs": [1]});
+            "outputs": {"type": "array", "x-restart": true},
+            "cameras": {"type": "array", "x-restart": "length"}}});
+        let started = json!({"scene": "a", "camera": {"source": "b"}, "calibration": {"file": null, "limit": 1}, "outputs": [], "cameras": [1, 2]});
+        let now = json!({"scene": "c", "camera": {"source": "d"}, "calibration": {"file": "e", "limit": 2}, "outputs": [1], "cameras": [1, 3]});
         assert_eq!(
             restart_needed(&schema, &started, &now),
             ["calibration.file", "camera.source", "outputs"]
         );
+        let fewer = json!({"cameras": [1]});
+        assert!(restart_needed(&schema, &started, &fewer).contains(&"cameras".to_owned()));
         assert_eq!(
             restart_needed(&schema, &started, &started),
             Vec::<String>::new()

@@ -105,7 +105,7 @@ impl Editor {
         let has_new_model = models
             .into_iter()
             .any(|(a, b)| !Arc::ptr_eq(&a.model, &b.model));
-        if has_new_model || site.calibration != old.calibration {
+        if has_new_model || site.calibrations != old.calibrations {
             self.site = Arc::new(site);
             applied.is_new_site = true;
             let documents = Vec::new();

@@ -186,7 +186,7 @@ fn changed_files_are_applied_or_rejected_completely() {
     let half = poll_change(&mut watcher).unwrap();
     let problems = pool.try_command(half).unwrap_err();
     assert!(problems.to_string().contains("trout.toml"), "{problems}");
-    let status = pool.desk.document_status();
+    let status = pool.desk.document_status(0);
     assert!(
         status
             .rejection

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use shoal::app::{LiveConfig, LivePool};
+use shoal::app::{LiveCamera, LiveConfig, LivePool};
 use shoal::camera::{AtEnd, SourceSpec};
 use shoal::control::{
     DeskClient, EventKind, Outcome, Reply, Request, Source, SourceKind, Status, Trust,
@@ -30,13 +30,16 @@ fn start_site(camera: &str, path: Option<&Path>, session: Option<&Path>) -> Live
     let editor = Editor::open(path, Some("pool")).unwrap();
     let site = Arc::clone(editor.site());
     let config = LiveConfig {
-        camera: SourceSpec::parse(camera).unwrap(),
-        camera_folder: None,
-        camera_params: site.file.camera.clone(),
+        cameras: vec![LiveCamera {
+            name: String::new(),
+            source: SourceSpec::parse(camera).unwrap(),
+            folder: None,
+            params: site.file.camera.clone(),
+            vision: site.file.vision.clone(),
+            calibration: None,
+        }],
         at_end: AtEnd::Repeat,
         record: None,
-        vision: site.file.vision.clone(),
-        calibration: None,
         surface: site.file.surface.clone(),
         layers: OverlayLayers::NONE,
         scene: site.description(),

@@ -32,5 +32,6 @@ mod outputs;
 mod panel;
 mod recorded;
 mod save;
+mod several_cameras;
 mod sources;
 mod window;

@@ -538,8 +538,8 @@ fn the_program_calibrates_saves_and_restarts_calibrated() {
     let written = std::fs::read_to_string(&site).unwrap();
     assert!(written.contains("# our hall"), "{written}");
     assert!(written.contains("file = \"calibration.toml\""), "{written}");
-    let loaded = shoal::site::load(Some(&site), None).unwrap();
-    let calibration = loaded.calibration.unwrap();
+    let mut loaded = shoal::site::load(Some(&site), None).unwrap();
+    let calibration = loaded.calibrations.remove(0).unwrap();
     assert_eq!(calibration.points.len(), 9);
     let stage = Stage::new(program.room, Some(calibration.clone()));
     let (rms, worst) = stage.error(&calibration);

@@ -9,8 +9,8 @@ use super::arguments::{SiteArguments, seconds, size_px};
 use crate::app::demo_video::{self, DemoOptions, render_demo};
 use crate::app::run_pool::{DisplayOptions, Documents, RunOptions, StateAccess, run_pool};
 use crate::app::site_setup::{
-    camera_source, first_output_setup, live_config, load_site, load_watched_documents,
-    render_setup, simulation, tracker_config, window_settings,
+    first_output_setup, live_config, load_site, load_watched_documents, render_setup, simulation,
+    single_camera, window_settings,
 };
 use crate::camera::AtEnd;
 use crate::runtime::{print_message, stop_on_signals};
@@ -55,7 +55,7 @@ pub(in crate::app) fn demo(arguments: DemoArguments) -> anyhow::Result<ExitCode>
         }),
     };
     match folder {
-        Some(folder) => demo_in_folder(arguments, folder)?,
+        Some(folder) => demo_in_folder(&arguments, folder)?,
         None => demo_in_window(arguments)?,
     }
     Ok(ExitCode::SUCCESS)
@@ -68,7 +68,7 @@ fn demo_in_window(arguments: DemoArguments) -> anyhow::Result<()> {
         state: StateAccess::None,
         config: live_config(
             &site,
-            arguments.camera,
+            arguments.camera.as_deref(),
             AtEnd::Repeat,
             None,
             OverlayLayers::NONE,
@@ -100,17 +100,17 @@ fn demo_in_window(arguments: DemoArguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn demo_in_folder(arguments: DemoArguments, out: PathBuf) -> anyhow::Result<()> {
+fn demo_in_folder(arguments: &DemoArguments, out: PathBuf) -> anyhow::Result<()> {
     let site = load_site(arguments.site.site.as_deref(), None)?;
-    let (source, folder) = camera_source(&site, arguments.camera);
+    let camera = single_camera(&site, arguments.camera.as_deref())?;
     let params = &site.file.simulation;
     let size_px = arguments
         .size
         .unwrap_or_else(|| demo_video::size_px(&site.file.surface));
     let options = DemoOptions {
-        source,
-        folder,
-        tracker: tracker_config(&site),
+        source: camera.source,
+        folder: camera.folder,
+        tracker: camera.tracker,
         simulation: simulation(&site, params.seed, params.threads)?,
         setup: first_output_setup(site, size_px),
         seconds: arguments.seconds.unwrap_or(VIDEO_SECS),

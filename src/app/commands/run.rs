@@ -141,7 +141,13 @@ pub(in crate::app) fn run(arguments: RunArguments, words: &[OsString]) -> anyhow
         );
     }
     let layers = arguments.overlay.layers();
-    let config = live_config(&site, arguments.camera, AtEnd::Stay, record, layers)?;
+    let config = live_config(
+        &site,
+        arguments.camera.as_deref(),
+        AtEnd::Stay,
+        record,
+        layers,
+    )?;
     let listen = arguments
         .setup
         .then(|| "lan".to_owned())

@@ -8,8 +8,10 @@ use clap::Args;
 
 use super::arguments::{CAMERA_HELP, SiteArguments, seconds};
 use super::{camera_file, keep_inputs};
-use crate::app::site_setup::{camera_source, load_site, tracker_config};
+use crate::app::frame_tracker::TrackerConfig;
+use crate::app::site_setup::{CameraInput, camera_inputs, load_site};
 use crate::app::track::{self, TrackOptions};
+use crate::app::track_cameras::track_cameras;
 use crate::calibration::Calibration;
 use crate::config::read_text;
 use crate::runtime::stop_on_signals;
@@ -42,39 +44,56 @@ pub(in crate::app) struct TrackArguments {
     debug: Option<PathBuf>,
 }
 
-pub(in crate::app) fn track(arguments: TrackArguments) -> anyhow::Result<ExitCode> {
+pub(in crate::app) fn track(arguments: &TrackArguments) -> anyhow::Result<ExitCode> {
     let site = load_site(arguments.site.site.as_deref(), None)?;
     let named = arguments
         .calibration
         .as_deref()
         .map(read_calibration)
         .transpose()?;
-    let (source, folder) = camera_source(&site, arguments.camera);
-    let recording = camera_file(&source, &folder);
-    keep_inputs(
-        [Some(&arguments.out)],
-        [
-            recording.as_deref(),
-            arguments.calibration.as_deref(),
-            arguments.site.site.as_deref(),
-        ],
-    )?;
-    let mut tracker = tracker_config(&site);
-    tracker.calibration = named.or(tracker.calibration);
-    let options = TrackOptions {
-        source,
-        folder,
-        fast: arguments.fast || site.file.camera.fast,
-        fps: arguments.fps.or(site.file.camera.fps),
-        camera: site.file.camera.clone(),
-        seconds: arguments.seconds,
-        program: None,
-        tracker,
-        drift_max_m: site.file.calibration.drift_max_m,
-        out: arguments.out,
-        debug: arguments.debug,
+    let cameras = camera_inputs(&site, arguments.camera.as_deref())?;
+    anyhow::ensure!(
+        cameras.len() == 1 || (named.is_none() && arguments.debug.is_none()),
+        "--calibration and --debug are for one camera, but the site has {} cameras",
+        cameras.len()
+    );
+    for camera in &cameras {
+        let recording = camera_file(&camera.source, &camera.folder);
+        keep_inputs(
+            [Some(&arguments.out)],
+            [
+                recording.as_deref(),
+                arguments.calibration.as_deref(),
+                arguments.site.site.as_deref(),
+            ],
+        )?;
+    }
+    let options = |camera: CameraInput| {
+        let calibration = named.clone().or(camera.tracker.calibration);
+        let options = TrackOptions {
+            source: camera.source,
+            folder: camera.folder,
+            fast: arguments.fast || camera.params.fast,
+            fps: arguments.fps.or(camera.params.fps),
+            camera: camera.params,
+            seconds: arguments.seconds,
+            program: None,
+            tracker: TrackerConfig {
+                calibration,
+                ..camera.tracker
+            },
+            drift_max_m: site.file.calibration.drift_max_m,
+            out: arguments.out.clone(),
+            debug: arguments.debug.clone(),
+        };
+        (camera.name, options)
     };
-    track::track(&options, &*stop_on_signals()?)?;
+    let options: Vec<(String, TrackOptions)> = cameras.into_iter().map(options).collect();
+    let stop = stop_on_signals()?;
+    match options.as_slice() {
+        [(_, single)] => track::track(single, &stop)?,
+        cameras => track_cameras(cameras, &stop)?,
+    };
     Ok(ExitCode::SUCCESS)
 }
 

@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 
 use crate::config::visible;
-use crate::control::{Finding, OscStatus, ProjectorPower, ProjectorStatus, Status};
+use crate::control::{
+    CameraStatus, Finding, OscStatus, ProjectorPower, ProjectorStatus, SpeciesStatus, Status,
+};
 use crate::runtime::DurationStatus;
 
 /// Largest number of needs that the line of a species names.
@@ -51,22 +53,14 @@ pub(crate) fn status_text(status: &Status) -> String {
         line("restart for", &status.restart_needed.join(", "));
     }
     line("schedule", &schedule(status));
-    line("camera", &camera(status));
+    for camera in cameras(status) {
+        line("camera", &camera);
+    }
     let visitors = status.visitors;
     let content = format!("{} now, {} today", visitors.now, visitors.today);
     line("visitors", &content);
     for (name, species) in &status.species {
-        let mut needs: Vec<(&String, &u32)> = species.needs.iter().collect();
-        needs.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
-        let named = needs.iter().filter(|(need, _)| !need.is_empty());
-        let shown: Vec<String> = named
-            .take(NEEDS_MAX)
-            .map(|(need, count)| format!("{need} {count}"))
-            .collect();
-        line(
-            "fish",
-            &format!("{} {name} ({})", species.count, shown.join(", ")),
-        );
+        line("fish", &fish(name, species));
     }
     let active: Vec<&str> = status
         .director
@@ -162,13 +156,40 @@ fn projector_text(projector: &ProjectorStatus) -> String {
     text
 }
 
-fn camera(status: &Status) -> String {
-    let camera = &status.camera;
+/// Returns a line for each camera, and for each pair of cameras that see the same visitors.
+fn cameras(status: &Status) -> impl Iterator<Item = String> {
+    let agreements = status.agreements.iter().map(|agreement| {
+        let [one, other] = &agreement.cameras;
+        format!(
+            "{one} and {other} see the same visitors {:.0} mm apart",
+            agreement.distance_mm
+        )
+    });
+    let cameras = status.all_cameras().iter().map(camera_text);
+    cameras.chain(agreements)
+}
+
+fn fish(name: &str, species: &SpeciesStatus) -> String {
+    let mut needs: Vec<(&String, &u32)> = species.needs.iter().collect();
+    needs.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+    let named = needs.iter().filter(|(need, _)| !need.is_empty());
+    let shown: Vec<String> = named
+        .take(NEEDS_MAX)
+        .map(|(need, count)| format!("{need} {count}"))
+        .collect();
+    format!("{} {name} ({})", species.count, shown.join(", "))
+}
+
+fn camera_text(camera: &CameraStatus) -> String {
+    let name = match camera.name.as_str() {
+        "" => String::new(),
+        name => format!("{name}: "),
+    };
     let age = camera.age_secs.map_or("no frame yet".to_owned(), |secs| {
         format!("newest frame {:.0} ms old", secs * 1e3)
     });
     format!(
-        "{}, {:.1} fps, {age}, {} dropped, {} skipped, {} restarts",
+        "{name}{}, {:.1} fps, {age}, {} dropped, {} skipped, {} restarts",
         camera.source, camera.fps, camera.dropped, camera.skipped, camera.restarts
     )
 }

@@ -32,7 +32,8 @@ pub(crate) struct CameraLink {
     folder: Option<PathBuf>,
     at_end: AtEnd,
     worker: WorkerCommand,
-    recorder: Arc<RecordingDeck>,
+    /// Receives the frames; `None` for a camera that is not recorded.
+    recorder: Option<Arc<RecordingDeck>>,
     faults: FaultLedger,
     /// Whether an operator wants the source to be opened again.
     must_reopen: AtomicBool,
@@ -41,7 +42,7 @@ pub(crate) struct CameraLink {
 }
 
 impl CameraLink {
-    /// Opens the source, whose frames go to `recorder` and whose faults to `faults`.
+    /// Opens the source, whose frames go to `recorder`, if there is one, and whose faults to `faults`.
     ///
     /// # Errors
     /// When no thread can be started. A missing camera is a fault, not an error.
@@ -49,7 +50,7 @@ impl CameraLink {
         (spec, params): (SourceSpec, &CameraParams),
         folder: Option<PathBuf>,
         at_end: AtEnd,
-        recorder: &Arc<RecordingDeck>,
+        recorder: Option<Arc<RecordingDeck>>,
         faults: &FaultLedger,
     ) -> anyhow::Result<Self> {
         let worker = WorkerCommand::own()?;
@@ -57,7 +58,11 @@ impl CameraLink {
             at_end,
             ..FeedSetup::new(spec, params, worker.clone())
         };
-        let feed = Feed::open_with_ledger(setup.clone(), Some(recorder.tap()), faults)?;
+        let feed = Feed::open_with_ledger(
+            setup.clone(),
+            recorder.as_ref().map(|deck| deck.tap()),
+            faults,
+        )?;
         Ok(Self {
             feed: Mutex::new(Some(Arc::new(feed))),
             opened: Mutex::new(setup.clone()),
@@ -66,7 +71,7 @@ impl CameraLink {
             folder,
             at_end,
             worker,
-            recorder: Arc::clone(recorder),
+            recorder,
             faults: faults.clone(),
             must_reopen: AtomicBool::new(false),
             exposure: Mutex::default(),
@@ -192,7 +197,8 @@ impl CameraLink {
                 std::thread::sleep(CLOSE_PAUSE);
             }
         }
-        let feed = Feed::open_with_ledger(setup.clone(), Some(self.recorder.tap()), &self.faults)?;
+        let tap = self.recorder.as_ref().map(|deck| deck.tap());
+        let feed = Feed::open_with_ledger(setup.clone(), tap, &self.faults)?;
         print_message(&format!("camera: {} is opened again", feed.name()));
         *self.feed.lock() = Some(Arc::new(feed));
         *self.opened.lock() = setup;
@@ -208,8 +214,7 @@ mod tests {
         let spec = SourceSpec::parse(&params.source).unwrap();
         let folder = Some(PathBuf::new());
         let faults = FaultLedger::default();
-        let recorder = Arc::default();
-        CameraLink::open((spec, params), folder, AtEnd::Repeat, &recorder, &faults).unwrap()
+        CameraLink::open((spec, params), folder, AtEnd::Repeat, None, &faults).unwrap()
     }
 
     #[test]

@@ -7,16 +7,14 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
-
-use parking_lot::Mutex;
 
 use crate::app::desk::Desk;
 use crate::control::{
-    Board, CalibrationStatus, Command, DeskEvent, DocumentName, DocumentsPage, EditorStep,
-    EventKind, Incoming, Journal, Outcome, PoolCommand, Reason, ShowCommand, Source, SourceKind,
-    StageReport, Status, TestPicture, Trust, UpkeepCommand, VisionCommand,
+    Board, Command, DeskEvent, DocumentName, DocumentsPage, EditorStep, EventKind, Incoming,
+    Journal, Outcome, PoolCommand, Reason, ShowCommand, Source, SourceKind, StageReport, Status,
+    TestPicture, Trust, UpkeepCommand, VisionCommand,
 };
 use crate::operation::{AlertBoard, ScheduleBoard};
 use crate::records::{DocumentsCopy, LastValidSite, SessionLog};
@@ -25,12 +23,10 @@ use crate::screen::{NoticeBoard, SetupHandoff};
 
 use super::SetupBuilder;
 use super::command_log::CommandLog;
-use super::live_calibration::CalibrationCommand;
 use super::pool_queue::PoolQueue;
 use super::pool_report::Living;
 use super::stage_control::StageControl;
 use super::status_builder::StatusBuilder;
-use super::vision_stage::VisionSettings;
 use files_read::FilesRead;
 use keep::Unkept;
 use pool_changes::LastEdit;
@@ -57,8 +53,6 @@ pub(crate) struct DeskLinks {
     pub(crate) queue: Arc<PoolQueue>,
     /// The individuals after the newest tick.
     pub(crate) living: Arc<Latest<Living>>,
-    /// Commands for the calibration in the vision stage.
-    pub(crate) calibration_commands: SyncSender<CalibrationCommand>,
     /// The log of the session; `None` if it is not logged.
     pub(crate) session: Option<SessionLog>,
     /// Copies of the documents for incidents; `None` if no incidents are kept.
@@ -71,8 +65,6 @@ pub(crate) struct DeskLinks {
     pub(crate) control: StageControl,
     /// Texts on the floor.
     pub(crate) notices: NoticeBoard,
-    /// Settings for the vision stage.
-    pub(crate) settings: Arc<Mutex<Option<VisionSettings>>>,
     /// The handoff of render setups, and the function that builds them; `None` if the pool runs without a picture.
     pub(crate) setups: Option<(Arc<SetupHandoff>, SetupBuilder)>,
 }
@@ -96,8 +88,6 @@ pub(crate) struct DeskStage {
     last_valid: Option<LastValidSite>,
     /// Values that need a restart and are already in the log.
     restart_needed: Vec<String>,
-    /// Calibration of the camera, as the vision stage published it.
-    calibration: Arc<Mutex<CalibrationStatus>>,
     /// What operators set and is not on the disk yet.
     unkept: Unkept,
     /// Documents that the published status calls unsaved.
@@ -114,7 +104,6 @@ impl DeskStage {
         links: DeskLinks,
         status: StatusBuilder,
         site: Option<&Path>,
-        calibration: Arc<Mutex<CalibrationStatus>>,
     ) -> Self {
         let unkept = Unkept::new(&links.journal);
         let misfit = links.journal.fault("calibration_surface");
@@ -130,7 +119,6 @@ impl DeskStage {
             command_log: CommandLog::default(),
             last_valid: site.map(LastValidSite::of_site),
             restart_needed: Vec::new(),
-            calibration,
             unkept,
             published_unsaved: Vec::new(),
             misfit,
@@ -166,8 +154,8 @@ impl DeskStage {
     fn handle(&mut self, event: DeskEvent) {
         match event {
             DeskEvent::Request(incoming) => self.serve(incoming),
-            DeskEvent::Report(StageReport::CalibrationAccepted(text)) => {
-                self.keep_calibration(text);
+            DeskEvent::Report(StageReport::CalibrationAccepted { camera, text }) => {
+                self.keep_calibration(camera, text);
             }
             // Only the status is due.
             DeskEvent::Report(StageReport::PoolChanged) => {}
@@ -204,7 +192,8 @@ impl DeskStage {
         self.links.control.follow_rehearsal();
         self.links.control.program.follow();
         self.update_living();
-        let documents: Status = self.desk.document_status();
+        let chosen = self.links.control.rig.chosen_index();
+        let documents: Status = self.desk.document_status(chosen);
         self.published_unsaved.clone_from(&documents.unsaved);
         let status = self.status.build(documents, &self.living, self.revision);
         self.links.board.publish(status);
@@ -244,6 +233,10 @@ impl DeskStage {
             Command::Vision(VisionCommand::Calibrate { step }) => {
                 let requested = self.request_calibration(step);
                 self.passed_on(requested)
+            }
+            Command::Vision(VisionCommand::ChooseCamera { name }) => {
+                let chosen = self.links.control.rig.choose(name);
+                self.passed_on(chosen)
             }
             Command::Show(command) => {
                 let requested = self.request_show(command);

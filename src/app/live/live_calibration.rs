@@ -65,6 +65,8 @@ pub enum CalibrationCommand {
 
 /// The calibration in use, the running procedure, and the drift monitor.
 pub struct LiveCalibration {
+    /// Index of the camera.
+    camera: usize,
     commands: Receiver<CalibrationCommand>,
     desk: DeskClient,
     status: Arc<Mutex<CalibrationStatus>>,
@@ -144,6 +146,7 @@ impl LiveCalibration {
         current: Option<Calibration>,
     ) -> Self {
         let mut started = Self {
+            camera: 0,
             commands,
             desk,
             status,
@@ -170,9 +173,15 @@ impl LiveCalibration {
         started
     }
 
-    /// Reports faults to this journal, and texts for the floor to this board, from now on.
+    /// Sets the index of the camera. Reports faults to this journal, and texts for the floor to this board, from now on.
     #[must_use]
-    pub(super) fn with_boards(mut self, journal: &Journal, notices: &NoticeBoard) -> Self {
+    pub(super) fn with_boards(
+        mut self,
+        camera: usize,
+        journal: &Journal,
+        notices: &NoticeBoard,
+    ) -> Self {
+        self.camera = camera;
         self.notices = notices.clone();
         self.drift = DriftMonitor::new(self.current.as_ref(), journal);
         self.journal = journal.clone();

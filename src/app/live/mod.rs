@@ -20,6 +20,8 @@ mod picture_faults;
 mod picture_watch;
 mod pool_queue;
 mod pool_report;
+mod rig;
+mod rig_start;
 mod service_stage;
 mod simulation_stage;
 mod stage_control;
@@ -27,21 +29,22 @@ mod status_builder;
 mod vision_stage;
 
 pub use live_calibration::{CALIBRATION_COMMANDS_MAX, CalibrationCommand, LiveCalibration};
+pub use rig::LiveCamera;
 pub use status_builder::Meters;
 
 pub(super) use drift_monitor::DriftMonitor;
 pub(super) use picture_faults::PictureFaults;
+pub(super) use rig::DISAGREE_M;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
 use super::desk::Desk;
-use crate::calibration::Calibration;
-use crate::camera::{AtEnd, CameraParams, SourceSpec};
+use crate::camera::AtEnd;
 use crate::control::{
     Board, CalibrationStatus, DeskClient, DeskEvent, Journal, PictureStatus, Source, SourceKind,
     TestPicture, desk_queue,
@@ -64,38 +67,28 @@ use crate::screen::{
 };
 use crate::simulation::{SceneDescription, SimulationParams};
 use crate::site::{Editor, Site};
-use crate::vision::VisionParams;
 use crate::world::OverlayLayers;
 
-use camera_link::CameraLink;
 use desk_stage::{DeskLinks, DeskStage};
 use panel_views::{live_views, show_outputs};
 use pool_queue::PoolQueue;
 use pool_report::{Living, PoolSummary};
+use rig::{Outlet, Rig, TimedObservation};
+use rig_start::RigStart;
 use service_stage::ServiceStage;
 use simulation_stage::SimulationStage;
 use stage_control::{ProgramEnd, StageControl};
 use status_builder::{StatusBuilder, StatusSources};
-use vision_stage::{TimedObservation, VisionSettings, VisionStage};
 
 /// Configuration of camera source, vision and simulation.
 #[derive(Clone, Debug)]
 pub struct LiveConfig {
-    /// Camera source.
-    pub camera: SourceSpec,
-    /// Folder to which the camera source in the site file refers; `None` if the source comes from the command line, so that an
-    /// edit of the site does not replace it.
-    pub camera_folder: Option<PathBuf>,
-    /// Settings of a live camera, and the frame rate of a recording that does not contain one.
-    pub camera_params: CameraParams,
+    /// The cameras, at least one.
+    pub cameras: Vec<LiveCamera>,
     /// What happens at the end of a recording.
     pub at_end: AtEnd,
-    /// Recording of the camera's frames; `None` if they are not recorded.
+    /// Recording of the first camera's frames; `None` if they are not recorded.
     pub record: Option<RecordConfig>,
-    /// Parameters of detection and tracking.
-    pub vision: VisionParams,
-    /// Calibration of the camera. With `None` the whole picture is mapped onto the surface.
-    pub calibration: Option<Calibration>,
     /// The projected surface.
     pub surface: Surface,
     /// Overlay layers that the snapshots contain.
@@ -121,13 +114,6 @@ fn session_ends(
     )
 }
 
-/// Starts the thread that finds the visitors.
-fn start_vision(supervisor: &mut Supervisor, mut vision: VisionStage) -> anyhow::Result<()> {
-    supervisor.start("vision", HangPolicy::EndProgram, move |heartbeat| {
-        vision.run(heartbeat);
-    })
-}
-
 /// A running pool.
 pub struct LivePool {
     /// The supervisor of the threads.
@@ -136,8 +122,6 @@ pub struct LivePool {
     pub meters: Meters,
     /// Picture quality.
     pub picture_status: Arc<Mutex<PictureStatus>>,
-    /// Status of the camera calibration.
-    pub calibration_status: Arc<Mutex<CalibrationStatus>>,
     /// The client of the desk. Commands wait until [`Self::start_desk`] is called.
     pub client: DeskClient,
     /// Faults and events of all stages.
@@ -159,7 +143,7 @@ pub struct LivePool {
     visitors: Arc<Latest<Vec<Visitor>>>,
     desk: Option<DeskEnds>,
     handoff: Option<Arc<SetupHandoff>>,
-    camera: Arc<CameraLink>,
+    rig: Arc<Rig>,
     snapshots: Arc<Latest<SnapshotPair>>,
     pattern: Arc<Mutex<Option<CalibrationPattern>>>,
 }
@@ -171,8 +155,6 @@ struct DeskEnds {
     queue: Arc<PoolQueue>,
     living: Arc<Latest<Living>>,
     summaries: Arc<Latest<PoolSummary>>,
-    calibration_commands: SyncSender<CalibrationCommand>,
-    settings: Arc<Mutex<Option<VisionSettings>>>,
     session: Option<SessionLog>,
     documents: Option<Arc<DocumentsCopy>>,
 }
@@ -208,7 +190,8 @@ impl LivePool {
         let show = ShowControl::default();
         let visitors: Arc<Latest<Vec<Visitor>>> = Arc::default();
 
-        let fps = config.camera.fps.or(config.camera_params.fps);
+        let first = config.cameras.first();
+        let fps = first.and_then(|first| first.source.fps.or(first.params.fps));
         let deck = start_deck(&mut supervisor, config.record.as_ref(), fps, &journal)?;
         let queue = Arc::new(PoolQueue::new(config.scene));
         let living: Arc<Latest<Living>> = Arc::default();
@@ -231,45 +214,32 @@ impl LivePool {
         supervisor.start("simulation", HangPolicy::EndProgram, move |heartbeat| {
             simulation.run(heartbeat)
         })?;
-        let camera = Arc::new(CameraLink::open(
-            (config.camera, &config.camera_params),
-            config.camera_folder,
-            config.at_end,
-            &deck,
-            journal.ledger(),
-        )?);
-        let settings: Arc<Mutex<Option<VisionSettings>>> = Arc::default();
-        let (calibration_commands, received_commands) =
-            sync_channel(live_calibration::CALIBRATION_COMMANDS_MAX);
-        let calibration_status: Arc<Mutex<CalibrationStatus>> = Arc::default();
-        let vision = VisionStage {
-            calibration: LiveCalibration::new(
-                received_commands,
-                client.clone(),
-                Arc::clone(&calibration_status),
-                (config.vision.clone(), config.surface.clone()),
-                config.calibration,
-            )
-            .with_boards(&journal, &notices),
-            params: config.vision,
-            surface: config.surface,
-            latency_secs: config.camera_params.latency_ms / 1000.0,
-            camera: Arc::clone(&camera),
-            settings: Arc::clone(&settings),
+        let names = config.cameras.iter().map(|camera| camera.name.clone());
+        let outlet = Arc::new(Outlet::new(
+            names.collect(),
+            &config.surface,
+            &journal,
             observations,
-            visitors: Arc::clone(&visitors),
+            Arc::clone(&visitors),
+        ));
+        let start = RigStart {
+            surface: config.surface,
+            at_end: config.at_end,
+            deck: Arc::clone(&deck),
+            client: client.clone(),
+            journal: journal.clone(),
+            notices: notices.clone(),
+            views: views.clone(),
             pattern: Arc::clone(&pattern),
             observation_latency: Arc::clone(&meters.frame_to_observation),
-            journal: journal.clone(),
-            views: views.clone(),
+            outlet,
         };
-        start_vision(&mut supervisor, vision)?;
+        let rig = start.cameras(config.cameras, &mut supervisor)?;
         Ok(Self {
             program: ProgramEnd::new(Arc::clone(supervisor.stop_flag())),
             supervisor,
             meters,
             picture_status: Arc::default(),
-            calibration_status,
             client,
             journal,
             notices,
@@ -286,13 +256,11 @@ impl LivePool {
                 queue,
                 living,
                 summaries,
-                calibration_commands,
-                settings,
                 session: session.desk,
                 documents: session.documents,
             }),
             handoff: None,
-            camera,
+            rig,
             snapshots,
             pattern,
         })
@@ -330,9 +298,8 @@ impl LivePool {
         let status = StatusBuilder::new(StatusSources {
             site: site.map(Path::to_path_buf),
             stages: self.supervisor.board(),
-            camera: Arc::clone(&self.camera),
+            rig: Arc::clone(&self.rig),
             meters: self.meters.clone(),
-            calibration: Arc::clone(&self.calibration_status),
             picture: Arc::clone(&self.picture_status),
             screen: Arc::clone(&self.screen),
             summaries: ends.summaries,
@@ -354,13 +321,12 @@ impl LivePool {
             alerts,
             control: StageControl {
                 stages: self.supervisor.board(),
-                camera: Arc::clone(&self.camera),
+                rig: Arc::clone(&self.rig),
                 show: self.show.clone(),
                 deck: Arc::clone(&self.deck),
                 program: self.program.clone(),
             },
             notices: self.notices.clone(),
-            settings: ends.settings,
             session: ends.session,
             documents: ends.documents,
             events: ends.events,
@@ -368,11 +334,9 @@ impl LivePool {
             journal: self.journal.clone(),
             queue: ends.queue,
             living: ends.living,
-            calibration_commands: ends.calibration_commands,
             setups,
         };
-        let calibration = Arc::clone(&self.calibration_status);
-        let mut desk = DeskStage::new(Desk::new(editor), links, status, site, calibration);
+        let mut desk = DeskStage::new(Desk::new(editor), links, status, site);
         self.supervisor
             .start("desk", HangPolicy::WaitAtEnd, move |heartbeat| {
                 desk.run(heartbeat);
@@ -549,8 +513,15 @@ impl LivePool {
         self.program.is_restart()
     }
 
-    /// Returns the number of frames that the vision stage did not take in time.
+    /// Returns the status of the calibration of the chosen camera, whenever it is asked.
+    pub(super) fn calibration_status(&self) -> impl Fn() -> CalibrationStatus + use<> {
+        let rig = Arc::clone(&self.rig);
+        move || rig.chosen().calibration.lock().clone()
+    }
+
+    /// Returns the number of frames that the vision stages did not take in time.
     pub fn frames_skipped(&self) -> u64 {
-        self.camera.health().1.skipped
+        let links = self.rig.cameras.iter().map(|camera| &camera.link);
+        links.map(|link| link.health().1.skipped).sum()
     }
 }

@@ -108,18 +108,21 @@ pub(super) fn show_tracks(views: &LiveViews, frame: &Frame, tracks: &[Visitor], 
     }
 }
 
-/// Shows the outlines of the visitors. If the picture of this frame is shown, its outlines are too, so that both match.
+/// Shows the outlines of the visitors. If the picture of this frame is shown, its outlines are too, so that both match. `rename`
+/// gives a track the id of its visitor, or returns false.
 pub(super) fn show_outlines(
     views: &LiveViews,
     vision: &Vision,
     (frame, is_frame_shown): (&Frame, bool),
-    now: Instant,
+    rename: impl Fn(&mut u32) -> bool,
 ) {
-    let slot = &views.outlines;
+    let (slot, now) = (&views.outlines, Instant::now());
     if slot.is_due(now) || is_frame_shown && slot.is_wanted(now) {
         let map = &vision.view().map;
         slot.fill(now, |shown| {
             *shown = visitor_outlines(frame, vision.tracks(), map);
+            shown.visitors.retain_mut(|visitor| rename(&mut visitor.id));
+            shown.visitors.sort_by_key(|visitor| visitor.id);
         });
     }
 }

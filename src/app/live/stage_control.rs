@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-use super::camera_link::CameraLink;
+use super::rig::Rig;
 use crate::control::{HandEnd, RecordingStep, StageChoice, TestPicture};
 use crate::operation::ShowControl;
 use crate::records::RecordingDeck;
@@ -19,8 +19,8 @@ use crate::runtime::{StageBoard, StopFlag};
 pub(crate) struct StageControl {
     /// The threads.
     pub(crate) stages: StageBoard,
-    /// The camera source, which the vision stage opens.
-    pub(crate) camera: Arc<CameraLink>,
+    /// The cameras, whose sources the vision stages open.
+    pub(crate) rig: Arc<Rig>,
     /// Pause and rehearsal.
     pub(crate) show: ShowControl,
     /// The recorder.
@@ -73,7 +73,9 @@ impl StageControl {
     pub(crate) fn restart(&self, stage: StageChoice) -> Result<(), &'static str> {
         let is_all = stage == StageChoice::All;
         if is_all || stage == StageChoice::Camera {
-            self.camera.request_reopen();
+            for camera in &self.rig.cameras {
+                camera.link.request_reopen();
+            }
         }
         for one in [
             StageChoice::Vision,
@@ -120,9 +122,15 @@ impl StageControl {
                 return Err("a recording is replayed; return to the camera first".to_owned());
             }
             RecordingStep::Record { secs } => {
-                self.deck.start(*secs, self.camera.health().1.fps)?;
+                self.deck
+                    .start(*secs, self.rig.cameras[0].link.health().1.fps)?;
             }
             RecordingStep::Stop => self.deck.stop()?,
+            RecordingStep::Replay { .. } if self.rig.cameras.len() > 1 => {
+                return Err("a recording holds the frames of one camera, and this site has several; replay it with shoal run \
+                            and a site with one camera"
+                    .to_owned());
+            }
             RecordingStep::Replay { .. } if self.deck.status().is_some() => {
                 return Err("the camera is recorded; stop this first".to_owned());
             }
@@ -143,30 +151,36 @@ impl StageControl {
 
     /// Uses the camera or the recording, as operators and the opening hours want it.
     pub(crate) fn follow_rehearsal(&self) {
-        self.camera.set_replayed(self.show.rehearsal());
+        self.rig.cameras[0].link.set_replayed(self.show.rehearsal());
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
     use std::sync::atomic::AtomicU64;
 
     use super::*;
-    use crate::camera::{AtEnd, CameraParams, SourceSpec};
-    use crate::runtime::{FaultLedger, HangPolicy, Heartbeat, Supervisor};
+    use crate::runtime::{HangPolicy, Heartbeat, Supervisor};
+
+    #[test]
+    fn several_cameras_replay_no_recording() {
+        let control = StageControl {
+            stages: StageBoard::default(),
+            rig: Arc::new(Rig::synthetic(2)),
+            show: ShowControl::default(),
+            deck: Arc::default(),
+            program: ProgramEnd::default(),
+        };
+        let replay = RecordingStep::Replay {
+            name: "a.y4m".to_owned(),
+            until: HandEnd::default(),
+        };
+        let reason = control.record(&replay).unwrap_err();
+        assert!(reason.contains("one camera"), "{reason}");
+    }
 
     #[test]
     fn each_stage_is_restarted_alone_and_all_together() {
-        let params = CameraParams::default();
-        let spec = SourceSpec::parse(&params.source).unwrap();
-        let camera = CameraLink::open(
-            (spec, &params),
-            Some(PathBuf::new()),
-            AtEnd::Repeat,
-            &Arc::default(),
-            &FaultLedger::default(),
-        );
         let mut supervisor = Supervisor::new(StopFlag::default());
         let starts: [Arc<AtomicU64>; 2] = Default::default();
         for (name, count) in ["vision", "simulation"].into_iter().zip(&starts) {
@@ -186,7 +200,7 @@ mod tests {
         };
         let control = StageControl {
             stages: supervisor.board(),
-            camera: Arc::new(camera.unwrap()),
+            rig: Arc::new(Rig::synthetic(1)),
             show: ShowControl::default(),
             deck: Arc::default(),
             program: ProgramEnd::default(),

@@ -10,13 +10,12 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-use super::camera_link::CameraLink;
 use super::picture_watch::{PictureFacts, PictureWatch};
 use super::pool_report::{Living, PoolSummary};
-use crate::camera::CameraHealth;
+use super::rig::{Rig, RigCamera};
 use crate::control::{
-    CalibrationStatus, CameraKind, CameraStatus, DocumentName, EventKind, Journal, OutputStatus,
-    PictureStatus, RuleStatus, SpeciesStatus, Status, TimingStatus, VersionStatus, complete,
+    CalibrationStatus, CameraStatus, DocumentName, EventKind, Journal, OutputStatus, PictureStatus,
+    RuleStatus, SpeciesStatus, Status, TimingStatus, VersionStatus, complete,
 };
 use crate::operation::{ScheduleBoard, ShowControl, VisitorBoard};
 use crate::records::RecordingDeck;
@@ -64,12 +63,10 @@ pub(crate) struct StatusSources {
     pub(crate) site: Option<PathBuf>,
     /// The threads.
     pub(crate) stages: StageBoard,
-    /// The camera source.
-    pub(crate) camera: Arc<CameraLink>,
+    /// The cameras.
+    pub(crate) rig: Arc<Rig>,
     /// Durations.
     pub(crate) meters: Meters,
-    /// Calibration of the camera.
-    pub(crate) calibration: Arc<Mutex<CalibrationStatus>>,
     /// Picture quality.
     pub(crate) picture: Arc<Mutex<PictureStatus>>,
     /// The screen.
@@ -100,6 +97,8 @@ pub(crate) struct StatusBuilder {
     /// Restarts of each stage that are already reported.
     restarts: BTreeMap<String, u64>,
     calibration: CalibrationStatus,
+    /// Index of the camera whose calibration this is.
+    chosen: usize,
     /// Number of agents whose state was reset, as far as it is reported.
     quarantined: u64,
     not_finite: Fault,
@@ -124,6 +123,7 @@ impl StatusBuilder {
             kernel: kernel_release(),
             restarts: BTreeMap::new(),
             calibration: CalibrationStatus::default(),
+            chosen: 0,
             quarantined: 0,
         }
     }
@@ -139,7 +139,6 @@ impl StatusBuilder {
         self.sources
             .summaries
             .take(&mut self.summary, Duration::ZERO);
-        let (camera, health) = self.sources.camera.health();
         let schedule = self.sources.schedule.status();
         self.update_calibration();
         self.update_machine();
@@ -173,10 +172,9 @@ impl StatusBuilder {
             revision,
             stages,
             faults,
-            camera: CameraStatus {
-                exposure: sources.camera.exposure(),
-                ..camera_status(sources.camera.kind(), camera, &health)
-            },
+            camera: camera_status(sources.rig.chosen()),
+            cameras: cameras_status(&sources.rig),
+            agreements: sources.rig.agreements(),
             tracks,
             visitors,
             species: self.species(),
@@ -206,12 +204,14 @@ impl StatusBuilder {
     }
 
     fn update_calibration(&mut self) {
-        let now = self.sources.calibration.lock().clone();
+        let now = self.sources.rig.chosen().calibration.lock().clone();
         let before = &self.calibration;
+        let chosen = self.sources.rig.chosen_index();
+        let is_same = std::mem::replace(&mut self.chosen, chosen) == chosen;
         let is_step = (now.is_running, now.taken, now.is_proven)
             != (before.is_running, before.taken, before.is_proven)
             || (now.sentence != before.sentence && !now.sentence.is_empty());
-        if is_step {
+        if is_step && is_same {
             self.sources.journal.add(EventKind::CalibrationStep {
                 is_running: now.is_running,
                 taken: now.taken,
@@ -330,10 +330,23 @@ fn shown_path(path: Option<&Path>) -> String {
     path.map_or(String::new(), |path| path.display().to_string())
 }
 
-fn camera_status(kind: CameraKind, source: String, health: &CameraHealth) -> CameraStatus {
+/// Returns the status of every camera of a site with several.
+fn cameras_status(rig: &Rig) -> Vec<CameraStatus> {
+    match rig.cameras.as_slice() {
+        [_] => Vec::new(),
+        cameras => cameras.iter().map(camera_status).collect(),
+    }
+}
+
+fn camera_status(camera: &RigCamera) -> CameraStatus {
+    let (source, health) = camera.link.health();
+    let faults = health.faults.iter();
     CameraStatus {
-        kind,
+        name: camera.name.clone(),
+        kind: camera.link.kind(),
         source,
+        is_calibrated: camera.calibration.lock().current.is_some(),
+        faults: faults.map(|fault| fault.kind.name().to_owned()).collect(),
         fps: health.fps,
         frames: health.frames,
         dropped: health.dropped,
@@ -342,7 +355,7 @@ fn camera_status(kind: CameraKind, source: String, health: &CameraHealth) -> Cam
         age_secs: health.age_secs,
         mean_level: health.mean_level,
         saturated_share: health.saturated_share,
-        exposure: None,
+        exposure: camera.link.exposure(),
     }
 }
 

@@ -5,20 +5,20 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-use crate::camera::{CameraParams, Frame, ReadOutcome};
+use crate::camera::{Frame, ReadOutcome};
 use crate::geometry::{Surface, Visitor};
 use crate::panel::LiveViews;
 use crate::render::CalibrationPattern;
-use crate::vision::{Vision, VisionParams};
-use crate::world::Observation;
+use crate::vision::{Vision, VisionParams, WatchedFloor};
 
 use super::super::floor_view::floor_view;
 use super::camera_link::CameraLink;
 use super::live_calibration::LiveCalibration;
 use super::panel_views::{show_frame, show_mask, show_outlines, show_tracks};
 use super::picture_faults::PictureFaults;
+use super::rig::{FrameTracks, Outlet, Rig, VisionSettings};
 use crate::control::Journal;
-use crate::runtime::{DurationMeter, Heartbeat, Latest, SETTLE_TIME};
+use crate::runtime::{DurationMeter, Heartbeat, SETTLE_TIME};
 
 /// Longest wait for a frame before the next heartbeat.
 const FRAME_WAIT: Duration = Duration::from_millis(100);
@@ -27,28 +27,14 @@ const LONGEST_AGE: Duration = Duration::from_secs(10);
 /// Time without a frame after which the camera counts as lost, and all visitors are removed.
 const CAMERA_LOST_AFTER: Duration = Duration::from_secs(1);
 
-/// An observation, and the time of arrival of its camera frame.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct TimedObservation {
-    /// The visitors on the surface.
-    pub(crate) observation: Observation,
-    /// Time of arrival of the frame; `None` if the observation does not come from a frame.
-    pub(crate) frame_at: Option<Instant>,
-}
-
-/// Settings of the site that this stage uses.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct VisionSettings {
-    /// Parameters of detection and tracking.
-    pub(crate) vision: VisionParams,
-    /// The projected surface.
-    pub(crate) surface: Surface,
-    /// The camera.
-    pub(crate) camera: CameraParams,
-}
-
 /// Inputs and outputs of the vision stage. After a panic, the stage builds the background model and the tracks again.
 pub(crate) struct VisionStage {
+    /// Index of the camera.
+    pub(crate) camera_index: usize,
+    /// All cameras.
+    pub(crate) rig: Arc<Rig>,
+    /// Receives the tracks of every frame.
+    pub(crate) outlet: Arc<Outlet>,
     /// Parameters of detection and tracking.
     pub(crate) params: VisionParams,
     /// The calibration in use and the running calibration procedure. Without a calibration the whole picture is mapped
@@ -58,14 +44,6 @@ pub(crate) struct VisionStage {
     pub(crate) surface: Surface,
     /// Time from a frame until its effect is visible, in seconds. Positions are extrapolated by this time.
     pub(crate) latency_secs: f32,
-    /// The camera source.
-    pub(crate) camera: Arc<CameraLink>,
-    /// Settings that the desk has changed and this stage has not applied yet.
-    pub(crate) settings: Arc<Mutex<Option<VisionSettings>>>,
-    /// Observations for the simulation stage.
-    pub(crate) observations: Arc<Latest<TimedObservation>>,
-    /// The visitors on the surface, for the counting stage.
-    pub(crate) visitors: Arc<Latest<Vec<Visitor>>>,
     /// Calibration pattern for the render stage.
     pub(crate) pattern: Arc<Mutex<Option<CalibrationPattern>>>,
     /// Time from the arrival of a frame until its observation is passed to the simulation.
@@ -74,6 +52,13 @@ pub(crate) struct VisionStage {
     pub(crate) journal: Journal,
     /// Camera picture and tracks, for the operator's panel.
     pub(crate) views: LiveViews,
+}
+
+/// Reused memory for what the panel shows.
+#[derive(Default)]
+struct Scratch {
+    mask: Vec<bool>,
+    visitors: Vec<Visitor>,
 }
 
 impl VisionStage {
@@ -94,7 +79,7 @@ impl VisionStage {
             camera,
         } = settings;
         self.latency_secs = camera.latency_ms / 1000.0;
-        if let Err(error) = self.camera.change(&camera) {
+        if let Err(error) = self.link().change(&camera) {
             tracing::error!("the camera cannot be opened with the changed settings: {error:#}");
         }
         let is_kept = surface == self.surface
@@ -105,16 +90,45 @@ impl VisionStage {
             *vision = None;
         }
         self.calibration.change_settings(&params, &surface);
+        self.outlet.set_surface(&surface);
         (self.params, self.surface) = (params, surface);
     }
 
-    /// Passes the visitors on: to the counting stage where they are, and to the simulation where they will be when its picture
-    /// is visible. `seen` is reused memory.
-    fn publish(&self, latest: &mut TimedObservation, seen: &mut Vec<Visitor>) {
-        seen.clone_from(&latest.observation.shadows);
-        self.visitors.put(seen);
-        latest.observation.extrapolate(self.latency_secs);
-        self.observations.put(latest);
+    /// Returns the camera source.
+    fn link(&self) -> &CameraLink {
+        &self.rig.cameras[self.camera_index].link
+    }
+
+    /// Whether picture and calibration of this camera are shown.
+    fn is_chosen(&self) -> bool {
+        self.rig.chosen_index() == self.camera_index
+    }
+
+    /// Passes the tracks of a frame on.
+    fn publish(&self, vision: &Vision, frame: &Frame, taken_at: Instant) {
+        let tracks = FrameTracks {
+            tracks: vision.tracks(),
+            covariances_m2: vision.covariances_m2(),
+            time_secs: frame.time_secs,
+            taken_at,
+            latency_secs: self.latency_secs,
+        };
+        self.outlet.observe(self.camera_index, &tracks);
+    }
+
+    /// Shows picture, tracks and outlines to the panel if this camera is chosen.
+    fn show(&self, vision: &Vision, (frame, is_shown): (&Frame, bool), scratch: &mut Scratch) {
+        if !self.is_chosen() {
+            return;
+        }
+        let now = Instant::now();
+        if self.views.tracks.is_due(now) {
+            self.outlet.copy_visitors(&mut scratch.visitors);
+            show_tracks(&self.views, frame, &scratch.visitors, now);
+        }
+        show_mask(&self.views, vision, &mut scratch.mask, now);
+        let rename = |id: &mut u32| self.outlet.rename(self.camera_index, id);
+        show_outlines(&self.views, vision, (frame, is_shown), rename);
     }
 
     /// Runs until the program ends.
@@ -123,9 +137,8 @@ impl VisionStage {
         let mut wrong_size = self.journal.fault("camera_size").settling(SETTLE_TIME);
         let mut picture_faults = self.picture_faults();
         let mut frame = Frame::default();
-        let mut mask = Vec::new();
-        let mut latest = TimedObservation::default();
-        let mut seen = Vec::new();
+        let mut scratch = Scratch::default();
+        let mut is_watched_known = false;
         // Time without a frame in which this thread waited. The clock is not used, because the program may have been stopped.
         let mut silence = Duration::ZERO;
         let mut is_camera_lost = true;
@@ -136,16 +149,19 @@ impl VisionStage {
                 picture_faults = self.picture_faults();
                 tracing::info!("a new calibration is in use");
             }
-            let settings = self.settings.lock().take();
+            let settings = self.rig.cameras[self.camera_index].settings.lock().take();
             if let Some(settings) = settings {
                 self.apply_settings(settings, &mut vision);
+                is_watched_known = false;
             }
-            if let Err(error) = self.camera.reopen_if_requested() {
+            if let Err(error) = self.link().reopen_if_requested() {
                 tracing::error!("the camera cannot be opened again: {error:#}");
             }
-            *self.pattern.lock() = self.calibration.pattern();
+            if self.is_chosen() {
+                *self.pattern.lock() = self.calibration.pattern();
+            }
             // A live feed has no end and returns no error, because it opens a failed source again itself.
-            let Some(feed) = self.camera.feed() else {
+            let Some(feed) = self.link().feed() else {
                 heartbeat.sleep(FRAME_WAIT);
                 self.calibration.camera_lost();
                 continue;
@@ -157,10 +173,8 @@ impl VisionStage {
                     self.calibration.camera_lost();
                 }
                 if silence > CAMERA_LOST_AFTER && !std::mem::replace(&mut is_camera_lost, true) {
-                    self.camera.set_lighting(None);
-                    latest.observation.shadows.clear();
-                    latest.frame_at = None;
-                    self.publish(&mut latest, &mut seen);
+                    self.link().set_lighting(None);
+                    self.outlet.lose(self.camera_index);
                 }
                 continue;
             }
@@ -169,7 +183,7 @@ impl VisionStage {
             let age = feed.taken_age().min(LONGEST_AGE);
             let taken_at = now.checked_sub(age).unwrap_or(now);
             let frame = &frame;
-            let is_frame_shown = show_frame(&self.views.camera, frame, now);
+            let is_frame_shown = self.is_chosen() && show_frame(&self.views.camera, frame, now);
             let size = (frame.width_px, frame.height_px);
             if !matches!(&vision, Some((width, height, _)) if (*width, *height) == size) {
                 // This is the first frame, or the camera has returned with another picture size.
@@ -177,6 +191,8 @@ impl VisionStage {
                     Ok(view) => {
                         wrong_size.clear();
                         vision = Some((size.0, size.1, Vision::new(&self.params, view)));
+                        is_watched_known = false;
+                        self.outlet.restart(self.camera_index);
                     }
                     Err(error) => {
                         wrong_size.raise(&error);
@@ -188,21 +204,20 @@ impl VisionStage {
                 // The calibration was made with another picture size. There is no tracking, but the camera can be calibrated
                 // again.
                 self.calibration.observe(frame, None);
-                latest.observation.shadows.clear();
-                self.publish(&mut latest, &mut seen);
+                self.outlet.lose(self.camera_index);
                 continue;
             };
-            let tracks = vision.observe(frame);
-            show_tracks(&self.views, frame, tracks, now);
-            latest.observation.update(frame.time_secs, tracks);
-            show_mask(&self.views, vision, &mut mask, now);
-            show_outlines(&self.views, vision, (frame, is_frame_shown), now);
-            latest.frame_at = Some(taken_at);
+            if self.outlet.is_fusing() && !std::mem::replace(&mut is_watched_known, true) {
+                let watched = WatchedFloor::new(vision.view(), &self.params, size);
+                self.outlet.set_watched(self.camera_index, watched);
+            }
+            vision.observe(frame);
             is_camera_lost = false;
-            self.publish(&mut latest, &mut seen);
+            self.publish(vision, frame, taken_at);
             self.observation_latency.record(taken_at.elapsed());
+            self.show(vision, (frame, is_frame_shown), &mut scratch);
             picture_faults.observe(vision);
-            self.camera.set_lighting(vision.lighting());
+            self.link().set_lighting(vision.lighting());
             self.calibration.observe(frame, Some(&*vision));
         }
     }

@@ -12,19 +12,29 @@ pub enum VisionCommand {
         /// The step.
         step: CalibrationStep,
     },
+    /// Chooses one of several cameras: its picture is shown, and it is calibrated. A simulation without camera rejects this command.
+    ChooseCamera {
+        /// Name of the camera.
+        name: String,
+    },
 }
 
 named!(VisionCommand {
     Calibrate = "calibrate",
+    ChooseCamera = "choose_camera",
 });
 
 impl VisionCommand {
     pub(super) fn summary(&self) -> String {
-        let Self::Calibrate { step } = self;
-        match step {
-            CalibrationStep::Markers { points } => format!("{} markers", points.len()),
-            CalibrationStep::Table { .. } => "table".to_owned(),
-            step => serde_json::to_string(step).unwrap_or_default(),
+        match self {
+            Self::ChooseCamera { name } => name.clone(),
+            Self::Calibrate {
+                step: CalibrationStep::Markers { points },
+            } => format!("{} markers", points.len()),
+            Self::Calibrate {
+                step: CalibrationStep::Table { .. },
+            } => "table".to_owned(),
+            Self::Calibrate { step } => serde_json::to_string(step).unwrap_or_default(),
         }
     }
 }

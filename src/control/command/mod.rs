@@ -327,6 +327,7 @@ mod tests {
             "save_site",
             "revert",
             "calibrate",
+            "choose_camera",
             "schedule",
             "pause",
             "test_picture",

@@ -23,7 +23,7 @@ const REPLY_TIMEOUT: Duration = Duration::from_secs(35);
 
 /// The lowest role that may send each command. A command that is missing here cannot be sent: `take_over` belongs to the
 /// watcher of the files, which alone knows the disk.
-const ROLES: [(&str, Role); 23] = [
+const ROLES: [(&str, Role); 24] = [
     ("switch_scene", Role::Operate),
     ("director", Role::Operate),
     ("schedule", Role::Operate),
@@ -41,6 +41,7 @@ const ROLES: [(&str, Role); 23] = [
     ("remove_individual", Role::Admin),
     ("override_mind", Role::Admin),
     ("calibrate", Role::Admin),
+    ("choose_camera", Role::Admin),
     ("test_alert", Role::Admin),
     ("test_picture", Role::Admin),
     ("restart", Role::Admin),

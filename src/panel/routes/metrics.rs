@@ -8,7 +8,7 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 
 use super::super::state::Panel;
-use crate::control::Status;
+use crate::control::{CameraStatus, Status};
 
 /// Media type of the text.
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -64,7 +64,9 @@ impl Text {
 
 fn metrics_text(status: &Status) -> String {
     let mut text = Text::default();
-    let camera = &status.camera;
+    let cameras = status.all_cameras();
+    let sum = |value: fn(&CameraStatus) -> u64| cameras.iter().map(value).sum::<u64>();
+    let rates = cameras.iter().map(|camera| camera.fps);
     text.gauge(
         "healthy",
         "Whether no fault is active and every stage runs.",
@@ -79,19 +81,23 @@ fn metrics_text(status: &Status) -> String {
     text.counter("commands", "Applied commands.", status.revision);
     text.gauge(
         "camera_frames_per_second",
-        "Frame rate of the camera.",
-        camera.fps,
+        "Frame rate of the camera; of several the lowest.",
+        rates.fold(f64::INFINITY, f64::min),
     );
-    text.counter("camera_frames", "Frames that arrived.", camera.frames);
+    text.counter(
+        "camera_frames",
+        "Frames that arrived.",
+        sum(|camera| camera.frames),
+    );
     text.counter(
         "camera_dropped",
         "Frames that the driver lost.",
-        camera.dropped,
+        sum(|camera| camera.dropped),
     );
     text.counter(
         "camera_restarts",
         "Restarts of the camera source.",
-        camera.restarts,
+        sum(|camera| camera.restarts),
     );
     text.gauge("visitors", "Visitors on the surface.", status.visitors.now);
     text.gauge(

@@ -24,18 +24,10 @@ const WITHOUT_USER: &[(&[&str], &str)] = &[
     ),
     (
         &[
-            "key site.calibration.coverage_min",
             "key site.calibration.outlier_m",
             "key site.calibration.placement_error_m",
         ],
         "limits for a floor on which marks cannot be placed as exactly as usual",
-    ),
-    (
-        &[
-            "key site.camera.auto_functions",
-            "key site.camera.latency_ms",
-        ],
-        "a camera with automatic functions that tracking needs, and the measured delay of camera and projector",
     ),
     (
         &[

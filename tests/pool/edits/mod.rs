@@ -89,7 +89,7 @@ fn a_rejected_command_reports_all_problems_and_changes_nothing() {
     assert!(text.contains("unknown key \"wheels\""), "{text}");
     assert!(text.contains("there is no species \"unicorn\""), "{text}");
     assert_eq!(pool.texts(), texts);
-    let status = pool.desk.document_status();
+    let status = pool.desk.document_status(0);
     let rejection = status.rejection.unwrap();
     assert_eq!(rejection.problems.len(), 3);
     assert!(
@@ -143,7 +143,7 @@ fn values_that_need_a_restart_are_reported_and_not_applied() {
     let tick = pool.simulation.dt_secs();
     pool.set("site", "simulation.tick_hz", json!(30));
     pool.set("site", "surface.width_m", json!(6));
-    let status = pool.desk.document_status();
+    let status = pool.desk.document_status(0);
     assert_eq!(status.restart_needed, ["simulation.tick_hz"]);
     pool.set("scene:pool", "pool.margin_m", json!(0.2));
     pool.step();
@@ -154,7 +154,7 @@ fn values_that_need_a_restart_are_reported_and_not_applied() {
     pool.command(json!({"command": "undo"}));
     pool.command(json!({"command": "undo"}));
     assert_eq!(
-        pool.desk.document_status().restart_needed,
+        pool.desk.document_status(0).restart_needed,
         Vec::<String>::new()
     );
 }
@@ -167,11 +167,11 @@ fn saving_writes_changed_documents_and_keeps_comments() {
     let (trout, scene) = (file("species/trout.toml"), file("scenes/pool.toml"));
     pool.set("species:trout", "motion.cruise_mps", json!(0.25));
     pool.command(json!({"command": "add_species", "name": "zander", "like": "trout", "count": 2}));
-    assert_eq!(pool.desk.document_status().unsaved.len(), 3);
+    assert_eq!(pool.desk.document_status(0).unsaved.len(), 3);
     // Nothing is written before the save.
     assert_eq!(file("species/trout.toml"), trout);
     pool.command(json!({"command": "save"}));
-    assert_eq!(pool.desk.document_status().unsaved, []);
+    assert_eq!(pool.desk.document_status(0).unsaved, []);
     assert_eq!(
         file("species/trout.toml"),
         trout.replace("cruise_mps = 0.3 ", "cruise_mps = 0.25 ")

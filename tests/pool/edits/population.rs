@@ -189,5 +189,5 @@ fn scenes_are_switched() {
     );
     // Individuals of species in both scenes stay.
     assert!(pool.index(first).is_some());
-    assert_eq!(pool.desk.document_status().scene, "pool");
+    assert_eq!(pool.desk.document_status(0).scene, "pool");
 }

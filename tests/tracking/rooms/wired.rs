@@ -53,7 +53,7 @@ impl Wired {
     /// Returns the calibration that is sent to the desk for saving.
     pub(crate) fn saved(&self) -> Calibration {
         match self.events.try_recv() {
-            Ok(DeskEvent::Report(StageReport::CalibrationAccepted(text))) => {
+            Ok(DeskEvent::Report(StageReport::CalibrationAccepted { text, .. })) => {
                 Calibration::parse(&text, "calibration.toml").unwrap()
             }
             other => panic!("the calibration is sent for saving: {other:?}"),

@@ -7,7 +7,8 @@ use crate::control::{CalibrationStatus, CalibrationStep};
 impl DeskStage {
     /// Passes a step of the calibration to the vision stage.
     pub(super) fn request_calibration(&self, step: &CalibrationStep) -> Result<(), String> {
-        if let Some(reason) = impossible_step(step, &self.calibration.lock()) {
+        let camera = self.links.control.rig.chosen();
+        if let Some(reason) = impossible_step(step, &camera.calibration.lock()) {
             return Err(reason.to_owned());
         }
         let limits = self.desk.editor().site().file.calibration.clone();
@@ -17,15 +18,18 @@ impl DeskStage {
         ) {
             self.links.control.show_test_picture(None);
         }
-        if !self.send_calibration(CalibrationCommand::Step(step.clone(), limits)) {
+        let index = self.links.control.rig.chosen_index();
+        if !self.send_calibration(index, CalibrationCommand::Step(step.clone(), limits)) {
             return Err("too many calibration steps at once; try again in a moment".to_owned());
         }
         Ok(())
     }
 
-    /// Sends a command to the calibration. Returns false if too many are waiting.
-    pub(super) fn send_calibration(&self, command: CalibrationCommand) -> bool {
-        let is_sent = self.links.calibration_commands.try_send(command).is_ok();
+    /// Sends a command to the calibration of a camera. Returns false if too many are waiting.
+    pub(super) fn send_calibration(&self, camera: usize, command: CalibrationCommand) -> bool {
+        let cameras = &self.links.control.rig.cameras;
+        let is_sent =
+            (cameras.get(camera)).is_some_and(|camera| camera.commands.try_send(command).is_ok());
         if !is_sent {
             tracing::warn!("calibration: too many commands at once; try again in a moment");
         }

@@ -24,8 +24,8 @@ const AGAIN_AFTER: Duration = Duration::from_secs(5);
 
 /// What operators set and is not on the disk yet.
 pub(super) struct Unkept {
-    /// Text of an accepted calibration.
-    calibration: Option<String>,
+    /// Index of the camera and text of an accepted calibration.
+    calibration: Option<(usize, String)>,
     /// Time at which calibration and site are written; `None` if they are on the disk.
     due: Option<Instant>,
     fault: Fault,
@@ -40,9 +40,9 @@ impl Unkept {
         }
     }
 
-    /// Forgets an accepted calibration, because another one is in use.
-    pub(super) fn forget_calibration(&mut self) {
-        self.calibration = None;
+    /// Forgets an accepted calibration of a camera, because another one is in use.
+    pub(super) fn forget_calibration(&mut self, camera: usize) {
+        self.calibration.take_if(|(of, _)| *of == camera);
     }
 }
 
@@ -82,17 +82,17 @@ impl DeskStage {
     }
 
     /// Writes an accepted calibration.
-    pub(super) fn keep_calibration(&mut self, text: String) {
+    pub(super) fn keep_calibration(&mut self, camera: usize, text: String) {
         if self.folder.is_none() {
             let message = "The calibration is in use until the next restart, but is not saved: the built-in demo has no \
                            folder; start Shoal with a site file";
             tracing::error!("{message}");
-            self.send_calibration(CalibrationCommand::ReportSaved(message.to_owned()));
+            self.send_calibration(camera, CalibrationCommand::ReportSaved(message.to_owned()));
             return;
         }
-        self.unkept.calibration = Some(text);
+        self.unkept.calibration = Some((camera, text));
         if let Err(reason) = self.keep_now() {
-            self.send_calibration(CalibrationCommand::ReportSaved(reason));
+            self.send_calibration(camera, CalibrationCommand::ReportSaved(reason));
         }
         self.publish_documents();
     }
@@ -139,28 +139,41 @@ impl DeskStage {
     }
 
     fn write_calibration(&mut self) -> Result<(), String> {
-        let (Some(text), Some(folder)) = (self.unkept.calibration.take(), self.folder.clone())
+        let (Some((camera, text)), Some(folder)) =
+            (self.unkept.calibration.take(), self.folder.clone())
         else {
             return Ok(());
         };
-        match self.write_calibration_file(&folder, &text) {
+        match self.write_calibration_file(&folder, camera, &text) {
             Ok(path) => {
                 let message = format!("The calibration is in use and saved: {}", path.display());
                 tracing::info!("{message}");
-                self.send_calibration(CalibrationCommand::ReportSaved(message));
+                self.send_calibration(camera, CalibrationCommand::ReportSaved(message));
                 Ok(())
             }
             Err(reason) => {
-                self.unkept.calibration = Some(text);
+                self.unkept.calibration = Some((camera, text));
                 Err(format!("the calibration: {reason}"))
             }
         }
     }
 
     /// Writes the file and names it in the site. Then the editor reads it, so that the watcher of the files finds nothing new.
-    fn write_calibration_file(&mut self, folder: &Path, text: &str) -> Result<PathBuf, String> {
-        let named = self.desk.editor().site().file.calibration.file.clone();
-        let path = folder.join(named.as_deref().unwrap_or(CALIBRATION_FILE));
+    fn write_calibration_file(
+        &mut self,
+        folder: &Path,
+        camera: usize,
+        text: &str,
+    ) -> Result<PathBuf, String> {
+        let file = &self.desk.editor().site().file;
+        let named = file.all_cameras().into_iter().nth(camera);
+        let named = named.and_then(|camera| camera.calibration);
+        let place = file.calibration_path(camera);
+        let new = match file.cameras.len() {
+            0 => CALIBRATION_FILE.to_owned(),
+            _ => format!("calibration-{}.toml", camera + 1),
+        };
+        let path = folder.join(named.as_deref().unwrap_or(&new));
         save_file(&path, text.as_bytes())
             .map_err(|error| format!("{}: {error}", path.display()))?;
         let command: PoolCommand = match named {
@@ -171,10 +184,8 @@ impl DeskStage {
             None => PoolEdit::Edit {
                 edits: vec![Edit {
                     document: DocumentName::Site,
-                    path: "calibration.file".to_owned(),
-                    change: EditChange::Set {
-                        value: CALIBRATION_FILE.into(),
-                    },
+                    path: place,
+                    change: EditChange::Set { value: new.into() },
                 }],
                 joins_last: false,
             }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::super::live_calibration::CalibrationCommand;
 use super::super::pool_queue::PoolChange;
-use super::super::vision_stage::VisionSettings;
+use super::super::rig::VisionSettings;
 use super::DeskStage;
 use crate::control::{
     DocumentName, Edit, EditChange, EditorStep, EventKind, IndividualCommand, Outcome, PoolCommand,
@@ -152,9 +152,14 @@ impl DeskStage {
             }
         }
         self.links.notices.set_language(site.file.language);
-        let settings = vision_settings(site);
-        if vision_settings(before) != settings {
-            *self.links.settings.lock() = Some(settings);
+        let cameras = &self.links.control.rig.cameras;
+        let settings = vision_settings(before)
+            .into_iter()
+            .zip(vision_settings(site));
+        for (camera, (before, settings)) in cameras.iter().zip(settings) {
+            if before != settings {
+                *camera.settings.lock() = Some(settings);
+            }
         }
         if before.file.alerts != site.file.alerts {
             self.links.alerts.set_params(site.file.alerts.clone());
@@ -162,10 +167,13 @@ impl DeskStage {
         if before.file.schedule != site.file.schedule {
             self.links.schedule.set_params(site.file.schedule.clone());
         }
-        if before.calibration != site.calibration {
-            self.unkept.forget_calibration();
-            let calibration = site.calibration.clone().map(Box::new);
-            self.send_calibration(CalibrationCommand::Replace(calibration));
+        let calibrations = before.calibrations.iter().zip(&site.calibrations);
+        for (camera, (before, calibration)) in calibrations.enumerate() {
+            if before != calibration {
+                self.unkept.forget_calibration(camera);
+                let calibration = calibration.clone().map(Box::new);
+                self.send_calibration(camera, CalibrationCommand::Replace(calibration));
+            }
         }
         self.check_calibration();
         if before.scene_name != site.scene_name {
@@ -224,12 +232,15 @@ impl LastEdit {
     }
 }
 
-fn vision_settings(site: &Site) -> VisionSettings {
-    VisionSettings {
-        vision: site.file.vision.clone(),
+/// Returns the settings of all cameras.
+fn vision_settings(site: &Site) -> Vec<VisionSettings> {
+    let cameras = site.file.all_cameras().into_iter();
+    let settings = cameras.map(|camera| VisionSettings {
+        vision: camera.vision(&site.file.vision),
         surface: site.file.surface.clone(),
-        camera: site.file.camera.clone(),
-    }
+        camera: camera.params(),
+    });
+    settings.collect()
 }
 
 /// Whether the same render setup can draw both sites, apart from their outputs.

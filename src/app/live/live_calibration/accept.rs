@@ -97,7 +97,10 @@ impl LiveCalibration {
 
     /// Sends a calibration to the desk, which saves it. Nothing is used that the desk could not take. Without a desk, nothing is saved.
     fn hand_to_desk(&self, calibration: &Calibration) -> Result<(), String> {
-        let accepted = StageReport::CalibrationAccepted(calibration.to_toml());
+        let accepted = StageReport::CalibrationAccepted {
+            camera: self.camera,
+            text: calibration.to_toml(),
+        };
         match self.desk.report(accepted) {
             Err(busy @ Undelivered::Busy) => Err(busy.to_string()),
             Ok(()) | Err(Undelivered::Gone | Undelivered::Late) => Ok(()),

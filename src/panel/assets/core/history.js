@@ -16,7 +16,7 @@ let minute = 0;
 
 on("status", (status) => {
   const now = Date.now();
-  const sample = { tick: status.timing.tick.p99_ms, draw: status.timing.draw.p99_ms, camera: status.camera.fps, memory: (status.machine.memory_bytes ?? 0) / 1e6 };
+  const sample = { tick: status.timing.tick.p99_ms, draw: status.timing.draw.p99_ms, camera: Math.min(...[status.camera, ...status.cameras].map((camera) => camera.fps)), memory: (status.machine.memory_bytes ?? 0) / 1e6 };
   if (now - second >= 900) {
     second = now;
     push(lastMinute, sample, MINUTE);

@@ -6,6 +6,7 @@ import { lastDay, lastMinute } from "../core/history.js";
 import { bytes, duration, number, percent, t } from "../core/i18n.js";
 import { documents, send, status, useDocuments } from "../core/store.js";
 import { on } from "../core/topics.js";
+import { allCameras, cameraChoice } from "../parts/camera_choice.js";
 import { icon } from "../parts/icons.js";
 import "../parts/picture.js";
 import { PoolView } from "../parts/pool_view.js";
@@ -37,7 +38,7 @@ class Live extends View {
       h("div", { class: "page-head", key: "head" }, h("h1", null, t("page.live")), this.#switch()),
       h("div", { class: "grid live", key: "live" },
         h("section", { class: "card live-view", key: "view" }, this.#view()),
-        h("div", { class: "column", key: "side" }, this.#shown === "pool" && this.#fish(), this.#visitors(), this.#camera())),
+        h("div", { class: "column", key: "side" }, this.#shown === "pool" && this.#fish(), this.#visitors(), cameraChoice(), this.#camera())),
       this.#curves(),
     ];
   }
@@ -143,7 +144,7 @@ class Live extends View {
     const camera = status.camera;
     const calibration = status.calibration;
     return h("section", { class: "card", key: "camera" },
-      h("h2", null, t("live.camera")),
+      h("h2", null, [t("live.camera"), camera.name].filter(Boolean).join(" ")),
       h("dl", { class: "facts" },
         h("dt", null, t("live.source")), h("dd", null, camera.source),
         h("dt", null, t("live.rate")), h("dd", null, t("unit.fps", { n: Number(camera.fps.toFixed(1)) })),
@@ -158,7 +159,7 @@ class Live extends View {
     const timing = status.timing;
     /** @type {[keyof import("../core/history.js").Sample, string, string][]} */
     const curves = [
-      ["camera", t("live.curve.camera"), t("unit.fps", { n: Number(status.camera.fps.toFixed(1)) })],
+      ["camera", t("live.curve.camera"), t("unit.fps", { n: Number(Math.min(...allCameras().map((camera) => camera.fps)).toFixed(1)) })],
       ["draw", t("live.curve.draw"), timing.draw.count > 0 ? `${number(timing.draw.p99_ms, 1)} ms` : "–"],
       ["tick", t("live.curve.tick"), `${number(timing.tick.p99_ms, 1)} ms`],
       ["memory", t("live.curve.memory"), bytes(status.machine.memory_bytes)],

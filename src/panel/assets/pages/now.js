@@ -6,6 +6,7 @@ import { clock, duration, isoDay, known, number, t, when } from "../core/i18n.js
 import { documents, documentsOf, send, status, useDocuments } from "../core/store.js";
 import { on } from "../core/topics.js";
 import { brokenFiles } from "../parts/broken.js";
+import { allCameras } from "../parts/camera_choice.js";
 import { health, troubles, troubleText } from "../parts/health.js";
 import { icon } from "../parts/icons.js";
 import { openDialog } from "../parts/dialog.js";
@@ -207,7 +208,7 @@ class Now extends View {
   #visitors() {
     const { now, today } = status.visitors;
     // Those of a recording and of a demonstration are no visitors.
-    const isReal = status.camera.kind === "live" && typeof status.rehearsal !== "string";
+    const isReal = allCameras().every((camera) => camera.kind === "live") && typeof status.rehearsal !== "string";
     return h("section", { class: "card stack", key: "visitors" },
       h("h2", null, t(isReal ? "now.visitors" : "now.visitors_simulated")),
       h("div", { class: "figures" },

@@ -7,6 +7,7 @@ import { documents, documentsOf, fileOf, schema, send, setEdit, status, useDocum
 import { on } from "../core/topics.js";
 import { context } from "../editor/context.js";
 import { editor } from "../editor/form.js";
+import { allCameras } from "../parts/camera_choice.js";
 import { confirmed } from "../parts/dialog.js";
 import { valueAt } from "../editor/schema.js";
 import { health, troubles, troubleText } from "../parts/health.js";
@@ -22,12 +23,12 @@ import { done, sceneTitle } from "./now.js";
 /** The value that the site file itself has. @param {string} path */
 const written = (path) => valueAt(documents.get("site")?.values, path);
 /** Whether the camera shows a floor, and not simulated visitors. */
-const hasCamera = () => status.camera.kind === "live" && status.camera.fps > 0 && !status.faults.some((/** @type {any} */ fault) => fault.name.startsWith("camera"));
+const hasCamera = () => allCameras().every((camera) => camera.kind === "live" && camera.fps > 0) && !status.faults.some((/** @type {any} */ fault) => fault.name.startsWith("camera"));
 /** Whether the calibration in use is one of the present surface, and the camera was not moved since. */
 const isCalibrated = () => {
   const { current, drift } = status.calibration;
   const surface = documents.get("site")?.effective?.surface;
-  return current !== null && !drift?.is_alarm && surface !== undefined && !isOtherSurface(current.surface_m, surface);
+  return current !== null && allCameras().every((camera) => camera.is_calibrated) && !drift?.is_alarm && surface !== undefined && !isOtherSurface(current.surface_m, surface);
 };
 /** Whether every projector shows a picture on a monitor. That the picture fits the surface is seen at the calibration. */
 const isProjected = () => isCalibrated() && status.outputs.length > 0 && status.outputs.every((/** @type {any} */ output) => output.monitor !== "");
@@ -181,7 +182,7 @@ class Setup extends View {
       [t("report.date"), date(new Date(status.time), { dateStyle: "long", timeStyle: "short" })],
       [t("report.version"), [status.versions.shoal, status.versions.kernel].filter(Boolean).join(" · ")],
       [t("report.health"), state.sentence],
-      [t("live.camera"), `${status.camera.source} · ${t("unit.fps", { n: Number(status.camera.fps.toFixed(1)) })} · ${t("live.level")} ${percent(status.camera.mean_level)} · ${t("live.saturated")} ${percent(status.camera.saturated_share)}`],
+      ...allCameras().map((camera) => /** @type {[string, any]} */ ([[t("live.camera"), camera.name].filter(Boolean).join(" "), `${camera.source} · ${t("unit.fps", { n: Number(camera.fps.toFixed(1)) })} · ${t("live.level")} ${percent(camera.mean_level)} · ${t("live.saturated")} ${percent(camera.saturated_share)}`])),
       [t("setup.surface"), `${t(`surface.${site.surface?.kind ?? "floor"}`)}, ${number(site.surface?.width_m ?? 0)} × ${number(site.surface?.height_m ?? 0)} m`],
       ...status.outputs.map((/** @type {any} */ output, /** @type {number} */ i) => [t("now.output", { n: i + 1 }), `${output.monitor || "–"} · ${output.size_px.join(" × ")} · ${t("unit.fps", { n: Math.round(output.fps) })}`]),
       [t("setup.calibration"), calibration ? t("calibration.current", { mean: number(calibration.predicted_rms_m * 1000, 0), worst: number(calibration.predicted_worst_m * 1000, 0), date: when(calibration.date) }) : t("calibration.none")],

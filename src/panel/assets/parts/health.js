@@ -27,11 +27,13 @@ function trouble(finding, status) {
   };
   const since = finding.since ? t("health.since", { time: when(finding.since), duration: duration(finding.for_secs) })
     : finding.for_secs > 0 ? t("health.for", { time: duration(finding.for_secs) }) : "";
+  // Of several cameras, the description of a fault names one.
+  const camera = /^camera "([^"]*)": /.exec(finding.detail)?.[1];
   const isStage = name.startsWith("stage.");
   const title = isStage ? t("health.stage", { name: known("stage", name.slice(6)) ?? name.slice(6) })
     : (finding.until ? undefined : known("endless", name, values)) ?? known("finding", name, values) ?? known("fault", name, values) ?? sentenceCase(finding.detail || finding.sentence);
   return {
-    name, title, since, kind: KINDS[finding.level] ?? "bad", isShow: finding.is_show, detail: finding.detail,
+    name: camera ? `${name} ${camera}` : name, title: camera ? `${camera}: ${title}` : title, since, kind: KINDS[finding.level] ?? "bad", isShow: finding.is_show, detail: finding.detail,
     remedy: isStage ? t("health.stage_remedy") : known("remedy", name) ?? "",
   };
 }

@@ -56,6 +56,7 @@ class Recordings extends View {
     return h("section", { class: "card stack", key: "recorder" },
       h("h2", null, t("recordings.record_title")),
       h("p", { class: "muted" }, t("recordings.help")),
+      status.cameras.length > 0 && h("p", { class: "hint", key: "several" }, icon("info"), h("span", null, t("recordings.several", { name: status.cameras[0].name }))),
       running
         ? h("div", { class: "stack", key: "running" },
           h("progress", { max: running.limit_secs, value: String(running.secs), "aria-label": t("recordings.running") }),

@@ -5,6 +5,7 @@ import { number, t, when } from "../core/i18n.js";
 import { parseNumber } from "../core/numbers.js";
 import { documents, send, status, useDocuments } from "../core/store.js";
 import { on } from "../core/topics.js";
+import { cameraChoice } from "../parts/camera_choice.js";
 import { icon } from "../parts/icons.js";
 import "../parts/picture.js";
 import "./point_picker.js";
@@ -32,7 +33,7 @@ class CalibrationStep extends View {
     const calibration = status.calibration;
     // While it runs, what to do stands at the top: the phone lies on the floor beside the technician.
     if (calibration.phase !== "idle") return this.#procedure(calibration);
-    return [this.#current(calibration), this.#chooser(calibration)];
+    return [cameraChoice(), this.#current(calibration), this.#chooser(calibration)];
   }
 
   /** @param {any} calibration */

@@ -7,6 +7,7 @@ import { documents, schema, send, setEdit, status } from "../core/store.js";
 import { on } from "../core/topics.js";
 import { context } from "../editor/context.js";
 import { editor } from "../editor/form.js";
+import { cameraChoice, chosenCamera } from "../parts/camera_choice.js";
 import { icon } from "../parts/icons.js";
 import "../parts/picture.js";
 import { networkSource, withoutPassword } from "./network_camera.js";
@@ -44,22 +45,24 @@ class CameraStep extends View {
     const site = documents.get("site");
     if (!site || schema === null || status === null) return null;
     const ctx = context([site], this.update, this.#state);
-    const source = site.effective.camera?.source ?? "";
+    const chosen = chosenCamera(schema);
+    const source = this.#source();
     const hasPassword = withoutPassword(source) !== source;
     return h("div", { class: "grid two" },
       h("div", { class: "column" },
+        cameraChoice(),
         this.#chooser(),
         h("shoal-picture", { source: { topic: "camera" } }),
         this.#exposure(),
         this.#projectionTest()),
       h("div", { class: "column" },
-        h("section", { class: "card" }, h("h2", null, t("camera.settings")), editor(ctx, schema.site.properties.camera, "camera", "camera", { isBare: true, skip: hasPassword ? ["source"] : [] }))));
+        h("section", { class: "card" }, h("h2", null, t("camera.settings")), editor(ctx, chosen.schema, chosen.path, "camera", { isBare: true, skip: hasPassword ? ["source"] : [] }))));
   }
 
   #chooser() {
     const cameras = this.#cameras;
-    const current = documents.get("site")?.effective?.camera?.source;
-    const choose = (/** @type {string} */ source) => send({ command: "edit", edits: [setEdit({ kind: "site" }, "camera.source", source)] });
+    const current = this.#source();
+    const choose = (/** @type {string} */ source) => send({ command: "edit", edits: [setEdit({ kind: "site" }, chosenCamera(schema).source, source)] });
     return h("section", { class: "card" },
       h("div", { class: "card-head" }, h("h2", null, t("camera.which")), h("button", { class: "square plain", type: "button", "aria-label": t("camera.again"), disabled: this.#isListing, onclick: () => this.#readCameras() }, icon("revert"))),
       this.#isListing && h("p", { class: "muted", role: "status" }, t("camera.searching")),
@@ -69,6 +72,13 @@ class CameraStep extends View {
       h("div", { class: "choices" }, (cameras ?? []).map((camera) => h("button", { key: camera.source, type: "button", "aria-pressed": String(camera.source === current), onclick: () => choose(camera.source) }, h("span", { class: "grow" }, camera.card, h("br", null), h("span", { class: "small muted" }, camera.problem ?? camera.source))))),
       h("p", { class: "small muted top" }, t("camera.current", { source: withoutPassword(current ?? "") })),
       this.#network());
+  }
+
+  /** The source of the chosen camera. */
+  #source() {
+    const site = documents.get("site")?.effective;
+    const { index } = chosenCamera(schema);
+    return (index < 0 ? site?.camera : site?.cameras?.[index])?.source ?? "";
   }
 
   #isSimulated() {
@@ -81,7 +91,7 @@ class CameraStep extends View {
     const isUsable = /^rtsps?:\/\/\S+$/i.test(address) && !/['"\\]/.test(address);
     const use = async () => {
       const source = networkSource(address, this.#login);
-      if (await send({ command: "edit", edits: [setEdit({ kind: "site" }, "camera.source", source)] })) {
+      if (await send({ command: "edit", edits: [setEdit({ kind: "site" }, chosenCamera(schema).source, source)] })) {
         this.#address = "";
         this.#login = { user: "", password: "" };
       }

@@ -5,6 +5,7 @@ import { number, t } from "../core/i18n.js";
 import { parseNumber } from "../core/numbers.js";
 import { documents, send, status, useDocuments } from "../core/store.js";
 import { on } from "../core/topics.js";
+import { cameraChoice } from "../parts/camera_choice.js";
 import { icon } from "../parts/icons.js";
 import { lampDrawing } from "./drawings.js";
 import "./point_picker.js";
@@ -29,8 +30,9 @@ class LampStep extends View {
   view() {
     if (status === null) return null;
     const current = status.calibration.current;
-    if (!current) return h("p", { class: "hint warn" }, icon("warn"), h("span", null, t("lamp.first_calibrate")));
+    if (!current) return [cameraChoice(), h("p", { class: "hint warn", key: "first" }, icon("warn"), h("span", null, t("lamp.first_calibrate")))];
     return [
+      cameraChoice(),
       h("p", { class: `hint ${current.knows_lamp ? "good" : "warn"}` }, icon(current.knows_lamp ? "check" : "warn"), h("span", null, lampText(current))),
       h("section", { class: "card stack" },
         h("div", { class: "segments", role: "group", "aria-label": t("lamp.how") }, ["tape", "poles"].map((name) => h("button", { key: name, type: "button", "aria-pressed": String(name === this.#method), onclick: () => { this.#method = name; this.update(); } }, t(`lamp.${name}`)))),

@@ -1,0 +1,159 @@
+//! A site with several cameras: one list of visitors, and the state of each camera.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use shoal::app::{LiveCamera, LiveConfig, LivePool};
+use shoal::camera::{AtEnd, SourceSpec};
+use shoal::control::{Command as DeskCommand, Outcome, Request, Source, SourceKind, Status, Trust};
+use shoal::runtime::StopFlag;
+use shoal::site::Editor;
+use shoal::world::OverlayLayers;
+
+/// Longest wait for anything. A slow machine needs seconds for a debug build.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Writes a site whose cameras have these sources.
+fn site(folder: &Path, sources: &[(&str, &str)]) -> PathBuf {
+    let camera = |(name, source): &(&str, &str)| {
+        format!("[[cameras]]\nname = \"{name}\"\nsource = \"{source}\"\n")
+    };
+    let text: String = sources.iter().map(camera).collect();
+    let path = folder.join("site.toml");
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+fn start(path: &Path) -> LivePool {
+    let editor = Editor::open(Some(path), Some("pool")).unwrap();
+    let site = Arc::clone(editor.site());
+    let camera = |camera: shoal::site::CameraEntry| LiveCamera {
+        source: SourceSpec::parse(&camera.source).unwrap(),
+        folder: None,
+        params: camera.params(),
+        vision: camera.vision(&site.file.vision),
+        calibration: None,
+        name: camera.name,
+    };
+    let config = LiveConfig {
+        cameras: site.file.all_cameras().into_iter().map(camera).collect(),
+        at_end: AtEnd::Repeat,
+        record: None,
+        surface: site.file.surface.clone(),
+        layers: OverlayLayers::NONE,
+        scene: site.description(),
+        simulation: site.file.simulation.clone(),
+    };
+    let mut pool = LivePool::start(config, StopFlag::default()).unwrap();
+    pool.start_desk(editor, Some(path), None).unwrap();
+    pool
+}
+
+fn wait_for(pool: &LivePool, what: &str, is_met: impl Fn(&Status) -> bool) -> Arc<Status> {
+    let begun = Instant::now();
+    loop {
+        let status = pool.client.status();
+        if is_met(&status) {
+            return status;
+        }
+        assert!(begun.elapsed() < PATIENCE, "{what}: {status:#?}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn choose(pool: &LivePool, name: &str) -> Outcome {
+    let command: DeskCommand =
+        serde_json::from_value(serde_json::json!({"command": "choose_camera", "name": name}))
+            .unwrap();
+    let request = Request {
+        id: 1,
+        source: Source {
+            kind: SourceKind::Panel,
+            name: "test".to_owned(),
+        },
+        command,
+        trust: Trust::Programs,
+    };
+    pool.client.request(request, PATIENCE).unwrap().result
+}
+
+#[test]
+fn a_lost_camera_is_a_fault_with_its_name_and_the_other_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let gone = "file:/nonexistent/walk.y4m";
+    let path = site(folder.path(), &[("left", "synthetic:1"), ("right", gone)]);
+    let pool = start(&path);
+    let status = wait_for(&pool, "visitors and a fault", |status| {
+        !status.tracks.is_empty() && !status.faults.is_empty()
+    });
+    let names: Vec<&str> = status.cameras.iter().map(|c| c.name.as_str()).collect();
+    assert_eq!(names, ["left", "right"]);
+    let fault = &status.faults[0];
+    assert!(
+        fault.name.starts_with("camera.") && fault.detail.starts_with("camera \"right\": "),
+        "{fault:?}"
+    );
+    assert!(status.cameras[0].faults.is_empty() && !status.cameras[1].faults.is_empty());
+    let vision = status.stages.iter().filter(|stage| stage.name == "vision");
+    assert_eq!(vision.count(), 1, "one stage, however many cameras");
+    assert_eq!(status.camera.name, "left");
+    assert!(matches!(choose(&pool, "right"), Outcome::Applied { .. }));
+    wait_for(&pool, "the chosen camera", |status| {
+        status.camera.name == "right"
+    });
+    assert!(matches!(choose(&pool, "top"), Outcome::Rejected { .. }));
+    pool.supervisor.shut_down().unwrap();
+}
+
+#[test]
+fn two_cameras_that_see_the_same_track_each_visitor_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = "synthetic:3?size=320x240&fps=25";
+    let path = site(folder.path(), &[("left", source), ("right", source)]);
+    let track = |arguments: &[&str]| -> Vec<Value> {
+        let output = Command::new(env!("CARGO_BIN_EXE_shoal"))
+            .args(["track", "--fast", "--seconds", "8", "--out", "-"])
+            .args(arguments)
+            .output()
+            .unwrap();
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        let text = String::from_utf8(output.stdout).unwrap();
+        let shadows = text.lines().map(|line| {
+            let line: Value = serde_json::from_str(line).unwrap();
+            line["shadows"].clone()
+        });
+        shadows.collect()
+    };
+    let one = track(&["--camera", source]);
+    let two = track(&[path.to_str().unwrap()]);
+    assert_eq!(one.len(), two.len());
+    for (one, two) in one.iter().zip(&two) {
+        let feet = |shadows: &Value| -> Vec<Value> {
+            let list = shadows.as_array().unwrap().iter();
+            list.map(|shadow| shadow["foot_m"].clone()).collect()
+        };
+        assert_eq!(feet(one).len(), feet(two).len());
+    }
+}
+
+#[test]
+fn the_example_with_two_cameras_is_valid() {
+    let example = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/config/examples/two-cameras.toml"
+    );
+    let output = Command::new(env!("CARGO_BIN_EXE_shoal"))
+        .args(["check", example])
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}");
+    assert!(text.ends_with("no problems, no warnings\n"), "{text}");
+}
