@@ -14,7 +14,7 @@ pub(super) const STALE_SECS: f64 = 5.0;
 const QUICK_TICK_MS: f64 = 8.0;
 
 /// Faults that do not spoil what visitors see.
-const MILD: [&str; 20] = [
+const MILD: [&str; 21] = [
     "alerts",
     "bright_floor",
     "camera.damaged_frames",
@@ -29,6 +29,7 @@ const MILD: [&str; 20] = [
     "recording_failed",
     "recording_late",
     "remote.osc",
+    "remote.projector_parts",
     "rolling_bands",
     "simulation_late",
     "site_files",

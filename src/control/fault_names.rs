@@ -42,6 +42,7 @@ pub const FAULT_NAMES: [&str; 50] = [
     "recording_failed",
     "recording_late",
     "remote.osc",
+    "remote.projector_parts",
     "remote.projectors",
     "rolling_bands",
     "second_instance",

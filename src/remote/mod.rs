@@ -16,7 +16,7 @@ mod pjlink;
 
 pub use osc::OscEndpoint;
 pub use params::{OscParams, RemoteParams, RemoteProjector};
-pub use pjlink::ProjectorEndpoint;
+pub use pjlink::{ProjectorEndpoint, ProjectorFaults};
 
 /// What is known of other machines. Copies share it.
 #[derive(Clone, Debug, Default)]

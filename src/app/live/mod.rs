@@ -59,7 +59,7 @@ use crate::records::{
     DocumentsCopy, RecordConfig, RecordingDeck, RecordingsFolder, SessionConfig, SessionEnds,
     SessionLog, counts_file, show_file, start_deck, start_session, state_folder,
 };
-use crate::remote::{OscEndpoint, ProjectorEndpoint, RemoteParams, RemoteStatus};
+use crate::remote::{OscEndpoint, ProjectorEndpoint, ProjectorFaults, RemoteParams, RemoteStatus};
 use crate::render::{CalibrationPattern, RenderSetup};
 use crate::runtime::{Fault, HangPolicy, Latest, Pulse, StopFlag, Supervisor, print_message};
 use crate::screen::{
@@ -372,10 +372,13 @@ impl LivePool {
                     endpoint.run(heartbeat);
                 })?;
         }
-        let fault = self.journal.fault("remote.projectors");
+        let faults = ProjectorFaults {
+            power: self.journal.fault("remote.projectors"),
+            parts: self.journal.fault("remote.projector_parts"),
+        };
         let statuses = Arc::clone(&status.projectors);
         let endpoint =
-            ProjectorEndpoint::new(&params.projectors, self.client.clone(), statuses, fault);
+            ProjectorEndpoint::new(&params.projectors, self.client.clone(), statuses, faults);
         if let Some(mut endpoint) = endpoint {
             self.supervisor
                 .start("projectors", HangPolicy::WaitAtEnd, move |heartbeat| {

@@ -12,7 +12,7 @@ use super::codec::{
     Greeting, LINE_MAX, Refusal, answer_to, digest, greeting_of, lamp_hours_of, parts_of, power_of,
     request, shown, text_of,
 };
-use super::keeper::{Keeper, Seen, needs_order};
+use super::keeper::{Keeper, Seen, damage, needs_order};
 use crate::control::{DeskClient, ProjectorPower, ProjectorStatus};
 use crate::runtime::{Fault, Heartbeat};
 
@@ -30,7 +30,15 @@ pub struct ProjectorEndpoint {
     projectors: Vec<Projector>,
     client: DeskClient,
     status: Arc<Mutex<Vec<ProjectorStatus>>>,
-    fault: Fault,
+    faults: ProjectorFaults,
+}
+
+/// The faults of all projectors.
+pub struct ProjectorFaults {
+    /// Active while a projector is not as it is wanted.
+    pub power: Fault,
+    /// Active while a part of a projector reports an error.
+    pub parts: Fault,
 }
 
 struct Projector {
@@ -50,6 +58,9 @@ impl From<io::Error> for CallError {
     fn from(error: io::Error) -> Self {
         Self::Silent(match error.kind() {
             ErrorKind::WouldBlock | ErrorKind::TimedOut => "it does not answer".to_owned(),
+            ErrorKind::ConnectionRefused => {
+                "it refuses the connection; is the address right, and PJLink switched on in its menu?".to_owned()
+            }
             ErrorKind::UnexpectedEof => "it ends the connection".to_owned(),
             _ => error.to_string(),
         })
@@ -57,12 +68,12 @@ impl From<io::Error> for CallError {
 }
 
 impl ProjectorEndpoint {
-    /// Returns the endpoint of a site; `None` if the site names no projector. `fault` is active while a projector is not as it is wanted.
+    /// Returns the endpoint of a site; `None` if the site names no projector.
     pub fn new(
         params: &[RemoteProjector],
         client: DeskClient,
         status: Arc<Mutex<Vec<ProjectorStatus>>>,
-        fault: Fault,
+        faults: ProjectorFaults,
     ) -> Option<Self> {
         let projectors: Vec<_> = params
             .iter()
@@ -87,7 +98,7 @@ impl ProjectorEndpoint {
             projectors,
             client,
             status,
-            fault,
+            faults,
         })
     }
 
@@ -131,18 +142,25 @@ impl ProjectorEndpoint {
         }
     }
 
-    /// Begins or ends the fault.
+    /// Begins or ends the faults.
     fn report(&mut self) {
         let now = Instant::now();
         let statuses = self.status.lock();
         let pairs = self.projectors.iter().zip(statuses.iter());
-        let problems: Vec<_> = pairs
+        let power: Vec<_> = pairs
             .filter_map(|(projector, status)| projector.keeper.problem(status, now))
             .collect();
-        match problems.as_slice() {
-            [] => self.fault.clear(),
-            problems => {
-                self.fault.raise(&problems.join("; "));
+        let parts: Vec<_> = statuses.iter().filter_map(damage).collect();
+        drop(statuses);
+        for (fault, problems) in [
+            (&mut self.faults.power, power),
+            (&mut self.faults.parts, parts),
+        ] {
+            match problems.as_slice() {
+                [] => fault.clear(),
+                problems => {
+                    fault.raise(&problems.join("; "));
+                }
             }
         }
     }

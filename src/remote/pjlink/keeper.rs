@@ -101,10 +101,6 @@ impl Keeper {
                 "it refuses the password; correct the password of PJLink in remote.projectors",
             );
         }
-        if !status.errors.is_empty() {
-            let errors = status.errors.join(", ");
-            return of(&format!("it reports a failure ({errors}); see its manual"));
-        }
         let apart = now.saturating_duration_since(self.apart_since?);
         if apart < APART_MAX {
             return None;
@@ -124,4 +120,13 @@ impl Keeper {
             )),
         }
     }
+}
+
+/// Returns the parts that report an error and what to do; `None` if there are none.
+pub(super) fn damage(status: &ProjectorStatus) -> Option<String> {
+    let ProjectorStatus { name, address, .. } = status;
+    let errors = status.errors.join(", ");
+    (!errors.is_empty()).then(|| {
+        format!("{name} ({address}): it reports errors ({errors}); its manual says what to do")
+    })
 }

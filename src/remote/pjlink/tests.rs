@@ -11,7 +11,7 @@ use super::super::params::RemoteProjector;
 use super::codec::{
     Greeting, Refusal, answer_to, digest, greeting_of, lamp_hours_of, parts_of, power_of, text_of,
 };
-use super::endpoint::ProjectorEndpoint;
+use super::endpoint::{ProjectorEndpoint, ProjectorFaults};
 use super::keeper::{Keeper, Seen};
 use crate::control::{
     Board, Journal, ProjectorPower, ProjectorStatus, ScheduleStatus, Status, desk_queue,
@@ -232,9 +232,12 @@ impl Rig {
             wake: None,
         };
         let status: Arc<Mutex<Vec<ProjectorStatus>>> = Arc::default();
-        let fault = journal.fault("remote.projectors");
+        let faults = ProjectorFaults {
+            power: journal.fault("remote.projectors"),
+            parts: journal.fault("remote.projector_parts"),
+        };
         let mut endpoint =
-            ProjectorEndpoint::new(&[params], client, Arc::clone(&status), fault).unwrap();
+            ProjectorEndpoint::new(&[params], client, Arc::clone(&status), faults).unwrap();
         let mut supervisor = Supervisor::new(Arc::default());
         supervisor
             .start("projectors", HangPolicy::WaitAtEnd, move |heartbeat| {
@@ -307,6 +310,7 @@ fn a_projector_follows_the_schedule_and_says_how_it_is() {
         assert!(begun.elapsed() < Duration::from_secs(20));
         std::thread::sleep(Duration::from_millis(10));
     }
+    assert_eq!(rig.journal.faults()[0].name, "remote.projector_parts");
     let detail = rig.journal.faults()[0].detail.clone();
     assert!(
         detail.contains("left") && detail.contains("other"),

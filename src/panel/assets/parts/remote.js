@@ -24,7 +24,7 @@ function projector(projector) {
   const isAsWanted = projector.is_wanted_on ? projector.power === "on" : ["off", "cooling"].includes(projector.power);
   const parts = (/** @type {string[]} */ names) => names.map((part) => t(`remote.part.${part}`)).join(", ");
   return h("div", { key: name, class: "projector" },
-    h("h3", null, icon(isAsWanted && projector.errors.length === 0 ? "check" : "warn"), " ", name),
+    h("div", { class: "row" }, icon(isAsWanted && projector.errors.length === 0 ? "check" : "warn"), h("h3", null, name)),
     h("dl", { class: "facts" },
       h("dt", null, t("remote.power")), h("dd", null, t(`remote.power.${projector.power}`)),
       h("dt", null, t("remote.wanted")), h("dd", null, t(projector.is_wanted_on ? "remote.power.on" : "remote.power.off")),
