@@ -1,6 +1,6 @@
 //! Proxies in front of the panel that are trusted to name their clients.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use axum::http::HeaderMap;
 
@@ -41,7 +41,7 @@ impl Proxies {
         };
         let named = values("x-forwarded-for").into_iter().rev();
         let address = named
-            .map(|text| text.parse::<IpAddr>().ok())
+            .map(address_of)
             .find(|address| address.is_none_or(|address| !self.has(address)));
         let proto = values("x-forwarded-proto");
         let is_encrypted = proto
@@ -49,6 +49,12 @@ impl Proxies {
             .is_some_and(|proto| proto.eq_ignore_ascii_case("https"));
         (address.flatten().unwrap_or(peer), is_encrypted)
     }
+}
+
+/// Returns the address that a proxy names. Some proxies add the port.
+fn address_of(text: &str) -> Option<IpAddr> {
+    let with_port = || text.parse::<SocketAddr>().map(|address| address.ip());
+    text.parse().or_else(|_| with_port()).ok()
 }
 
 #[cfg(test)]
@@ -77,6 +83,8 @@ mod tests {
                 true,
             ),
             ("127.0.0.1", "1.2.3.4, nonsense", "127.0.0.1", true),
+            ("127.0.0.1", "192.168.1.1:5678", "192.168.1.1", true),
+            ("127.0.0.1", "[fd00::9]:5678, 10.0.0.9:80", "fd00::9", true),
             ("127.0.0.1", "10.0.0.9", "127.0.0.1", true),
         ] {
             let found = proxies.client_of(ip(peer), &headers(forwarded));
