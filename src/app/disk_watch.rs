@@ -166,6 +166,7 @@ mod tests {
                 [] => Outcome::Applied {
                     tick: 0,
                     notes: Vec::new(),
+                    unsaved: None,
                 },
                 _ => Outcome::Rejected {
                     problems: problems.to_vec(),

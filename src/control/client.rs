@@ -359,6 +359,7 @@ mod tests {
         let applied = Outcome::Applied {
             tick: 9,
             notes: Vec::new(),
+            unsaved: None,
         };
         next(&received).answer(5, applied.clone());
         drop(next(&received));

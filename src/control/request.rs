@@ -138,6 +138,9 @@ pub enum Outcome {
         /// What the client should know, for example values that take effect only after a restart.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         notes: Vec<String>,
+        /// Why the change is not on the disk, if the disk refuses it: a restart would lose it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        unsaved: Option<String>,
     },
     /// The command was rejected and changed nothing.
     Rejected {

@@ -189,13 +189,13 @@ fn send_one(
         print_line(&serde_json::to_string(&reply)?)?;
     } else {
         match &reply.result {
-            Outcome::Applied { notes, .. } => {
+            Outcome::Applied { notes, unsaved, .. } => {
                 let done = match is_passed_on {
                     true => "passed on; `shoal ctl status` shows the effect",
                     false => "applied",
                 };
                 print_line(&format!("{done}, revision {}", reply.revision))?;
-                for note in notes {
+                for note in notes.iter().chain(unsaved) {
                     print_message(&format!("{place}: {note}"));
                 }
             }

@@ -205,7 +205,7 @@ fn schedule(status: &Status) -> String {
         let _ = write!(text, " until {until}");
     }
     if schedule.is_unkept {
-        text.push_str("; not saved, so a restart ends it");
+        text.push_str("; not saved, so after a restart what was saved last applies");
     }
     if schedule.is_planned && !schedule.is_clock_trusted {
         let _ = write!(text, "; {}", schedule.clock);

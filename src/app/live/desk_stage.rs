@@ -289,6 +289,7 @@ impl DeskStage {
                 Ok(()) => Outcome::Applied {
                     tick,
                     notes: Vec::new(),
+                    unsaved: None,
                 },
                 Err(reason) => Outcome::rejected(reason),
             };
@@ -343,6 +344,7 @@ impl DeskStage {
         Outcome::Applied {
             tick: self.living.tick,
             notes: Vec::new(),
+            unsaved: None,
         }
     }
 }

@@ -263,7 +263,15 @@ fn decide(incoming: Incoming, board: &Board) {
         ..status()
     });
     let notes = Vec::new();
-    incoming.answer(revision, Outcome::Applied { tick: 1, notes });
+    let unsaved = None;
+    incoming.answer(
+        revision,
+        Outcome::Applied {
+            tick: 1,
+            notes,
+            unsaved,
+        },
+    );
 }
 
 #[test]

@@ -240,6 +240,7 @@ fn a_command_reaches_the_desk_and_its_reply_the_machine() {
         Outcome::Applied {
             tick: 1,
             notes: vec![],
+            unsaved: None,
         },
     );
     let reply = rig.wait_for("/shoal/reply");

@@ -48,7 +48,7 @@ impl Unkept {
 
 impl DeskStage {
     /// Writes the site file after a command that changed its text. The steps of a drag are written together, soon after the last.
-    /// Adds a note to the outcome if the change is not on the disk.
+    /// The outcome says if the change is not on the disk.
     pub(super) fn keep_after(&mut self, outcome: &mut Outcome, is_step_of_drag: bool) {
         if self.folder.is_none() {
             return;
@@ -57,8 +57,8 @@ impl DeskStage {
             self.unkept.due = Some(Instant::now() + JOIN_TIME);
             return;
         }
-        if let (Err(reason), Outcome::Applied { notes, .. }) = (self.keep_now(), outcome) {
-            notes.push(reason);
+        if let (Err(reason), Outcome::Applied { unsaved, .. }) = (self.keep_now(), outcome) {
+            *unsaved = Some(reason);
         }
     }
 

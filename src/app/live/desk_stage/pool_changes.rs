@@ -138,6 +138,7 @@ impl DeskStage {
         Outcome::Applied {
             tick: self.living.tick,
             notes: self.new_restart_notes(),
+            unsaved: None,
         }
     }
 

@@ -8,7 +8,7 @@ import { emit } from "./topics.js";
 /** @typedef {"view" | "operate" | "admin"} Role */
 /** @typedef {{ kind: "site" | "scene" | "species", name?: string }} DocumentName */
 /** @typedef {Record<string, any> & { command: string }} Command */
-/** @typedef {{ outcome: "applied", tick: number, notes?: string[] }} Applied */
+/** @typedef {{ outcome: "applied", tick: number, notes?: string[], unsaved?: string }} Applied */
 
 const BASE = "/api/v1";
 /** Longest wait for an answer. */
@@ -139,7 +139,9 @@ export async function loadSession() {
 
 /** @param {"login" | "logout" | "setup" | "password"} what @param {any} body */
 export async function changeSession(what, body) {
-  takeSession(await post(`/${what}`, body), what === "logout");
+  const answer = await post(`/${what}`, body);
+  takeSession(answer, what === "logout");
+  return answer;
 }
 
 /** Gives up a page whose session has ended. */

@@ -5,7 +5,7 @@ import { ApiError } from "./api.js";
 import { setTimeZone, t } from "./i18n.js";
 import { segments } from "../editor/schema.js";
 import { emit, on } from "./topics.js";
-import { notify } from "../parts/notices.js";
+import { notify, notifyDone } from "../parts/notices.js";
 
 /** @typedef {import("./api.js").DocumentName} DocumentName */
 /** @typedef {import("./api.js").Command} Command */
@@ -164,8 +164,9 @@ export async function send(command, done) {
   }
   openEdits += 1;
   try {
-    const { notes = [] } = await sendCommand(command);
-    if (done || notes.length > 0) notify("good", [done, ...notes].filter(Boolean).join(" "));
+    const { notes = [], unsaved } = await sendCommand(command);
+    if (done || unsaved) notifyDone(done ?? "", unsaved);
+    if (notes.length > 0) notify("info", notes.join(" "));
     readSoon();
     return true;
   } catch (error) {

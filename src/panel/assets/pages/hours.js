@@ -15,7 +15,8 @@ import { planText, sceneTitle } from "./now.js";
 
 /** @typedef {import("../editor/fields.js").Context} Context */
 /** An entry that is being edited: it changes the plan only with *Done*. `index` is -1 for a new one. */
-/** @typedef {{ list: "weekly" | "dates" | "yearly", index: number, value: any, wrong: string }} Draft */
+/** `was` is the entry as it was in the plan when the editing began, as JSON. */
+/** @typedef {{ list: "weekly" | "dates" | "yearly", index: number, value: any, was: string, wrong: string }} Draft */
 /** @typedef {{ from: string, to: string, state: string, scene?: string | null }} Period */
 /** @typedef {{ date: string, weekday: string, source: string, name: string, periods: Period[], note: string }} PreviewDay */
 
@@ -142,7 +143,7 @@ class Hours extends View {
   #edit(list, index, value) {
     const isOpen = this.#draft?.list === list && this.#draft.index === index;
     // The file may leave out what is empty.
-    this.#draft = isOpen ? null : { list, index, value: { days: [], hours: [], ...structuredClone(value) }, wrong: "" };
+    this.#draft = isOpen ? null : { list, index, value: { days: [], hours: [], ...structuredClone(value) }, was: planned(list, index), wrong: "" };
     this.update();
   }
 
@@ -164,11 +165,40 @@ class Hours extends View {
     return others.some((other, i) => i !== index && other.date === value.date) ? t("hours.date_taken") : "";
   }
 
+  /** Says once that somebody else changed the entry meanwhile; a second *Done* replaces it. @param {Context} ctx @param {Draft} draft */
+  #otherHand(ctx, draft) {
+    const { list, index, was } = draft;
+    if (index < 0) return "";
+    const now = planned(list, index);
+    if (now === was) return "";
+    if (now === "") return t("hours.removed_meanwhile");
+    draft.was = now;
+    const entry = JSON.parse(now);
+    return t("hours.changed_meanwhile", { now: [this.#titleOf(list, entry), this.#summary(ctx, entry)].join(", ") });
+  }
+
+  /** The days of an entry in words. @param {Draft["list"]} list @param {any} entry */
+  #titleOf(list, entry) {
+    if (list === "weekly") return entry.days?.length > 0 ? t("hours.every", { days: daysText(entry.days) }) : t("hours.no_day");
+    if (!entry.date) return t("hours.new_date");
+    const [one, several, text] = list === "dates" ? ["hours.only_on", "hours.only_from", dateText] : ["hours.every_year_on", "hours.every_year_from", yearlyText];
+    const title = entry.last ? t(several, { from: text(entry.date), to: text(entry.last) }) : t(one, { day: text(entry.date) });
+    return entry.name ? `${title} · ${entry.name}` : title;
+  }
+
+  /** The hours of an entry in words. @param {Context} ctx @param {any} entry */
+  #summary(ctx, entry) {
+    /** @type {any[]} */
+    const hours = entry.hours ?? [];
+    if (hours.length === 0) return this.#otherwise(ctx);
+    return hours.map((hour) => `${hour.from}–${hour.to}${(hour.state ?? "open") === "open" ? "" : ` ${known("state", hour.state) ?? hour.state}`}`).join(", ");
+  }
+
   /** Puts the edited entry into the plan. If it concerns today, the show may change at once, so it is asked. @param {Context} ctx */
   async #done(ctx) {
     const draft = this.#draft;
     if (!draft) return;
-    draft.wrong = this.#problem(ctx, draft);
+    draft.wrong = this.#otherHand(ctx, draft) || this.#problem(ctx, draft);
     if (draft.wrong) return this.update();
     const { list, index, value } = draft;
     if (concernsToday(list, value) && !(await confirmed({ title: t("hours.today_title"), text: t("hours.today_text"), yes: t("hours.done") }))) return;
@@ -186,6 +216,9 @@ class Hours extends View {
   /** @param {Context} ctx @param {Draft["list"]} list @param {number} index @param {string} name */
   async #remove(ctx, list, index, name) {
     if (index >= 0) {
+      const draft = this.#draft;
+      if (draft) draft.wrong = this.#otherHand(ctx, draft);
+      if (draft?.wrong) return this.update();
       if (!(await confirmed({ title: t("edit.remove", { name }), text: t("hours.remove_text"), yes: t("hours.remove_entry"), isDanger: true }))) return;
       if (!(await send({ command: "edit", edits: [{ document: ctx.docs[0].document, path: join(`schedule.${list}`, index), change: { do: "remove" } }] }, t("hours.saved")))) return;
     }
@@ -201,7 +234,7 @@ class Hours extends View {
     return h("section", { class: "card stack", key: "weekly" },
       h("h2", null, t("hours.weekly")),
       h("p", { class: "muted" }, t("hours.weekly_help")),
-      entries.map(({ entry, index }) => this.#entry(ctx, "weekly", index, entry, entry.days?.length > 0 ? t("hours.every", { days: daysText(entry.days) }) : t("hours.no_day"), () => [
+      entries.map(({ entry, index }) => this.#entry(ctx, "weekly", index, entry, () => [
         h("div", { class: "days", role: "group", "aria-label": t("hours.days") }, DAYS.map((day) => {
           const isOn = (entry.days ?? []).includes(day);
           return h("button", { key: day, type: "button", "aria-pressed": String(isOn), "aria-label": dayName(day, "long"), disabled: ctx.isReadOnly,
@@ -213,11 +246,10 @@ class Hours extends View {
 
   /** @param {Context} ctx */
   #dates(ctx) {
-    const title = (/** @type {any} */ entry) => (!entry.date ? t("hours.new_date") : entry.last ? t("hours.only_from", { from: dateText(entry.date), to: dateText(entry.last) }) : t("hours.only_on", { day: dateText(entry.date) }));
     return h("section", { class: "card stack", key: "dates" },
       h("h2", null, t("hours.dates")),
       h("p", { class: "muted" }, t("hours.dates_help")),
-      this.#entries(ctx, "dates").map(({ entry, index }) => this.#entry(ctx, "dates", index, entry, title(entry), () => [
+      this.#entries(ctx, "dates").map(({ entry, index }) => this.#entry(ctx, "dates", index, entry, () => [
         this.#dateField(ctx, "date", t("hours.date"), entry.date),
         this.#dateField(ctx, "last", t("hours.last"), entry.last),
         this.#nameField(ctx, entry.name),
@@ -227,11 +259,10 @@ class Hours extends View {
 
   /** @param {Context} ctx */
   #yearly(ctx) {
-    const title = (/** @type {any} */ entry) => (!entry.date ? t("hours.new_date") : entry.last ? t("hours.every_year_from", { from: yearlyText(entry.date), to: yearlyText(entry.last) }) : t("hours.every_year_on", { day: yearlyText(entry.date) }));
     return h("section", { class: "card stack", key: "yearly" },
       h("h2", null, t("hours.yearly")),
       h("p", { class: "muted" }, t("hours.yearly_help")),
-      this.#entries(ctx, "yearly").map(({ entry, index }) => this.#entry(ctx, "yearly", index, entry, title(entry), () => [
+      this.#entries(ctx, "yearly").map(({ entry, index }) => this.#entry(ctx, "yearly", index, entry, () => [
         this.#monthDay(ctx, "date", t("hours.date"), entry.date),
         this.#monthDay(ctx, "last", t("hours.last"), entry.last),
         this.#nameField(ctx, entry.name),
@@ -247,13 +278,13 @@ class Hours extends View {
 
   /**
    * One entry of the plan: its days as a heading in words, and its hours.
-   * @param {Context} ctx @param {Draft["list"]} list @param {number} index @param {any} entry @param {string} title @param {() => any} fields
+   * @param {Context} ctx @param {Draft["list"]} list @param {number} index @param {any} entry @param {() => any} fields
    */
-  #entry(ctx, list, index, entry, title, fields) {
+  #entry(ctx, list, index, entry, fields) {
     const draft = this.#draft?.list === list && this.#draft.index === index ? this.#draft : null;
     /** @type {any[]} */
     const hours = entry.hours ?? [];
-    const summary = hours.length === 0 ? this.#otherwise(ctx) : hours.map((hour) => `${hour.from}–${hour.to}${(hour.state ?? "open") === "open" ? "" : ` ${known("state", hour.state) ?? hour.state}`}`).join(", ");
+    const [title, summary] = [this.#titleOf(list, entry), this.#summary(ctx, entry)];
     return h("div", { class: draft ? "plan-entry is-draft" : "plan-entry", key: `${list} ${index}` },
       h("button", { class: "plain plan-title", type: "button", "aria-expanded": String(draft !== null), onclick: () => this.#edit(list, index, entry) },
         icon(draft ? "open" : "right"), h("span", { class: "grow" }, h("strong", null, title), h("br", null), h("span", { class: "muted" }, summary))),
@@ -307,9 +338,11 @@ class Hours extends View {
     const [month, day] = (value ?? "").split("-");
     const pad = (/** @type {number} */ n) => String(n).padStart(2, "0");
     const change = (/** @type {string} */ m, /** @type {string} */ d) => this.#change((entry) => { entry[key] = m ? `${m}-${d || "01"}` : ""; });
+    // The day can be chosen first; until the month is chosen too, it is this month.
+    const monthOrThis = month || isoDay(new Date()).slice(5, 7);
     return h("div", { class: "field", key }, h("label", { for: id }, label),
       h("div", { class: "row tight" },
-        h("select", { id, value: day ?? "", disabled: ctx.isReadOnly || !month, "aria-label": t("hours.day_of_month", { label }), onchange: (/** @type {any} */ e) => change(month, e.target.value) },
+        h("select", { id, value: day ?? "", disabled: ctx.isReadOnly, "aria-label": t("hours.day_of_month", { label }), onchange: (/** @type {any} */ e) => change(monthOrThis, e.target.value) },
           h("option", { value: "" }, "–"), Array.from({ length: 31 }, (_, i) => h("option", { key: i, value: pad(i + 1) }, i + 1))),
         h("select", { value: month ?? "", disabled: ctx.isReadOnly, "aria-label": t("hours.month", { label }), onchange: (/** @type {any} */ e) => change(e.target.value, day) },
           h("option", { value: "" }, "–"),
@@ -350,6 +383,12 @@ class Hours extends View {
       h("p", { class: "small" }, periodText(day.periods)),
       day.note && h("p", { class: "small muted", lang: "en" }, day.note));
   }
+}
+
+/** Returns an entry of the plan as JSON; empty if there is none. @param {Draft["list"]} list @param {number} index */
+function planned(list, index) {
+  const entry = valueAt(documents.get("site")?.effective, `schedule.${list}`)?.[index];
+  return entry === undefined ? "" : JSON.stringify(entry);
 }
 
 /** Puts equal days in a row together. @param {PreviewDay[]} days */

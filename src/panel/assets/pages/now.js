@@ -88,7 +88,8 @@ class Now extends View {
 
   #wellSince() {
     const scene = sceneTitle(status.scene);
-    const isLit = !["dark", "closed"].includes(status.schedule.state);
+    // Without an output, nothing is shown.
+    const isLit = status.outputs.length > 0 && !["dark", "closed"].includes(status.schedule.state);
     return t(isLit ? "now.showing" : "now.loaded", { scene, time: when(new Date(Date.parse(status.time) - status.uptime_secs * 1000)) });
   }
 

@@ -12,6 +12,7 @@ import { confirmed } from "../parts/dialog.js";
 import { valueAt } from "../editor/schema.js";
 import { health, troubles, troubleText } from "../parts/health.js";
 import { icon } from "../parts/icons.js";
+import { notify } from "../parts/notices.js";
 import { brokenFiles } from "../parts/broken.js";
 import { isOtherSurface } from "../setup/calibration_step.js";
 import "../setup/camera_step.js";
@@ -41,8 +42,8 @@ const STEPS = [
   // Discs on the crosses prove the size that was entered; before, it is only a number.
   ["surface", isCalibrated],
   ["output", isProjected],
-  ["calibration", isCalibrated],
-  ["lamp", () => status.calibration.current?.knows_lamp ?? false],
+  ["calibration", () => isCalibrated() && status.calibration.is_saved],
+  ["lamp", () => (status.calibration.current?.knows_lamp ?? false) && status.calibration.is_saved],
   ["scene", () => null],
   ["hours", () => status.schedule === undefined ? null : status.schedule.is_planned],
   ["report", () => null],
@@ -69,8 +70,12 @@ class Setup extends View {
 
   /** Asks about drafts when the installation is left, also with *Finish*. */
   async stop() {
-    if (status === null || status.unsaved.length === 0 || !may("admin")) return;
-    const names = status.unsaved.map(fileOf).join(", ");
+    if (status === null || !may("admin")) return;
+    // The site file is no draft: if it is unsaved, the disk refuses it.
+    const drafts = status.unsaved.filter((/** @type {any} */ name) => name.kind !== "site");
+    if (drafts.length < status.unsaved.length) notify("bad", `${t("fault.site_unsaved")} ${t("remedy.site_unsaved")}`);
+    if (drafts.length === 0) return;
+    const names = drafts.map(fileOf).join(", ");
     if (await confirmed({ title: t("setup.leave_title"), text: t("setup.leave_text", { names }), yes: t("changes.save"), no: t("setup.leave_drafts") })) {
       send({ command: "save" }, t("changes.saved"));
     }

@@ -3,7 +3,7 @@
 import { ApiError, downloadUrl, get, post, session, upload } from "../core/api.js";
 import { h, View } from "../core/dom.js";
 import { bytes, date, duration, known, t, when } from "../core/i18n.js";
-import { complain, documents, events, fileOf, keyOf, schema, send, status, useDocuments } from "../core/store.js";
+import { complain, documents, errorText, events, fileOf, keyOf, schema, send, status, useDocuments } from "../core/store.js";
 import { on } from "../core/topics.js";
 import { context } from "../editor/context.js";
 import { editor } from "../editor/form.js";
@@ -17,7 +17,7 @@ import { asked, confirmed, openDialog } from "../parts/dialog.js";
 import { describe } from "../parts/event_text.js";
 import { troubles } from "../parts/health.js";
 import { icon } from "../parts/icons.js";
-import { notify } from "../parts/notices.js";
+import { notify, notifyDone } from "../parts/notices.js";
 import { otherMachines } from "../parts/remote.js";
 import { restartNeeded, restartProgram } from "../parts/restart.js";
 import { tabPanel, tabs } from "../parts/tabs.js";
@@ -199,13 +199,15 @@ class System extends View {
     this.update();
   }
 
-  /** @param {any} change @param {string} done */
+  /** Changes a user. Returns what was wrong, or nothing. @param {any} change @param {string} done @returns {Promise<ApiError | null>} */
   async #changeUser(change, done) {
     try {
-      this.#takeUsers(await post("/users", change));
-      notify("good", done);
+      const answer = await post("/users", change);
+      this.#takeUsers(answer);
+      notifyDone(done, answer.unsaved);
+      return null;
     } catch (error) {
-      complain(/** @type {ApiError} */ (error));
+      return /** @type {ApiError} */ (error);
     }
   }
 
@@ -223,18 +225,25 @@ class System extends View {
   /** @param {User} user */
   async #removeUser(user) {
     if (await confirmed({ title: t("edit.remove", { name: user.name }), text: t("users.remove_text"), yes: t("life.remove"), isDanger: true })) {
-      this.#changeUser({ name: user.name, remove: true }, t("life.removed", { name: user.name }));
+      const wrong = await this.#changeUser({ name: user.name, remove: true }, t("life.removed", { name: user.name }));
+      if (wrong) complain(wrong);
     }
   }
 
   /** @param {User | null} user */
   #editUser(user) {
     const values = { name: user?.name ?? "", role: user?.role ?? "operate", password: "", pin: "" };
+    let wrong = "";
+    // What was typed stays until it is accepted.
+    const change = async (/** @type {any} */ next, /** @type {() => void} */ close, /** @type {() => void} */ update) => {
+      const error = await this.#changeUser(next, t("users.saved", { name: next.name }));
+      wrong = error ? errorText(error) : "";
+      if (error) update();
+      else close();
+    };
     openDialog(user ? user.name : t("users.add"), (close, update) => h("form", { class: "stack", onsubmit: (/** @type {Event} */ e) => {
       e.preventDefault();
-      close();
-      const change = { name: values.name, role: values.role, ...(values.password && { password: values.password }), ...(values.pin && { pin: values.pin }) };
-      this.#changeUser(change, t("users.saved", { name: values.name }));
+      change({ name: values.name, role: values.role, ...(values.password && { password: values.password }), ...(values.pin && { pin: values.pin }) }, close, update);
     } },
       !user && h("div", { class: "field" }, h("label", { for: "user-name" }, t("edit.name")), h("input", { id: "user-name", required: true, autocomplete: "off", value: values.name, oninput: (/** @type {any} */ e) => { values.name = e.target.value; } })),
       h("fieldset", null, h("legend", { class: "legend-label" }, t("users.may")), ROLES.map((role) => h("label", { key: role, class: "tick" },
@@ -242,8 +251,9 @@ class System extends View {
         h("span", null, h("strong", null, t(`users.role.${role}`)), h("br", null), h("span", { class: "small muted" }, t(`users.role_what.${role}`)))))),
       h("div", { class: "field" }, h("label", { for: "user-password" }, t(user ? "users.new_password" : "login.password")), h("input", { id: "user-password", type: "password", autocomplete: "new-password", value: values.password, oninput: (/** @type {any} */ e) => { values.password = e.target.value; } }), h("p", { class: "help" }, t("first.password_help", { n: 10 }))),
       values.role !== "admin" && h("div", { class: "field" }, h("label", { for: "user-pin" }, t("users.pin")), h("input", { id: "user-pin", inputmode: "numeric", autocomplete: "off", maxlength: 8, value: values.pin, oninput: (/** @type {any} */ e) => { values.pin = e.target.value; } }), h("p", { class: "help" }, t("users.pin_help"))),
+      wrong && h("p", { class: "hint bad", role: "alert" }, icon("warn"), h("span", null, wrong)),
       h("div", { class: "row end" },
-        user?.has_pin && h("button", { type: "button", class: "plain", onclick: () => { close(); this.#changeUser({ name: user.name, pin: "" }, t("users.saved", { name: user.name })); } }, t("users.remove_pin")),
+        user?.has_pin && h("button", { type: "button", class: "plain", onclick: () => change({ name: user.name, pin: "" }, close, update) }, t("users.remove_pin")),
         h("button", { type: "button", onclick: close }, t("cancel")), h("button", { type: "submit", class: "primary" }, t("users.save")))));
   }
 

@@ -5,7 +5,7 @@ import { h, View } from "../core/dom.js";
 import { t } from "../core/i18n.js";
 import { complain, fileOf } from "../core/store.js";
 import { icon } from "./icons.js";
-import { notify, problemList } from "./notices.js";
+import { notifyDone, problemList } from "./notices.js";
 
 /** @typedef {import("../core/store.js").Doc} Doc */
 /** @typedef {import("../core/api.js").Problem} Problem */
@@ -58,12 +58,12 @@ class CodeEditor extends View {
     this.#isBusy = true;
     try {
       const isBroken = this.#doc.broken_text !== undefined;
-      await command({ command: "replace_text", document: this.#doc.document, text: this.#text });
+      const { unsaved } = await command({ command: "replace_text", document: this.#doc.document, text: this.#text });
       // The broken file stays on the disk until it is saved over.
       if (isBroken) await command({ command: "save" });
       this.#problems = [];
       this.#shown = this.#text;
-      notify("good", t("text.applied"));
+      notifyDone(t("text.applied"), unsaved);
     } catch (error) {
       const { code, problems } = /** @type {ApiError} */ (error);
       this.#problems = problems;

@@ -27,6 +27,16 @@ export function notify(kind, text, problems = []) {
   show();
 }
 
+/**
+ * Says what was done; or that it holds but is not on the disk, so that nothing is called saved that is not.
+ * @param {string} done
+ * @param {string | null | undefined} unsaved why it could not be saved, from the answer
+ */
+export function notifyDone(done, unsaved) {
+  if (unsaved) notify("info", t("unsaved"));
+  else notify("good", done);
+}
+
 /** @param {number} id */
 function close(id) {
   notices = notices.filter((notice) => notice.id !== id);

@@ -6,7 +6,7 @@ import { t } from "../core/i18n.js";
 import { errorText } from "../core/store.js";
 import { openDialog } from "./dialog.js";
 import { icon } from "./icons.js";
-import { notify } from "./notices.js";
+import { notifyDone } from "./notices.js";
 
 /** Asks for the password and confirms it. Resolves to false if the user gives up. @returns {Promise<boolean>} */
 export async function askPassword() {
@@ -55,9 +55,9 @@ class OwnPassword extends View {
     this.#wrong = next === again ? "" : t("first.differs");
     if (!this.#wrong) {
       try {
-        await changeSession("password", { old, new: next });
+        const { unsaved } = await changeSession("password", { old, new: next });
         this.#values = { old: "", next: "", again: "" };
-        notify("good", t("password.changed"));
+        notifyDone(t("password.changed"), unsaved);
         this.dispatchEvent(new CustomEvent("changed"));
       } catch (error) {
         const e = /** @type {ApiError} */ (error);

@@ -68,7 +68,7 @@ class Recordings extends View {
           h("select", { id: "recording-length", class: "narrow", value: String(this.#secs), onchange: (/** @type {any} */ e) => { this.#secs = Number(e.target.value); } },
             LENGTHS.map((secs) => h("option", { key: secs, value: String(secs) }, duration(secs)))),
           h("button", { type: "button", class: "primary", disabled: typeof status.rehearsal === "string" || this.#leftBytes === 0, onclick: () => this.#step({ do: "record", secs: this.#secs }, "record") }, icon("camera"), t("recordings.record")),
-          this.#list && h("span", { class: "small muted" }, this.#leftBytes > 0 ? t("recordings.free", { size: bytes(this.#leftBytes) }) : t("recordings.full"))));
+          this.#list && h("span", { class: "small muted" }, this.#leftBytes > 0 ? t("recordings.free", { size: bytes(this.#leftBytes) }) : t(this.#list.length > 0 ? "recordings.full" : "recordings.disk_full"))));
   }
 
   #files() {

@@ -1,5 +1,6 @@
 // Step of the installation: where camera pixels lie on the floor. The result is an error in millimetres, or a rejection.
 
+import { session } from "../core/api.js";
 import { h, View } from "../core/dom.js";
 import { number, t, when } from "../core/i18n.js";
 import { parseNumber } from "../core/numbers.js";
@@ -22,15 +23,19 @@ class CalibrationStep extends View {
   /** @type {Marker[]} */
   #markers = [];
   #table = "";
+  /** The start of Shoal in which the last procedure was running; empty if none was, or if it ended as it should. */
+  #ranIn = "";
 
   start() {
     this.until(useDocuments());
-    for (const topic of ["language", "status"]) this.until(on(topic, this.update));
+    for (const topic of ["language", "status", "session"]) this.until(on(topic, this.update));
   }
 
   view() {
     if (status === null) return null;
     const calibration = status.calibration;
+    if (calibration.phase !== "idle") this.#ranIn = session.instance;
+    else if (calibration.end) this.#ranIn = "";
     // While it runs, what to do stands at the top: the phone lies on the floor beside the technician.
     if (calibration.phase !== "idle") return this.#procedure(calibration);
     return [cameraChoice(), this.#current(calibration), this.#chooser(calibration)];
@@ -73,6 +78,7 @@ class CalibrationStep extends View {
     const methods = ["touch", "gray", "markers", "table"];
     return h("section", { class: "card stack" },
       calibration.rejection ? this.#rejection(calibration.rejection) : calibration.end && this.#end(calibration),
+      this.#ranIn !== "" && this.#ranIn !== session.instance && h("p", { class: "hint warn", role: "alert" }, icon("warn"), h("span", null, t("calibration.interrupted"))),
       status.outputs.length === 0 && h("p", { class: "hint warn" }, icon("warn"), h("span", null, t("calibration.no_output"))),
       h("h2", null, t("calibration.method")),
       h("div", { class: "choices methods", role: "group", "aria-label": t("calibration.method") }, methods.map((name) =>

@@ -29,11 +29,11 @@ class LampStep extends View {
 
   view() {
     if (status === null) return null;
-    const current = status.calibration.current;
+    const { current, is_saved } = status.calibration;
     if (!current) return [cameraChoice(), h("p", { class: "hint warn", key: "first" }, icon("warn"), h("span", null, t("lamp.first_calibrate")))];
     return [
       cameraChoice(),
-      h("p", { class: `hint ${current.knows_lamp ? "good" : "warn"}` }, icon(current.knows_lamp ? "check" : "warn"), h("span", null, lampText(current))),
+      h("p", { class: `hint ${current.knows_lamp && is_saved ? "good" : "warn"}` }, icon(current.knows_lamp && is_saved ? "check" : "warn"), h("span", null, lampText(current), current.knows_lamp && ` ${t(is_saved ? "lamp.saved" : "setup.unsaved")}`)),
       h("section", { class: "card stack" },
         h("div", { class: "segments", role: "group", "aria-label": t("lamp.how") }, ["tape", "poles"].map((name) => h("button", { key: name, type: "button", "aria-pressed": String(name === this.#method), onclick: () => { this.#method = name; this.update(); } }, t(`lamp.${name}`)))),
         this.#method === "tape" ? this.#tape() : this.#pole()),
@@ -85,7 +85,10 @@ class LampStep extends View {
 /** Says where the lamp is. @param {any} current the calibration in use */
 export function lampText(current) {
   const at = current?.lamp_m;
-  return at ? t("lamp.known", { x: number(at[0]), y: number(at[1]), z: number(at[2]) }) : t("lamp.unknown");
+  if (!at) return t("lamp.unknown");
+  const [x, y, z] = at;
+  const place = [t(x < 0 ? "lamp.left" : "lamp.right", { m: number(Math.abs(x)) }), t("lamp.high", { m: number(y) }), t(z < 0 ? "lamp.upper" : "lamp.lower", { m: number(Math.abs(z)) })];
+  return t("lamp.known", { place: place.join(", ") });
 }
 
 customElements.define("shoal-lamp-step", LampStep);
