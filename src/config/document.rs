@@ -303,7 +303,8 @@ mod tests {
         let table = r#"
             [water]\ndepht_m = 2 | 2:1: water.depht_m: unknown key "depht_m"; did you mean "depth_m"?
             [water]\nfish = 2 | 2:1: water.fish: unknown key "fish"; allowed here: depth_m
-            [water]\ndepth_m = 50 | 2:11: water.depth_m: 50 m is too large; allowed: 0.1 to 5 m
+            [water]\ndepth_m = 50 | 2:11: water.depth_m: 50 m is too large; allowed: 0.1 to 5 m; 50 cm are 0.5 m
+            [water]\ndepth_m = 1800.0 | 2:11: water.depth_m: 1800.0 m is too large; allowed: 0.1 to 5 m; 1800 mm are 1.8 m
             [water]\ndepth_m = -1.5 | 2:11: water.depth_m: -1.5 m is too small; allowed: 0.1 to 5 m
             [water]\ndepth_m = nan | 2:11: water.depth_m: nan is not a finite number; allowed: 0.1 to 5 m
             [water]\ndepth_m = -inf | 2:11: water.depth_m: -inf is not a finite number; allowed: 0.1 to 5 m

@@ -292,9 +292,14 @@ impl Check<'_> {
                 }
                 let unit = unit(schema);
                 format!(
-                    "{quoted}{unit} is too {}; allowed: {}",
+                    "{quoted}{unit} is too {}; allowed: {}{}",
                     if low { "small" } else { "large" },
-                    allowed(schema)
+                    allowed(schema),
+                    if high {
+                        other_unit(n, schema)
+                    } else {
+                        String::new()
+                    }
                 )
             }
             Some(_) => format!(
@@ -377,6 +382,29 @@ fn unit(schema: &Value) -> String {
         .get("x-unit")
         .and_then(Value::as_str)
         .map_or(String::new(), |u| format!(" {u}"))
+}
+
+/// Returns the end of a message about a number that is too large: the number in the unit of the key, if it seems to be in another one.
+fn other_unit(number: f64, schema: &Value) -> String {
+    let fits = |n: f64| {
+        bound(schema, "minimum").is_none_or(|min| n >= min)
+            && bound(schema, "maximum").is_some_and(|max| n <= max)
+    };
+    let is_whole = schema.get("type").and_then(Value::as_str) == Some("integer");
+    let unit = unit(schema);
+    let (parts, other) = match unit.as_str() {
+        _ if is_whole => return String::new(),
+        " m" if number < 1000.0 => (100.0, "cm"),
+        " m" => (1000.0, "mm"),
+        // A share of the whole.
+        "" if bound(schema, "maximum").is_some_and(|max| max <= 1.0) => (100.0, "%"),
+        _ => return String::new(),
+    };
+    if !fits(number / parts) {
+        return String::new();
+    }
+    let converted = (number / parts * 1e4).round() / 1e4;
+    format!("; {number} {other} are {converted}{unit}")
 }
 
 /// Returns the allowed range of a number in words, with its unit.

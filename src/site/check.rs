@@ -426,7 +426,11 @@ fn names(library: &Library) -> BTreeSet<&str> {
 }
 
 /// Returns a message about an unknown name. It lists the known names and suggests the most similar name.
-fn unknown<S: AsRef<str>>(what: &str, name: &str, known: impl Iterator<Item = S>) -> String {
+pub(super) fn unknown<S: AsRef<str>>(
+    what: &str,
+    name: &str,
+    known: impl Iterator<Item = S>,
+) -> String {
     let known: Vec<S> = known.collect();
     let known: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
     let meant = suggestion(name, known.iter().copied());

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::check::unknown;
 use super::disk_texts::DiskTexts;
 use super::documents::DocumentsView;
 use super::edit::{self, Current, Draft, SpeciesLookup};
@@ -85,6 +86,11 @@ impl Editor {
         let disk = library.names().into_iter().filter_map(own).collect();
         let site_text = library.text(&DocumentName::Site).map(str::to_owned);
         if let (Some(scene), Some(text)) = (scene, site_text) {
+            // The site file is not to blame for an option.
+            if problems.is_empty() && !library.scenes.contains_key(scene) {
+                let message = unknown("scene", scene, library.scenes.keys());
+                return Err(Problems(vec![Problem::of_file("--scene", message)]));
+            }
             let path = ValuePath(vec![PathSegment::Key("scene".into())]);
             let change = (path, TextChange::Set(scene.into()));
             // If the site text cannot be changed, `Library::read` has already added its problems to `problems`.

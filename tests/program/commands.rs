@@ -288,6 +288,20 @@ fn an_unknown_scene_is_rejected_with_the_known_ones() {
 }
 
 #[test]
+fn the_site_file_is_not_blamed_for_a_scene_of_the_command_line() {
+    let folder = Folder::new();
+    let site = folder.path("site.toml");
+    std::fs::write(&site, "scene = 'koi'\n").unwrap();
+    let rejected = shoal(&["run", &site, "--headless", "--scene", "riff"]);
+    assert_rejected(
+        &rejected,
+        &["--scene: there is no scene \"riff\"; existing: "],
+    );
+    let text = messages(&rejected);
+    assert!(!text.contains("site.toml:"), "{text}");
+}
+
+#[test]
 fn the_number_of_threads_does_not_change_a_run() {
     let folder = Folder::new();
     let tracks = folder.path("t.jsonl");

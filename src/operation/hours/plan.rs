@@ -373,10 +373,13 @@ fn month_day(text: &str) -> Result<Date, String> {
             Some(_) => "; a date of one year belongs into [[schedule.dates]]",
             None => "",
         };
-        // The order of other countries: `24.12.`
+        // The order of other countries: `24.12.`, `24-12`
         let meant = match numbers_of(text).as_slice() {
-            [day, month] if text.contains('.') => pair_meant(month, day, '-', 12, 31),
-            [month, day] => pair_meant(month, day, '-', 12, 31),
+            [day, month] if text.contains('.') => day_meant(month, day),
+            [first, second] => match day_meant(first, second) {
+                none if none.is_empty() => day_meant(second, first),
+                meant => meant,
+            },
             _ => String::new(),
         };
         format!(
@@ -385,6 +388,15 @@ fn month_day(text: &str) -> Result<Date, String> {
     };
     let [month, day] = numbers::<2>(text, '-', [2, 2]).ok_or_else(wrong)?;
     Date::new(LEAP_YEAR, i8_of(month), i8_of(day)).map_err(|_| wrong())
+}
+
+/// Returns the end of a message about a rejected day of every year: the day with two digits each; empty if no year has it.
+fn day_meant(month: &str, day: &str) -> String {
+    let date = (month.parse().ok().zip(day.parse().ok()))
+        .and_then(|(month, day)| Date::new(LEAP_YEAR, month, day).ok());
+    date.map_or_else(String::new, |date| {
+        format!("; did you mean \"{:02}-{:02}\"?", date.month(), date.day())
+    })
 }
 
 /// Returns the end of a message about a rejected pair of numbers: the pair with two digits each; empty if a number is too large.
@@ -424,7 +436,14 @@ pub fn minutes_of_day(text: &str) -> Result<u16, String> {
         let digits = digits.replace(['h', 'H'], ":");
         let is_text = text.to_lowercase().ends_with("pm");
         let meant = match numbers_of(&digits).as_slice() {
+            [hour] if is_text => match hour.parse::<u8>() {
+                Ok(hour @ 1..=11) => format!("; did you mean \"{}:00\"?", hour + 12),
+                _ => String::new(),
+            },
             _ if is_text => String::new(),
+            [hour, minute] if matches!(hour.parse::<u8>(), Ok(25..=36)) => {
+                "; hours over midnight end at a time of the next day, for example \"02:00\"".into()
+            }
             [hour] if hour.len() <= 2 => pair_meant(hour, "00", ':', 24, 59),
             [both] if both.len() <= 4 => {
                 let (hour, minute) = both.split_at(both.len() - 2);
@@ -490,4 +509,17 @@ fn hours(items: &[HoursParams], path: &str, problems: &mut Problems) -> Vec<Hour
         }
     }
     found.into_iter().map(|(_, hours)| hours).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::month_day;
+
+    #[test]
+    fn a_day_that_no_year_has_is_not_suggested() {
+        for text in ["02-30", "13-32", "30.02."] {
+            let message = month_day(text).unwrap_err();
+            assert!(!message.contains("did you mean"), "{message}");
+        }
+    }
 }
