@@ -319,7 +319,8 @@ fn warn_crowd(
     living: &[(&String, &SpeciesFile)],
     findings: &mut Findings,
 ) {
-    let Some(site) = &library.site else {
+    // A surface with a mistake has no area.
+    let Some(site) = library.site.as_ref().filter(|site| !findings.is_invalid(site)) else {
         return;
     };
     let population = &entry.value.population;

@@ -137,11 +137,17 @@ test("what the disk refuses is never called saved: a user, a setting, the lamp",
   assert.match(readFileSync(join(folder, "calibration.toml"), "utf8"), /lamp_m = \[0\.5, 4\.2, -0\.3\]/);
   assert.match(readFileSync(pool.site, "utf8"), /eye_height_m = 3\.5/);
   await until(() => readFileSync(accounts, "utf8").includes("Ben"), "the user on the disk", 30_000);
+  // A refusal that is over does not stay beside what is accepted.
+  await notice("A setting is in use but cannot be saved.").waitFor();
+  await page.getByRole("link", { name: "Scene" }).click();
+  await page.getByText("Nursery").click();
+  await page.locator(".notice.good").waitFor();
+  assert.equal(await page.locator(".notice.bad").count(), 0);
 });
 
 test("a run without a picture does not say that the pool shows a scene", async () => {
   await page.goto(`${pool.url}/#/now`);
-  const shown = page.getByText(/^The scene is “Pool”\./);
+  const shown = page.getByText(/^The scene is “Nursery”\./);
   await until(async () => (await shown.count()) > 0, "the scene").catch(async (error) => {
     throw new Error(`${error.message}: ${await page.locator(".health").innerText()}`);
   });

@@ -145,3 +145,12 @@ fn a_missing_site_file_and_lists_beyond_their_limits() {
     let report = SiteFolder::new(&[]).report();
     assert_message(&report, &["site.toml: cannot be opened"]);
 }
+
+#[test]
+fn no_fish_are_said_to_cover_a_surface_with_a_mistake() {
+    for height in ["0", "-3.0", "0.01"] {
+        let text = format!("scene = 'koi'\n[surface]\nheight_m = {height}\n");
+        let report = SiteFolder::new(&[("site.toml", &text)]).report();
+        assert_eq!(report.problems.len(), 1, "{report}");
+    }
+}

@@ -6,7 +6,7 @@ import { icon } from "./icons.js";
 
 /** @typedef {{ id: number, kind: "good" | "bad" | "info", text: string, problems: import("../core/api.js").Problem[] }} Notice */
 
-/** Time for which a message stays. A rejection stays until it is closed. */
+/** Time for which a message stays. A rejection stays until it is closed, or until a change is accepted: then it may be wrong. */
 const SHOWN_MS = 6000;
 /** Most messages at once. */
 const SHOWN_MAX = 4;
@@ -22,7 +22,8 @@ let nextId = 1;
  */
 export function notify(kind, text, problems = []) {
   const notice = { id: nextId++, kind, text, problems };
-  notices = [...notices.filter((n) => n.text !== text), notice].slice(-SHOWN_MAX);
+  const isOver = (/** @type {Notice} */ old) => old.text === text || (kind === "good" && old.kind === "bad");
+  notices = [...notices.filter((old) => !isOver(old)), notice].slice(-SHOWN_MAX);
   if (kind !== "bad") setTimeout(() => close(notice.id), SHOWN_MS);
   show();
 }
