@@ -320,7 +320,11 @@ fn warn_crowd(
     findings: &mut Findings,
 ) {
     // A surface with a mistake has no area.
-    let Some(site) = library.site.as_ref().filter(|site| !findings.is_invalid(site)) else {
+    let Some(site) = library
+        .site
+        .as_ref()
+        .filter(|site| !findings.is_invalid(site))
+    else {
         return;
     };
     let population = &entry.value.population;
