@@ -72,6 +72,17 @@ test("an entry that somebody else changed meanwhile is not silently replaced", a
   await other.context().close();
 });
 
+test("the day of a holiday can be chosen before its month, and the list has its name", async () => {
+  await page.goto(`${pool.url}/#/hours`);
+  await page.getByRole("button", { name: "Add a holiday" }).click();
+  await page.locator("#plan-date").selectOption("24");
+  await page.getByLabel("Date: month").selectOption({ label: "December" });
+  await page.locator("#plan-name").fill("Christmas Eve");
+  await page.getByRole("button", { name: "Done" }).click();
+  await page.getByText("Every year on December 24 · Christmas Eve").first().waitFor();
+  await until(() => readFileSync(pool.site, "utf8").includes('date = "12-24"'), "the holiday");
+});
+
 test("a refused PIN keeps what was typed, and says why beside it", async () => {
   await page.goto(`${pool.url}/#/system/users`);
   await page.getByRole("tab", { name: "Users" }).click();
@@ -158,6 +169,14 @@ test("a run without a picture does not say that the pool shows a scene", async (
   const text = await until(async () => /Running since/.test(await sentence()) && sentence(), "the sentence");
   assert.match(text, /All is well\..*The scene is “/);
   assert.doesNotMatch(text, /The pool shows/);
+});
+
+test("a camera that is no device of this computer, but works, brings no warning", async () => {
+  await page.goto(`${pool.url}/#/setup/camera`);
+  await page.getByText(/^In use: /).waitFor();
+  await until(async () => (await api(page, "/status")).camera.fps > 0, "the camera");
+  await page.getByText("Searching").waitFor({ state: "detached" });
+  await page.getByText("No camera is connected").waitFor({ state: "detached" });
 });
 
 test("a calibration that a power cut ends is called lost", async () => {
