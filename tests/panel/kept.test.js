@@ -169,6 +169,8 @@ test("a run without a picture does not say that the pool shows a scene", async (
   const text = await until(async () => /Running since/.test(await sentence()) && sentence(), "the sentence");
   assert.match(text, /All is well\..*The scene is “/);
   assert.doesNotMatch(text, /The pool shows/);
+  // Visitors are not counted here, so what was before the start is not known.
+  assert.match(await page.locator(".figures").first().innerText(), /since \d\d:\d\d/);
 });
 
 test("a camera that is no device of this computer, but works, brings no warning", async () => {

@@ -360,6 +360,7 @@ export default {
   "now.visitors": "Besucher",
   "now.visitors_simulated": "Besucher (keine echten)",
   "now.visitors_now": "jetzt",
+  "now.visitors_since": "seit {time}",
   "now.visitors_today": "heute",
   "now.fish": { one: "Fisch im Becken", other: "Fische im Becken" },
   "now.by_hour": "Besucher je Stunde: {text}",

@@ -360,6 +360,7 @@ export default {
   "now.visitors": "Visitors",
   "now.visitors_simulated": "Visitors (not real ones)",
   "now.visitors_now": "now",
+  "now.visitors_since": "since {time}",
   "now.visitors_today": "today",
   "now.fish": { one: "fish in the pool", other: "fish in the pool" },
   "now.by_hour": "Visitors by hour: {text}",

@@ -210,11 +210,14 @@ class Now extends View {
     const { now, today } = status.visitors;
     // Those of a recording and of a demonstration are no visitors.
     const isReal = allCameras().every((camera) => camera.kind === "live") && typeof status.rehearsal !== "string";
+    // Without a file of counts, the number begins again with each start.
+    const start = new Date(Date.parse(status.time) - status.uptime_secs * 1000);
+    const isWhole = this.#byHour !== null || isoDay(start) !== isoDay(status.time);
     return h("section", { class: "card stack", key: "visitors" },
       h("h2", null, t(isReal ? "now.visitors" : "now.visitors_simulated")),
       h("div", { class: "figures" },
         h("div", null, h("strong", null, number(now)), h("span", null, t("now.visitors_now"))),
-        h("div", null, h("strong", null, number(today)), h("span", null, t("now.visitors_today"))),
+        h("div", null, h("strong", null, number(today)), h("span", null, isWhole ? t("now.visitors_today") : t("now.visitors_since", { time: clock(start) }))),
         h("div", null, h("strong", null, number(fishCount())), h("span", null, t("now.fish", { n: fishCount() })))),
       this.#byHour && this.#hourBars(this.#byHour));
   }
