@@ -1,7 +1,7 @@
 //! The names of all faults, for the list of those that are not reported.
 
 /// Names of all faults. A fault that is not listed cannot be named in `alerts.ignore`.
-pub const FAULT_NAMES: [&str; 51] = [
+pub const FAULT_NAMES: &[&str] = &[
     "alerts",
     "bright_floor",
     "calibration_surface",

@@ -134,7 +134,7 @@ fn check_ignored(entry: &Entry<SiteFile>, findings: &mut Findings) {
         }
         let groups = FAULT_NAMES.iter().filter_map(|fault| fault.split_once('.'));
         let groups: BTreeSet<&str> = groups.map(|(group, _)| group).collect();
-        let known = groups.into_iter().chain(FAULT_NAMES);
+        let known = groups.into_iter().chain(FAULT_NAMES.iter().copied());
         let message = unknown("fault", name, known);
         findings.problem(entry, &format!("alerts.ignore[{i}]"), message);
     }

@@ -121,7 +121,7 @@ fn a_black_or_still_pool_says_until_when() {
 
 #[test]
 fn a_fault_has_the_same_colour_everywhere_and_its_advice_fits_the_cause() {
-    for name in MILD {
+    for name in MILD.iter().copied() {
         let mut status = usual();
         status.faults.push(fault(name));
         // Ticks that take long are the reason.
