@@ -38,41 +38,40 @@ pub(super) fn camera_program(source: &str) -> &str {
     }
 }
 
-/// Replaces the values in a site as JSON that only administrators see: the camera (an address can contain a password), the programs, passwords
-/// of projectors,
-/// and the table of the panel.
+/// Replaces the values in a site as JSON that only administrators see: the cameras (an address can contain a password), the programs,
+/// the passwords of projectors, and the table of the panel.
 pub(super) fn hide_programs(site: &mut Value) {
-    for path in [
-        "/camera/source",
-        "/alerts/command",
-        "/schedule/projectors/command",
-    ] {
-        if let Some(value) = site.pointer_mut(path)
-            && value
-                .as_str()
-                .is_some_and(|text| !text.is_empty() && is_secret(path, text))
-        {
-            *value = HIDDEN.into();
-        }
+    for path in ["/alerts/command", "/schedule/projectors/command"] {
+        hide(site.pointer_mut(path), |text| !text.is_empty());
     }
-    let projectors = site.pointer_mut("/remote/projectors");
-    let projectors = projectors.and_then(Value::as_array_mut);
-    for projector in projectors.into_iter().flatten() {
-        if let Some(password) = projector.get_mut("password")
-            && password.is_string()
-        {
-            *password = HIDDEN.into();
-        }
+    hide(site.pointer_mut("/camera/source"), is_secret_source);
+    for camera in items(site, "/cameras") {
+        hide(camera.get_mut("source"), is_secret_source);
+    }
+    for projector in items(site, "/remote/projectors") {
+        hide(projector.get_mut("password"), |_| true);
     }
     if let Some(panel) = site.pointer_mut("/panel") {
         *panel = serde_json::json!({});
     }
 }
 
-fn is_secret(path: &str, text: &str) -> bool {
-    path != "/camera/source"
-        || text.trim_start().starts_with(CAMERA_PROGRAM)
-        || text.contains("://")
+/// Returns the items of a list, none if there is no list.
+fn items<'v>(site: &'v mut Value, path: &str) -> impl Iterator<Item = &'v mut Value> {
+    let list = site.pointer_mut(path).and_then(Value::as_array_mut);
+    list.into_iter().flatten()
+}
+
+fn hide(value: Option<&mut Value>, is_secret: impl Fn(&str) -> bool) {
+    if let Some(value) = value
+        && value.as_str().is_some_and(is_secret)
+    {
+        *value = HIDDEN.into();
+    }
+}
+
+fn is_secret_source(text: &str) -> bool {
+    text.trim_start().starts_with(CAMERA_PROGRAM) || text.contains("://")
 }
 
 #[cfg(test)]
@@ -99,5 +98,24 @@ mod tests {
         ] {
             assert_eq!(of(&other), other.trim());
         }
+    }
+
+    /// A fixed bug: the addresses of several cameras, with their passwords, were shown to every role.
+    #[test]
+    fn only_administrators_see_the_addresses_of_all_cameras() {
+        let address = "command:ffmpeg -i rtsp://ada:geheim@10.0.0.7/a";
+        let mut site = serde_json::json!({
+            "camera": {"source": address},
+            "cameras": [{"source": address}, {"source": "v4l2:Eye"}],
+            "alerts": {"command": "mail geheim"},
+            "schedule": {"projectors": {"command": ""}},
+            "remote": {"projectors": [{"password": "geheim"}, {"name": "left"}]},
+            "panel": {"key": "geheim.pem"},
+        });
+        hide_programs(&mut site);
+        assert!(!site.to_string().contains("geheim"), "{site}");
+        assert_eq!(site["cameras"][1]["source"], "v4l2:Eye");
+        assert_eq!(site["schedule"]["projectors"]["command"], "");
+        assert_eq!(site["remote"]["projectors"][1]["name"], "left");
     }
 }
