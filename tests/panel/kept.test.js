@@ -78,6 +78,8 @@ test("the day of a holiday can be chosen before its month, and the list has its 
   await page.locator("#plan-date").selectOption("24");
   await page.getByLabel("Date: month").selectOption({ label: "December" });
   await page.locator("#plan-name").fill("Christmas Eve");
+  // The name is taken when the field is left, as with each field of the plan.
+  await page.locator("#plan-name").press("Tab");
   await page.getByRole("button", { name: "Done" }).click();
   await page.getByText("Every year on December 24 · Christmas Eve").first().waitFor();
   await until(() => readFileSync(pool.site, "utf8").includes('date = "12-24"'), "the holiday");
@@ -166,7 +168,10 @@ test("a run without a picture does not say that the pool shows a scene", async (
     await new Promise((resolve) => setTimeout(resolve, 50));
     return document.querySelector(".health")?.textContent ?? "";
   });
-  const text = await until(async () => /Running since/.test(await sentence()) && sentence(), "the sentence");
+  const text = await until(async () => {
+    const shown = await sentence();
+    return /Running since/.test(shown) && shown;
+  }, "the sentence");
   assert.match(text, /All is well\..*The scene is “/);
   assert.doesNotMatch(text, /The pool shows/);
   // Visitors are not counted here, so what was before the start is not known.
