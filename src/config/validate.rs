@@ -400,7 +400,8 @@ fn other_unit(number: f64, schema: &Value) -> String {
         "" if bound(schema, "maximum").is_some_and(|max| max <= 1.0) => (100.0, "%"),
         _ => return String::new(),
     };
-    if !fits(number / parts) {
+    // Smaller numbers are rarely written in the smaller unit.
+    if number < parts / 10.0 || !fits(number / parts) {
         return String::new();
     }
     let converted = (number / parts * 1e4).round() / 1e4;
