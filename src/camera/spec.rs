@@ -77,39 +77,67 @@ impl std::fmt::Display for SourceSpec {
     }
 }
 
-/// Replaces what can be a secret in every address of a text: the password in `scheme://name:password@host`, and the values in
-/// `?user=name&password=secret`.
+/// Replaces what can be a secret in every address of a text: the password in `scheme://name:password@host`, also if it contains
+/// signs that an address should not, and the values in `key=value`, in the path as well as behind `?`.
 pub fn hide_passwords(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find("://") {
         let (before, after) = rest.split_at(at + 3);
         shown.push_str(before);
-        let host = after.find(|c: char| matches!(c, '/' | '?') || c.is_whitespace());
-        let authority = &after[..host.unwrap_or(after.len())];
-        rest = after;
-        if let Some((login, _)) = authority.rsplit_once('@')
-            && let Some((name, _)) = login.split_once(':')
-        {
-            shown.push_str(name);
-            shown.push_str(":•••");
-            rest = &after[login.len()..];
-        }
         let is_behind = |c: char| c.is_whitespace() || matches!(c, '\'' | '"');
-        let (address, behind) = rest.split_at(rest.find(is_behind).unwrap_or(rest.len()));
-        if let Some((place, query)) = address.split_once('?') {
-            shown.push_str(place);
-            shown.push('?');
-            let values = query.split('&').map(|pair| match pair.split_once('=') {
-                Some((key, _)) => format!("{key}=•••"),
-                None => pair.to_owned(),
-            });
-            shown.push_str(&values.collect::<Vec<_>>().join("&"));
-            rest = behind;
-        }
+        let (address, behind) = after.split_at(after.find(is_behind).unwrap_or(after.len()));
+        let login = address.rsplit_once('@');
+        let named = login.and_then(|(login, place)| Some((login.split_once(':')?.0, place)));
+        let place = match named {
+            Some((name, place)) if !name.contains(['/', '?', '=']) => {
+                shown.push_str(name);
+                shown.push_str(":•••@");
+                place
+            }
+            _ => match login_without_host(address) {
+                Some(name) => {
+                    shown.push_str(name);
+                    shown.push_str(":•••");
+                    ""
+                }
+                None => address,
+            },
+        };
+        push_without_values(&mut shown, place);
+        rest = behind;
     }
     shown.push_str(rest);
     shown
+}
+
+/// Returns the name in `name:begin of a password`, an address that is cut off before its host; `None` for a host with a port.
+fn login_without_host(address: &str) -> Option<&str> {
+    let (name, behind) = address.split_once(':')?;
+    let port = behind.split(['/', '?']).next().unwrap_or_default();
+    let is_port = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+    (!is_port && !name.contains(['/', '?', '=', '['])).then_some(name)
+}
+
+fn push_without_values(shown: &mut String, place: &str) {
+    let (mut is_value, mut is_query) = (false, false);
+    for c in place.chars() {
+        is_query |= c == '?';
+        is_value &= match c {
+            '&' | ';' => false,
+            // A value behind `?` can be an address itself.
+            '/' | '?' => is_query && c == '/',
+            _ => true,
+        };
+        if is_value {
+            continue;
+        }
+        shown.push(c);
+        if c == '=' {
+            shown.push_str("•••");
+            is_value = true;
+        }
+    }
 }
 
 /// Keys of the options after the `?` of a source text.
@@ -420,6 +448,12 @@ mod tests {
                 "http://10.0.0.7?u=••• c",
             ),
             ("command:a 'rtsp://ada:geheim@b/", "rtsp://ada:•••@b/"),
+            ("rtsp://ada:/geheim?geheim@b/c", "rtsp://ada:•••@b/c"),
+            ("rtsp://ada:geheim@geheim@b/c", "rtsp://ada:•••@b/c"),
+            (
+                "rtsp://b/user=ada&password=geheim&channel=1/c",
+                "rtsp://b/user=•••&password=•••&channel=•••/c",
+            ),
         ] {
             let error = SourceSpec::parse(text).unwrap_err().to_string();
             assert!(

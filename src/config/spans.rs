@@ -26,7 +26,17 @@ struct Source {
     file: String,
     /// Byte offset of the start of each line.
     lines: Vec<usize>,
+    /// Number of characters that begin before each whole number of [`CHUNK_BYTES`].
+    characters: Vec<usize>,
     text: String,
+}
+
+/// Distance of the offsets whose number of characters is known, so that a column in a long line is found without reading the line.
+const CHUNK_BYTES: usize = 1024;
+
+/// Returns the number of characters that begin in these bytes.
+fn characters_in(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|byte| **byte & 0xC0 != 0x80).count()
 }
 
 impl Source {
@@ -35,18 +45,30 @@ impl Source {
         Self {
             file: file.into(),
             lines: std::iter::once(0).chain(starts).collect(),
+            characters: std::iter::once(0)
+                .chain(text.as_bytes().chunks(CHUNK_BYTES).scan(0, |sum, chunk| {
+                    *sum += characters_in(chunk);
+                    Some(*sum)
+                }))
+                .collect(),
             text: text.into(),
         }
+    }
+
+    /// Returns the number of characters that begin before an offset.
+    fn characters_before(&self, byte: usize) -> usize {
+        let byte = byte.min(self.text.len());
+        let chunk = byte / CHUNK_BYTES;
+        let known = self.characters.get(chunk).copied().unwrap_or(0);
+        let rest = self.text.as_bytes().get(chunk * CHUNK_BYTES..byte);
+        known + characters_in(rest.unwrap_or_default())
     }
 
     fn line_and_column(&self, byte: usize) -> (usize, usize) {
         let line = self.lines.partition_point(|&start| start <= byte).max(1);
         let start = self.lines.get(line - 1).copied().unwrap_or(0);
-        let before = self
-            .text
-            .get(start..byte.min(self.text.len()))
-            .unwrap_or("");
-        (line, before.chars().count() + 1)
+        let column = self.characters_before(byte) - self.characters_before(start) + 1;
+        (line, column)
     }
 }
 

@@ -41,6 +41,7 @@ pub(super) fn validate(tree: &DeTable<'_>, schema: &Value, texts: &Spans) -> Vec
         texts,
         whole: schema,
         found: Vec::new(),
+        unknown_keys: 0,
     };
     check.table(tree, 0..0, schema, "");
     check.found
@@ -51,7 +52,12 @@ struct Check<'t> {
     /// Schema of the whole text.
     whole: &'t Value,
     found: Vec<Finding>,
+    /// Number of keys that are not known.
+    unknown_keys: usize,
 }
+
+/// Largest number of unknown keys for which the most similar key is searched.
+const EXPLAINED_MAX: usize = 200;
 
 impl Check<'_> {
     fn find(&mut self, span: Range<usize>, path: &str, message: String) {
@@ -155,7 +161,11 @@ impl Check<'_> {
                 (Some(schema), _) if schema.get("const").is_some() => {}
                 (Some(schema), _) => self.value(value, schema, &inner),
                 (None, Some(Value::Bool(false)) | None) => {
-                    let message = self.unknown_key(name, known);
+                    let message = match self.unknown_keys < EXPLAINED_MAX {
+                        true => self.unknown_key(name, known),
+                        false => "unknown key".to_owned(),
+                    };
+                    self.unknown_keys += 1;
                     self.find_kind(FindingKind::UnknownKey, key.span(), &inner, message);
                 }
                 (None, Some(schema)) => {
@@ -314,6 +324,10 @@ impl Check<'_> {
     fn wrong_type(&self, found: &DeValue<'_>, span: &Range<usize>, schema: &Value) -> String {
         let found_type = match found {
             DeValue::Table(_) | DeValue::Array(_) => type_name(found).to_owned(),
+            // What is wrong is in the log and in events, which more people see than the file.
+            _ if schema.get("format").and_then(Value::as_str) == Some("password") => {
+                format!("this is {}", type_name(found))
+            }
             _ => format!("{} is {}", self.quote(span), type_name(found)),
         };
         let hint = match (schema.get("type").and_then(Value::as_str), found) {

@@ -64,7 +64,10 @@ pub(super) fn value_mistake(key: &str, value: &str) -> Option<String> {
         .or_else(|| {
             let is_text =
                 !value.starts_with(['"', '\'', '[', '{', '(']) && !value.contains(['"', '\\']);
-            is_text.then(|| format!("a text stands in quotation marks: \"{quoted}\""))
+            is_text.then(|| match key.ends_with("password") {
+                true => "a text stands in quotation marks".to_owned(),
+                false => format!("a text stands in quotation marks: \"{quoted}\""),
+            })
         })
 }
 

@@ -4,7 +4,7 @@
 //! The writer refuses what the reader would refuse. A second file beside it keeps space on the disk: on a full disk it gives way, so that
 //! a token that was removed, or a session that was ended, does not come back with the next start.
 
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -75,9 +75,15 @@ impl KeptFile {
     /// # Errors
     /// When it cannot be read.
     pub(crate) fn read(&self) -> Result<Option<Vec<u8>>, String> {
-        let Some(path) = self.path.as_ref().filter(|path| path.exists()) else {
+        let Some(path) = &self.path else {
             return Ok(None);
         };
+        // A file that cannot be seen, for example in a folder of another user, is not the same as no file.
+        match std::fs::symlink_metadata(path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(self.at_place(&error.to_string())),
+            Ok(_) => {}
+        }
         let read = read_file(path, FILE_BYTES_MAX, "this file");
         read.map(Some).map_err(|problem| self.at_place(&problem))
     }
@@ -212,6 +218,24 @@ mod tests {
                 .read_accounts()
                 .is_ok()
         );
+    }
+
+    /// A fixed bug: users that Shoal could not see counted as no users, so anybody could set the first password.
+    #[cfg(unix)]
+    #[test]
+    fn users_that_cannot_be_seen_are_not_the_same_as_no_users() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Journal::default();
+        let state = folder.path().join("state");
+        std::fs::write(&state, "a file").unwrap();
+        let kept = KeptFile::of_accounts(Some(state.clone()), &journal);
+        assert!(kept.read_accounts().is_err());
+        std::fs::remove_file(&state).unwrap();
+        std::fs::create_dir(&state).unwrap();
+        std::os::unix::fs::symlink("nowhere", state.join(ACCOUNTS_FILE)).unwrap();
+        assert!(kept.read_accounts().is_err());
+        std::fs::remove_file(state.join(ACCOUNTS_FILE)).unwrap();
+        assert!(kept.read_accounts().is_ok());
     }
 
     /// A fixed bug: a token that was removed while the disk was full was there again after a kill.

@@ -3,6 +3,7 @@
 use md5::{Digest, Md5};
 
 use crate::control::ProjectorPower;
+use crate::runtime::is_hidden;
 
 /// Longest line that is read, in bytes. PJLink allows 136.
 pub(super) const LINE_MAX: usize = 256;
@@ -135,7 +136,7 @@ pub(super) fn text_of(line: &[u8]) -> String {
 
 /// Returns a text of a projector without what could spoil a log or a page.
 pub(super) fn shown(text: &str) -> String {
-    let clean = text.chars().filter(|c| !c.is_control());
+    let clean = text.chars().filter(|c| !is_hidden(*c));
     clean
         .take(SHOWN_CHARS)
         .collect::<String>()

@@ -982,7 +982,7 @@ export default {
   "outdated": "Shoal wurde aktualisiert. Diese Seite ist noch die von vorher.",
   "outdated.go": "Seite neu laden",
   "ended.title": "Neu anmelden",
-  "ended.what": "Sie sind abgemeldet. Was Sie auf dieser Seite eingegeben haben, ist noch da: Melden Sie sich als {name} an, um weiterzumachen. Was Sie zuletzt gedrückt haben, wurde nicht ausgeführt.",
+  "ended.what": "Sie sind abgemeldet. Was Sie auf dieser Seite eingegeben haben, ist noch da: Melden Sie sich als {name} an, um weiterzumachen. Wenn Sie eben etwas gedrückt haben, sehen Sie nach, ob es ausgeführt wurde.",
   "ended.other": "Sie sind jetzt als {name} angemeldet. Was vorher auf dieser Seite eingegeben wurde, ist weg.",
   "unsaved": "Das gilt jetzt, ließ sich aber nicht speichern. Shoal versucht es weiter; siehe Störungen.",
   "password.title": "Noch einmal Ihr Passwort",

@@ -982,7 +982,7 @@ export default {
   "outdated": "Shoal was updated. This page is still the one from before.",
   "outdated.go": "Load the page again",
   "ended.title": "Log in again",
-  "ended.what": "You are logged out. What you entered in this page is still here: log in as {name} to go on. What you pressed last was not done.",
+  "ended.what": "You are logged out. What you entered in this page is still here: log in as {name} to go on. If you pressed something just now, look whether it was done.",
   "ended.other": "You are now logged in as {name}. What was entered in this page before is gone.",
   "unsaved": "This holds now, but could not be saved. Shoal tries again; see the faults.",
   "password.title": "Your password, once more",
