@@ -325,7 +325,7 @@ impl Check<'_> {
         let found_type = match found {
             DeValue::Table(_) | DeValue::Array(_) => type_name(found).to_owned(),
             // What is wrong is in the log and in events, which more people see than the file.
-            _ if schema.get("format").and_then(Value::as_str) == Some("password") => {
+            _ if schema.get("x-secret").is_some() => {
                 format!("this is {}", type_name(found))
             }
             _ => format!("{} is {}", self.quote(span), type_name(found)),

@@ -26,7 +26,7 @@ pub struct RemoteProjector {
     /// IP address, for example `192.168.1.40`. A port is necessary only if it is not 4352.
     pub address: String,
     /// Password of PJLink in the menu of the projector. If it is absent: none.
-    #[schemars(extend("format" = "password"))]
+    #[schemars(extend("x-secret" = true))]
     pub password: Option<String>,
     /// Input that is chosen while the projector is on, as PJLink names it: `31` is the first digital one (HDMI). If it is absent, the
     /// input is left alone.
