@@ -38,6 +38,8 @@ const CONNECTIONS_PER_NETWORK: usize = 200;
 const KNOWN_MAX: usize = 1024;
 /// Longest time for which an address without a login may keep a connection.
 const STRANGER_MAX: Duration = Duration::from_secs(120);
+/// Time after [`STRANGER_MAX`] at which a silent connection is looked at.
+const LOOK_LATER: Duration = Duration::from_millis(100);
 /// Longest time for which a client may take no data while some waits. Then the connection is closed.
 const STALL_MAX: Duration = Duration::from_secs(15);
 
@@ -180,6 +182,7 @@ where
             let stream = LimitedStream {
                 stream,
                 stall: None,
+                look: Box::pin(tokio::time::sleep(STRANGER_MAX + LOOK_LATER)),
                 place,
             };
             inner.accept(stream, service).await
@@ -193,6 +196,8 @@ pub(super) struct LimitedStream {
     stream: TcpStream,
     /// Runs while data waits for the client.
     stall: Option<Pin<Box<Sleep>>>,
+    /// Runs until the place is looked at again: a silent connection of HTTP/2 has no other end.
+    look: Pin<Box<Sleep>>,
     place: Place,
 }
 
@@ -225,7 +230,15 @@ impl AsyncRead for LimitedStream {
         if this.place.is_over() {
             return Poll::Ready(Ok(()));
         }
-        Pin::new(&mut this.stream).poll_read(context, buffer)
+        let read = Pin::new(&mut this.stream).poll_read(context, buffer);
+        while read.is_pending() && this.look.as_mut().poll(context).is_ready() {
+            if this.place.is_over() {
+                return Poll::Ready(Ok(()));
+            }
+            let next = tokio::time::Instant::now() + STRANGER_MAX;
+            this.look.as_mut().reset(next);
+        }
+        read
     }
 }
 
@@ -271,6 +284,31 @@ mod tests {
         let journal = Journal::default();
         let proxies = Proxies::new(&["10.0.0.9".to_owned()]);
         (Arc::new(Places::new(proxies, &journal)), journal)
+    }
+
+    /// A fixed bug: strangers kept connections of HTTP/2 for ever, because nothing looked at a silent one.
+    #[tokio::test]
+    async fn a_silent_connection_of_a_stranger_ends() {
+        use tokio::io::AsyncReadExt as _;
+
+        let (places, _) = places();
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (client, server) = tokio::join!(TcpStream::connect(address), listener.accept());
+        let _silent = client.unwrap();
+        let mut place = places.take("10.0.0.66".parse().unwrap()).unwrap();
+        place.since = Instant::now()
+            .checked_sub(STRANGER_MAX - Duration::from_millis(50))
+            .unwrap();
+        let mut stream = LimitedStream {
+            stream: server.unwrap().0,
+            stall: None,
+            look: Box::pin(tokio::time::sleep(LOOK_LATER)),
+            place,
+        };
+        let mut bytes = [0];
+        let read = tokio::time::timeout(Duration::from_secs(20), stream.read(&mut bytes)).await;
+        assert_eq!(read.unwrap().unwrap(), 0);
     }
 
     #[test]
