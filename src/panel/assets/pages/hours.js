@@ -339,12 +339,14 @@ class Hours extends View {
     const pad = (/** @type {number} */ n) => String(n).padStart(2, "0");
     const change = (/** @type {string} */ m, /** @type {string} */ d) => this.#change((entry) => { entry[key] = m ? `${m}-${d || "01"}` : ""; });
     // The day can be chosen first; until the month is chosen too, it is this month.
+    // The other of the two may have been chosen after this was drawn.
+    const chosen = () => (this.#draft?.value[key] ?? "").split("-");
     const monthOrThis = month || isoDay(new Date()).slice(5, 7);
     return h("div", { class: "field", key }, h("label", { for: id }, label),
       h("div", { class: "row tight" },
-        h("select", { id, value: day ?? "", disabled: ctx.isReadOnly, "aria-label": t("hours.day_of_month", { label }), onchange: (/** @type {any} */ e) => change(monthOrThis, e.target.value) },
+        h("select", { id, value: day ?? "", disabled: ctx.isReadOnly, "aria-label": t("hours.day_of_month", { label }), onchange: (/** @type {any} */ e) => change(chosen()[0] || monthOrThis, e.target.value) },
           h("option", { value: "" }, "–"), Array.from({ length: 31 }, (_, i) => h("option", { key: i, value: pad(i + 1) }, i + 1))),
-        h("select", { value: month ?? "", disabled: ctx.isReadOnly, "aria-label": t("hours.month", { label }), onchange: (/** @type {any} */ e) => change(e.target.value, day) },
+        h("select", { value: month ?? "", disabled: ctx.isReadOnly, "aria-label": t("hours.month", { label }), onchange: (/** @type {any} */ e) => change(e.target.value, chosen()[1]) },
           h("option", { value: "" }, "–"),
           Array.from({ length: 12 }, (_, i) => h("option", { key: i, value: pad(i + 1) }, date(new Date(Date.UTC(2024, i, 1, 12)), { month: "long", timeZone: "UTC" }))))));
   }
