@@ -11,6 +11,7 @@ mod health;
 mod journal;
 mod lines;
 mod recording;
+mod remote_status;
 mod request;
 mod schedule;
 mod stage;
@@ -35,6 +36,7 @@ pub use health::{Finding, HealthLevel, HealthStatus};
 pub use journal::Journal;
 pub use lines::{AgentLine, AgentsLine, TrackLine, VisitorLine};
 pub use recording::{COMMANDED_SECS_MAX, RecordingStatus, RecordingStep};
+pub use remote_status::{OscStatus, ProjectorPower, ProjectorStatus};
 pub use request::{Outcome, Reason, Reply, Request, Source, SourceKind, Trust};
 pub use schedule::{
     ByHandStatus, HandEnd, PlanSource, PreviewDay, PreviewPeriod, ScheduleStatus, ScheduleStep,
@@ -44,8 +46,8 @@ pub use stage::StageChoice;
 pub use status::{
     AgreementStatus, CalibrationEnd, CalibrationKnown, CalibrationPhase, CalibrationRejection,
     CalibrationResult, CalibrationStatus, CalibrationWait, CameraKind, CameraStatus, DriftStatus,
-    ExposureAdvice, ExposureStatus, GpuStatus, OscStatus, OutputStatus, PassStatus, PictureStatus,
-    ProjectorPower, ProjectorStatus, Rejection, RuleStatus, SpeciesStatus, Status, TargetResult,
-    TimingStatus, TrackStatus, VersionStatus, VisitorStatus,
+    ExposureAdvice, ExposureStatus, GpuStatus, OutputStatus, PassStatus, PictureStatus, Rejection,
+    RuleStatus, SpeciesStatus, Status, TargetResult, TimingStatus, TrackStatus, VersionStatus,
+    VisitorStatus,
 };
 pub use test_picture::{CornerName, MarkedCorner, TestPattern, TestPicture};

@@ -1,0 +1,68 @@
+//! What the status says of other machines: show control, and projectors that are switched over the network.
+//!
+//! Plain data that can be written as JSON. Must not: know how these machines are reached.
+
+use serde::{Deserialize, Serialize};
+
+/// Show control by OSC. Numbers count from the start of the program.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OscStatus {
+    /// Address on which commands are received; empty if none are.
+    pub listen: String,
+    /// Datagrams that were received.
+    pub received: u64,
+    /// Commands that were passed to the desk.
+    pub commands: u64,
+    /// Datagrams and messages that were refused.
+    pub refused: u64,
+    /// Datagrams that were sent.
+    pub sent: u64,
+    /// The machine that sent the last command.
+    pub last_peer: String,
+    /// Why something was refused or could not be sent the last time; empty if nothing was.
+    pub last_problem: String,
+}
+
+/// Power of a projector.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProjectorPower {
+    /// It has not said it.
+    #[default]
+    Unknown,
+    /// In standby.
+    Off,
+    /// On.
+    On,
+    /// On its way to standby.
+    Cooling,
+    /// On its way to a picture.
+    Warming,
+}
+
+/// A projector that is switched over the network.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ProjectorStatus {
+    /// Name in the site.
+    pub name: String,
+    /// Address with port.
+    pub address: String,
+    /// Maker and model; empty until it has said them.
+    pub model: String,
+    /// Whether it is to be on.
+    pub is_wanted_on: bool,
+    /// Its power.
+    pub power: ProjectorPower,
+    /// Hours of its oldest lamp; `None` if it has none or has not said it.
+    pub lamp_hours: Option<u32>,
+    /// Its parts that report an error: `fan`, `lamp`, `temperature`, `cover`, `filter`, `other`.
+    pub errors: Vec<String>,
+    /// Its parts that report a warning.
+    pub warnings: Vec<String>,
+    /// Seconds since it answered the last time; `None` if it never did.
+    pub answered_secs_ago: Option<u64>,
+    /// Why the last call did not succeed; empty if it did.
+    pub problem: String,
+}
