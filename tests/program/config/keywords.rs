@@ -4,7 +4,7 @@ use serde_json::Value;
 use shoal_testing::assert_message;
 
 /// The keywords that a schema may contain.
-const KEYWORDS: [&str; 18] = [
+const KEYWORDS: [&str; 19] = [
     "type",
     "properties",
     "required",
@@ -23,6 +23,7 @@ const KEYWORDS: [&str; 18] = [
     "default",
     "x-unit",
     "x-restart",
+    "x-secret",
 ];
 
 /// Returns all parts of a schema that are incomplete or use other keywords than the allowed ones, each with its path.
