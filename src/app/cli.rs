@@ -10,9 +10,9 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 use super::commands::CtlArguments;
 use super::commands::{
     self, CalibrateArguments, CamerasArguments, CaptureWorkerArguments, CheckArguments,
-    ChildGuardArguments, DemoArguments, GenerateArguments, LifeArguments, PlanArguments,
-    RenderArguments, RunArguments, ScheduleArguments, SimulateArguments, TrackArguments,
-    VisitorsArguments,
+    ChildGuardArguments, DemoArguments, ExplainArguments, GenerateArguments, LifeArguments,
+    PlanArguments, RenderArguments, RunArguments, ScheduleArguments, SchemaArguments,
+    SimulateArguments, TrackArguments, VisitorsArguments,
 };
 use crate::runtime::ensure_runtime_dir;
 
@@ -94,9 +94,15 @@ pub(super) enum Command {
         after_help = "Example: shoal visitors my/site.toml --from 2026-12-01 --to 2026-12-31 --csv > december.csv"
     )]
     Visitors(VisitorsArguments),
-    /// Print the JSON Schema of all configuration files
-    #[command(after_help = "Example: shoal schema > schema.json")]
-    Schema,
+    /// Explain a key, action, condition or effect of the configuration files, with its users and an example
+    #[command(after_help = "Example: shoal explain evade_shadow\n\
+                            Example: shoal explain evade_shadow.weight")]
+    Explain(ExplainArguments),
+    /// Print the JSON Schema of the configuration files, for text editors
+    #[command(after_help = "Example: shoal schema species > species.schema.json\n\
+                            With `#:schema ./species.schema.json` as the first line of a species file, Taplo and VS Code \
+                            (Even Better TOML) complete keys, show their help and mark mistakes.")]
+    Schema(SchemaArguments),
     /// List the cameras with their source names, formats, sizes, frame rates and controls
     #[command(after_help = "Example: shoal cameras\n\
                             The first line of each camera is what --camera and `camera.source` take.")]
@@ -139,7 +145,8 @@ pub(super) fn dispatch(command: Command, words: &[OsString]) -> anyhow::Result<E
         Command::Schedule(arguments) => commands::schedule(&arguments),
         Command::Visitors(arguments) => commands::visitors(&arguments),
         Command::Generate(arguments) => commands::generate(&arguments, Arguments::command()),
-        Command::Schema => commands::schema(),
+        Command::Explain(arguments) => commands::explain(&arguments),
+        Command::Schema(arguments) => commands::schema(&arguments),
         Command::Cameras(arguments) => commands::cameras(&arguments),
         Command::Monitors => commands::monitors(),
         Command::CaptureWorker(arguments) => commands::capture_worker(&arguments),

@@ -33,7 +33,7 @@ pub use edit::{RejectedChange, TextChange, apply_changes};
 pub use extend::{ExtendRules, KeyedList};
 pub use path::{PathSegment, ValuePath};
 pub use problem::{Problem, Problems};
-pub use schema::{schema_of, unit_of_field};
+pub use schema::{schema_of, tag_of, unit_of_field, variant_name};
 pub use shown::{shown, visible};
 pub use spans::Spans;
 pub use suggest::{nearest_name, suggestion};

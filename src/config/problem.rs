@@ -17,6 +17,9 @@ const PROBLEMS_MAX: usize = 100;
 const MESSAGE_CHARS_MAX: usize = 900;
 const PATH_CHARS_MAX: usize = 200;
 
+/// Most characters of a line that are shown on each side of a problem.
+const EXCERPT_CHARS: usize = 60;
+
 /// One problem in one file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Problem {
@@ -54,6 +57,28 @@ impl Problem {
             path: without_middle(path.into(), PATH_CHARS_MAX),
             message: visible(&message).into_owned(),
         }
+    }
+}
+
+impl Problem {
+    /// Returns the line of the problem and a mark below its column, for a terminal. `None` if the text has no such position.
+    pub fn excerpt(&self, text: &str) -> Option<String> {
+        let line = text.lines().nth(self.line.checked_sub(1)?)?;
+        let column = self.column.checked_sub(1)?;
+        let start = column.saturating_sub(EXCERPT_CHARS);
+        let part = |from: usize, to: usize| -> String {
+            let chars = line.chars().skip(from).take(to - from);
+            chars.map(|c| if c == '\t' { ' ' } else { c }).collect()
+        };
+        let before = part(start, column);
+        let (before, after) = (visible(&before), part(column, column + EXCERPT_CHARS));
+        let number = self.line.to_string();
+        let (margin, indent) = (" ".repeat(number.len()), before.chars().count());
+        Some(format!(
+            "  {number} | {before}{}\n  {margin} | {:indent$}^",
+            visible(&after),
+            ""
+        ))
     }
 }
 
@@ -159,6 +184,32 @@ mod tests {
             Problem::of_file("", "there is nothing to undo").to_string(),
             "there is nothing to undo"
         );
+    }
+
+    #[test]
+    fn an_excerpt_marks_the_column() {
+        let at = |line, column| Problem::at("koi.toml", (line, column), "", "wrong");
+        let text = "count = 3\n\tweight = 0,5\u{7}\n";
+        assert_eq!(
+            at(2, 12).excerpt(text).unwrap(),
+            "  2 |  weight = 0,5\\u{7}\n    |            ^"
+        );
+        // Escapes before the column move the mark, and a long line is cut on both sides.
+        assert!(
+            at(1, 3)
+                .excerpt("\u{7}\u{7}x")
+                .unwrap()
+                .ends_with("\n    |           ^")
+        );
+        let long = at(1, 5000).excerpt(&"é".repeat(9000)).unwrap();
+        assert_eq!(
+            long.lines().next().map(|l| l.chars().count()),
+            Some(6 + 120)
+        );
+        // The file may have changed since, and a problem may concern the whole file.
+        for problem in [at(4, 1), at(0, 0), Problem::of_file("koi.toml", "wrong")] {
+            assert_eq!(problem.excerpt(text), None);
+        }
     }
 
     #[test]

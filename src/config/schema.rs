@@ -85,7 +85,7 @@ fn build<T: JsonSchema>() -> Value {
 
 /// Returns the name of the tag: the property that is a constant string in every variant. `None` if there is no such
 /// property.
-pub(super) fn tag_of(variants: &[Value]) -> Option<&str> {
+pub fn tag_of(variants: &[Value]) -> Option<&str> {
     let first = variants.first()?.get("properties")?.as_object()?;
     first
         .keys()
@@ -94,7 +94,7 @@ pub(super) fn tag_of(variants: &[Value]) -> Option<&str> {
 }
 
 /// Returns the value of the tag in this variant; `None` if the variant does not have this tag.
-pub(super) fn variant_name<'a>(variant: &'a Value, tag: &str) -> Option<&'a str> {
+pub fn variant_name<'a>(variant: &'a Value, tag: &str) -> Option<&'a str> {
     variant.get("properties")?.get(tag)?.get("const")?.as_str()
 }
 

@@ -27,16 +27,9 @@ impl CheckReport {
     pub fn is_good(&self) -> bool {
         self.problems.is_empty()
     }
-}
 
-impl fmt::Display for CheckReport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for problem in &self.problems {
-            writeln!(f, "error: {problem}")?;
-        }
-        for warning in &self.warnings {
-            writeln!(f, "warning: {warning}")?;
-        }
+    /// The last line of the report: how many problems and warnings there are.
+    pub fn summary(&self) -> String {
         let count = |n: usize, what: &str| match n {
             0 => format!("no {what}s"),
             1 => format!("1 {what}"),
@@ -48,7 +41,19 @@ impl fmt::Display for CheckReport {
             (_, number) => count(number, "warning"),
         };
         let problems = count(self.problems.len(), "problem");
-        write!(f, "{}: {problems}, {warnings}", visible(&self.site))
+        format!("{}: {problems}, {warnings}", visible(&self.site))
+    }
+}
+
+impl fmt::Display for CheckReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for problem in &self.problems {
+            writeln!(f, "error: {problem}")?;
+        }
+        for warning in &self.warnings {
+            writeln!(f, "warning: {warning}")?;
+        }
+        f.write_str(&self.summary())
     }
 }
 

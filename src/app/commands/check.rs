@@ -1,11 +1,14 @@
 //! `shoal check`: prints all problems of a site, each with its file and line, as text or as JSON.
 
+use std::collections::BTreeMap;
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Args;
 
 use super::arguments::SiteArguments;
+use crate::config;
 use crate::runtime::text_output;
 use crate::site;
 
@@ -29,7 +32,20 @@ pub(in crate::app) fn check(arguments: &CheckArguments) -> anyhow::Result<ExitCo
     if arguments.json {
         writeln!(out, "{}", serde_json::to_string_pretty(&report)?)?;
     } else {
-        writeln!(out, "{report}")?;
+        let mut texts = BTreeMap::new();
+        for (word, problems) in [("error", &report.problems), ("warning", &report.warnings)] {
+            for problem in problems {
+                writeln!(out, "{word}: {problem}")?;
+                let text = texts.entry(&problem.file).or_insert_with(|| {
+                    let text = config::read_text(Path::new(&problem.file));
+                    text.unwrap_or_default()
+                });
+                if let Some(excerpt) = problem.excerpt(text) {
+                    writeln!(out, "{excerpt}")?;
+                }
+            }
+        }
+        writeln!(out, "{}", report.summary())?;
     }
     Ok(ExitCode::from(u8::from(!report.is_good())))
 }

@@ -10,6 +10,7 @@ mod child_guard;
 #[cfg(unix)]
 mod ctl;
 mod demo;
+mod explain;
 mod generate;
 mod life;
 mod monitors;
@@ -30,6 +31,7 @@ pub(super) use child_guard::{ChildGuardArguments, child_guard};
 #[cfg(unix)]
 pub(super) use ctl::{CtlArguments, ctl, ctl_help};
 pub(super) use demo::{DemoArguments, demo};
+pub(super) use explain::{ExplainArguments, explain};
 pub(super) use generate::{GenerateArguments, generate};
 pub(super) use life::{LifeArguments, life};
 pub(super) use monitors::monitors;
@@ -37,7 +39,7 @@ pub(super) use plan::{PlanArguments, plan};
 pub(super) use render::{RenderArguments, render};
 pub(super) use run::{RunArguments, run};
 pub(super) use schedule::{ScheduleArguments, schedule};
-pub(super) use schema::schema;
+pub(super) use schema::{SchemaArguments, schema};
 pub(super) use simulate::{SimulateArguments, simulate};
 pub(super) use track::{TrackArguments, track};
 pub(super) use visitors::{VisitorsArguments, visitors};
