@@ -65,15 +65,39 @@ impl std::fmt::Display for SourceSpec {
         match &self.kind {
             SourceKind::File(path) => write!(f, "file:{}", path.display()),
             SourceKind::StandardInput => f.write_str("-"),
-            SourceKind::Command(words) => {
-                write!(f, "command:{}", hide_passwords(&shell_words::join(words)))
-            }
+            SourceKind::Command(words) => write!(f, "command:{}", without_arguments(words)),
             SourceKind::Synthetic { seed } => write!(f, "synthetic:{seed}"),
             SourceKind::Live { backend, device } => match backend {
                 Backend::V4l2 => write!(f, "v4l2:{device}"),
                 Backend::Nokhwa => write!(f, "nokhwa:{device}"),
             },
         }
+    }
+}
+
+/// The program of a command line and the addresses in it. Any other argument can be a secret.
+fn without_arguments(words: &[String]) -> String {
+    let mut shown = shell_words::join(words.get(..1).unwrap_or_default());
+    let mut is_left_out = false;
+    for word in words.get(1..).unwrap_or_default() {
+        is_left_out |= !word.contains("://");
+        if word.contains("://") {
+            shown.push(' ');
+            shown.push_str(&hide_passwords(word));
+        }
+    }
+    if is_left_out {
+        shown.push_str(" …");
+    }
+    shown
+}
+
+/// The text of a source that is none, without what can be a secret: of a text in several words that is no file, the first word.
+fn without_words(text: &str) -> String {
+    let first = text.split_whitespace().next().unwrap_or_default();
+    match text.starts_with("file:") || first.len() == text.trim().len() {
+        true => hide_passwords(text),
+        false => format!("{} …", hide_passwords(first)),
     }
 }
 
@@ -154,7 +178,7 @@ impl SourceSpec {
     pub fn parse(text: &str) -> Result<Self, CameraError> {
         // Rejections are in the log, in events and in the status, which more people see than the site file.
         let problem = |problem: String| CameraError::Spec {
-            given: hide_passwords(text),
+            given: without_words(text),
             problem: hide_passwords(&problem),
         };
         let (body, options) = split_options(text);
@@ -255,6 +279,7 @@ impl SourceSpec {
 
 /// Returns the problem of a text that is no source, with the source that is probably meant.
 fn unknown_kind(body: &str, kind: &str) -> String {
+    let word = kind.split_whitespace().next().unwrap_or_default();
     let lower = body.to_lowercase();
     let is_number = !body.is_empty() && body.bytes().all(|byte| byte.is_ascii_digit());
     let is_video = [".y4m", ".png", ".jpg", ".tif"]
@@ -263,7 +288,7 @@ fn unknown_kind(body: &str, kind: &str) -> String {
     let kinds = ["v4l2", "nokhwa", "file", "command", "synthetic"];
     let near = nearest_name(kind, kinds);
     let meant = if is_number || lower.starts_with("/dev/") {
-        format!("v4l2:{body}")
+        format!("v4l2:{word}")
     } else if lower.starts_with("video") && body.len() == 6 {
         format!("v4l2:/dev/{body}")
     } else if ["rtsp", "rtsps", "http", "https", "udp", "rtp", "srt"]
@@ -271,13 +296,15 @@ fn unknown_kind(body: &str, kind: &str) -> String {
     {
         format!("command:ffmpeg -i {body} -pix_fmt gray -f yuv4mpegpipe -")
     } else if let (Some(near), true) = (near, body.len() > kind.len()) {
-        format!("{near}{}", &body[kind.len()..])
+        let rest = &body[kind.len()..];
+        // The arguments of a program can be secrets.
+        format!("{near}{}", if near == "command" { ":…" } else { rest })
     } else if is_video || Path::new(body).exists() {
         format!("file:{body}")
     } else {
-        return format!("the kind '{kind}' is unknown");
+        return format!("the kind '{word}' is unknown");
     };
-    format!("the kind '{kind}' is unknown (did you mean \"{meant}\"?)")
+    format!("the kind '{word}' is unknown (did you mean \"{meant}\"?)")
 }
 
 /// Splits the text of a source into its body and its options.
@@ -319,12 +346,29 @@ mod tests {
         let source = "command:ffmpeg -i 'rtsp://ada:s3cret%40@10.0.0.7:554/a' -f yuv4mpegpipe -";
         let shown = name(source);
         assert!(!shown.contains("s3cret"), "{shown}");
-        assert!(shown.contains("rtsp://ada:•••@10.0.0.7:554/a"), "{shown}");
+        assert_eq!(shown, "command:ffmpeg rtsp://ada:•••@10.0.0.7:554/a …");
         for plain in [
-            "command:ffmpeg -i rtsp://10.0.0.7/a -f yuv4mpegpipe -",
-            "command:ffmpeg -i rtsp://ada@10.0.0.7/a@b -",
+            "command:ffmpeg rtsp://10.0.0.7/a",
+            "command:ffmpeg rtsp://ada@10.0.0.7/a@b",
+            "command:grab",
         ] {
             assert_eq!(name(plain), plain);
+        }
+        // A fixed bug: passwords in other arguments, and in a command line with a mistake, were in the log and in events.
+        for source in [
+            "command:curl -u ada:s3cret http://10.0.0.7/a",
+            "command:grab --password=s3cret",
+        ] {
+            assert!(!name(source).contains("s3cret"), "{source}");
+        }
+        for source in [
+            "command:grab --password=s3cret '",
+            "comand:grab --password s3cret",
+            "grab -p s3cret",
+            "/dev/video0 s3cret",
+        ] {
+            let error = SourceSpec::parse(source).unwrap_err().to_string();
+            assert!(!error.contains("s3cret"), "{error}");
         }
     }
 
@@ -445,9 +489,9 @@ mod tests {
             ),
             (
                 "http://10.0.0.7?u=http://ada:geheim@b/ c",
-                "http://10.0.0.7?u=••• c",
+                "http://10.0.0.7?u=••• …",
             ),
-            ("command:a 'rtsp://ada:geheim@b/", "rtsp://ada:•••@b/"),
+            ("command:a 'rtsp://ada:geheim@b/", "command:a …"),
             ("rtsp://ada:/geheim?geheim@b/c", "rtsp://ada:•••@b/c"),
             ("rtsp://ada:geheim@geheim@b/c", "rtsp://ada:•••@b/c"),
             (

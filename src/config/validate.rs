@@ -169,7 +169,7 @@ impl Check<'_> {
                     self.find_kind(FindingKind::UnknownKey, key.span(), &inner, message);
                 }
                 (None, Some(schema)) => {
-                    self.check_line(name, &key.span(), &inner);
+                    self.check_line(name, &key.span(), &Value::Null, &inner);
                     self.value(value, schema, &inner);
                 }
             }
@@ -270,7 +270,7 @@ impl Check<'_> {
             self.find(span, path, message.into());
             return;
         }
-        self.check_line(word, &span, path);
+        self.check_line(word, &span, schema, path);
         let Some(names) = schema.get("enum").and_then(Value::as_array) else {
             return;
         };
@@ -281,11 +281,14 @@ impl Check<'_> {
     }
 
     /// Checks that a text is one line without control characters: it can be a part of a line in a terminal, a log or a table.
-    fn check_line(&mut self, text: &str, span: &Range<usize>, path: &str) {
+    fn check_line(&mut self, text: &str, span: &Range<usize>, schema: &Value, path: &str) {
         if text.chars().any(char::is_control) {
+            let named = match is_secret(schema) {
+                true => "this".to_owned(),
+                false => format!("\"{}\"", shown(text)),
+            };
             let message = format!(
-                "\"{}\" contains a line break, a tab or another control character; write a text in one line",
-                shown(text)
+                "{named} contains a line break, a tab or another control character; write a text in one line"
             );
             self.find(span.clone(), path, message);
         }
@@ -324,8 +327,7 @@ impl Check<'_> {
     fn wrong_type(&self, found: &DeValue<'_>, span: &Range<usize>, schema: &Value) -> String {
         let found_type = match found {
             DeValue::Table(_) | DeValue::Array(_) => type_name(found).to_owned(),
-            // What is wrong is in the log and in events, which more people see than the file.
-            _ if schema.get("x-secret").is_some() => {
+            _ if is_secret(schema) => {
                 format!("this is {}", type_name(found))
             }
             _ => format!("{} is {}", self.quote(span), type_name(found)),
@@ -385,6 +387,11 @@ fn with_unit_of(items: &Value, list: &Value) -> Value {
         map.entry("x-unit").or_insert_with(|| unit.clone());
     }
     items
+}
+
+/// Whether a message must not repeat the value: messages are in the log and in events, which more people see than the file.
+fn is_secret(schema: &Value) -> bool {
+    schema.get("x-secret").is_some()
 }
 
 fn bound(schema: &Value, key: &str) -> Option<f64> {

@@ -2,13 +2,13 @@
 
 use std::fs::File;
 use std::io::{self, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Read access to a new file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Readers {
-    /// The usual readers of this process (its `umask`).
-    Usual,
+    /// Those of another file; the usual ones of this process (its `umask`) if there is no such file.
+    Of(PathBuf),
     /// Only the owner of the file.
     Owner,
 }
@@ -44,7 +44,7 @@ impl Operation<'_> {
                 contents,
                 readers,
             } => {
-                let mut file = create_new(temporary, *readers)?;
+                let mut file = create_new(temporary, readers)?;
                 file.write_all(contents)?;
                 file.sync_all()?;
             }
@@ -77,13 +77,35 @@ pub(super) fn perform_all(operations: &[Operation<'_>]) -> io::Result<()> {
     performed
 }
 
-fn create_new(path: &std::path::Path, readers: Readers) -> io::Result<File> {
+fn create_new(path: &Path, readers: &Readers) -> io::Result<File> {
     let _leftover = std::fs::remove_file(path);
     let mut options = File::options();
     options.write(true).create_new(true);
     #[cfg(unix)]
-    if readers == Readers::Owner {
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    {
+        use std::os::unix::fs::{
+            MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _, fchown,
+        };
+        let model = match readers {
+            Readers::Of(model) => std::fs::metadata(model).ok(),
+            Readers::Owner => None,
+        };
+        if model.is_some() || *readers == Readers::Owner {
+            options.mode(0o600);
+        }
+        let file = options.open(path)?;
+        if let Some(model) = model {
+            // A file of a group that this process may not give a file to is closed to the other group that it gets.
+            let has_group = file.metadata()?.gid() == model.gid()
+                || fchown(&file, None, Some(model.gid())).is_ok();
+            let mode = model.mode() & if has_group { 0o777 } else { 0o707 };
+            file.set_permissions(std::fs::Permissions::from_mode(mode | 0o200))?;
+        }
+        Ok(file)
     }
-    options.open(path)
+    #[cfg(not(unix))]
+    {
+        let _ = readers;
+        options.open(path)
+    }
 }

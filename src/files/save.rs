@@ -24,14 +24,15 @@ const GENERATION_INTERVAL: Duration = Duration::from_secs(600);
 const GENERATIONS_FOLDER: &str = ".generations";
 
 /// Replaces the file at `path`: writes a temporary file beside it, flushes it to the disk, and renames it over the old file. If
-/// the path is a symbolic link, the file at its end is replaced.
+/// the path is a symbolic link, the file at its end is replaced. The new file has the readers and writers of the old one.
 ///
 /// # Errors Any error of the file system. In this case the old file is unchanged, and the temporary file is removed.
 pub fn write_atomically(path: &Path, contents: &[u8]) -> io::Result<()> {
+    let target = output_target(path)?;
     perform_all(&replacement(
-        &output_target(path)?,
+        &target,
         contents,
-        Readers::Usual,
+        Readers::Of(target.clone()),
     )?)
 }
 
@@ -288,11 +289,11 @@ fn save_operations<'a>(
         let last = kept.last().and_then(|last| std::fs::read(last).ok());
         if last.is_none_or(|last| last != old) {
             let generation = next_generation(path, &kept)?;
-            operations.extend(replacement(&generation, old, Readers::Usual)?);
+            operations.extend(replacement(&generation, old, Readers::Of(target.into()))?);
             kept.push(generation);
         }
     }
-    operations.extend(replacement(target, contents, Readers::Usual)?);
+    operations.extend(replacement(target, contents, Readers::Of(target.into()))?);
     operations.extend(removal_of_surplus(kept));
     Ok(operations)
 }
@@ -425,6 +426,31 @@ mod tests {
         let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!(std::fs::read(&path).unwrap(), b"2");
         assert_eq!((mode(&path), mode(folder_of(&path))), (0o600, 0o700));
+    }
+
+    /// A fixed bug: a site that only its owner could read, with passwords of cameras, was readable for all users of the machine after
+    /// the first save, and so were its old versions.
+    #[test]
+    #[cfg(unix)]
+    fn a_saved_file_and_its_old_versions_keep_their_readers() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("site.toml");
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        for wanted in [0o600, 0o640, 0o644] {
+            std::fs::write(&path, format!("old {wanted}")).unwrap();
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(wanted)).unwrap();
+            write_atomically(&path, format!("{wanted}").as_bytes()).unwrap();
+            assert_eq!(mode(&path), wanted);
+            save_file(&path, NEW).unwrap();
+            assert_eq!(mode(&path), wanted);
+            let kept = file_generations(&path).unwrap();
+            assert_eq!(mode(kept.last().unwrap()), wanted);
+            save_files(&[(path.clone(), OLD)])
+                .map_err(|(_, error)| error)
+                .unwrap();
+            assert_eq!(mode(&path), wanted);
+        }
     }
 
     #[test]

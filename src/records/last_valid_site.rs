@@ -10,7 +10,7 @@ use anyhow::Context;
 
 use super::state_folder::state_folder;
 use crate::config::read_text;
-use crate::files::{create_private_folder, write_atomically};
+use crate::files::write_private;
 use crate::site::{Editor, EditorState};
 
 /// Name of the file in the state folder.
@@ -54,10 +54,7 @@ impl LastValidSite {
         if text == self.written {
             return Ok(());
         }
-        if let Some(folder) = self.file.parent() {
-            create_private_folder(folder)?;
-        }
-        write_atomically(&self.file, text.as_bytes())?;
+        write_private(&self.file, text.as_bytes())?;
         self.written = text;
         Ok(())
     }

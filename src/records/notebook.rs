@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use crate::files::{create_private_folder, read_file, write_atomically};
+use crate::files::{read_file, write_private};
 use crate::panel::{NOTEBOOK_NAME, Notebook, NotebookEntry};
 use crate::runtime::now_iso;
 
@@ -97,11 +97,7 @@ impl NotebookFile {
             text.push_str(&line);
             text.push('\n');
         }
-        if let Some(folder) = self.path.parent() {
-            let made = create_private_folder(folder);
-            made.map_err(|error| format!("{}: {error}", folder.display()))?;
-        }
-        write_atomically(&self.path, text.as_bytes())
+        write_private(&self.path, text.as_bytes())
             .map_err(|error| format!("{}: cannot be written: {error}", self.path.display()))
     }
 }

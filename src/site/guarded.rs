@@ -82,10 +82,18 @@ impl GuardedValues {
                 let program = program.to_owned();
                 self.add(DocumentName::Site, &path, program, Trust::Programs);
             }
-            if let Ok(SourceKind::File(file)) =
-                SourceSpec::parse(&camera.source).map(|source| source.kind)
-            {
-                self.add_outside(DocumentName::Site, &path, &file);
+            match SourceSpec::parse(&camera.source).map(|source| source.kind) {
+                Ok(SourceKind::File(file)) => {
+                    self.add_outside(DocumentName::Site, &path, &file);
+                }
+                // The answer of a node that is no camera tells what is on the machine, and opening some has effects.
+                Ok(SourceKind::Live { device, .. }) if !is_camera_name(&device) => {
+                    self.add(DocumentName::Site, &path, device, Trust::Programs);
+                }
+                Ok(SourceKind::StandardInput) => {
+                    self.add(DocumentName::Site, &path, "-".into(), Trust::Programs);
+                }
+                _ => {}
             }
             let calibration = camera.calibration.clone().unwrap_or_default();
             let path = site.calibration_path(i);
@@ -140,6 +148,18 @@ fn is_inside(path: &Path) -> bool {
         Component::Normal(name) => !name.as_encoded_bytes().starts_with(b"."),
         Component::Prefix(_) | Component::RootDir | Component::ParentDir => false,
     })
+}
+
+/// Whether this is the number, the name or the node of a camera. Another path is none.
+fn is_camera_name(device: &str) -> bool {
+    let is_plain = |rest: &str| !rest.contains("..") && !rest.contains("//");
+    match device.strip_prefix("/dev/") {
+        Some(node) => match node.strip_prefix("video") {
+            Some(number) => !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()),
+            None => node.starts_with("v4l/") && is_plain(node),
+        },
+        None => !device.contains('/'),
+    }
 }
 
 #[cfg(test)]
@@ -311,6 +331,31 @@ mod tests {
             }
         }
         let (_folder, mut editor) = opened();
+        editor.set_trust(Trust::Role);
+        for source in [
+            "v4l2:0",
+            "nokhwa:1",
+            "v4l2:/dev/video12",
+            "v4l2:/dev/v4l/by-id/usb-x",
+            "v4l2:platform:vivid-000 vivid",
+        ] {
+            let changed = editor.apply(&set("camera.source", json!(source)), &|_| None);
+            changed.unwrap_or_else(|problem| panic!("{source}: {problem}"));
+        }
+        editor.set_trust(Trust::Confirmed);
+        for source in [
+            "-",
+            "v4l2:/etc/shadow",
+            "v4l2:/dev/tty",
+            "v4l2:/dev/video",
+            "v4l2:/dev/video0/../tty",
+            "v4l2:/dev/v4l/../../etc/shadow",
+            "v4l2:etc/shadow",
+        ] {
+            let refused = editor.apply(&set("camera.source", json!(source)), &|_| None);
+            let message = refused.unwrap_err().0[0].message.clone();
+            assert_eq!(message, Trust::Programs.refusal(), "{source}");
+        }
         editor.set_trust(Trust::Role);
         let other = set("counting.file", json!("site.toml"));
         let refused = editor.apply(&other, &|_| None).unwrap_err();

@@ -9,7 +9,7 @@ use super::super::notebook::NotebookFile;
 use super::{DEPTH_MAX, SITE_NAME, check_size, here, list, read, write};
 use crate::config::Problems;
 use crate::control::{Reason, Trust};
-use crate::files::{save_files, write_atomically};
+use crate::files::{save_files, write_private};
 use crate::panel::{NOTEBOOK_NAME, SiteFileContent};
 use crate::site::{self, GuardedValues, reasons};
 
@@ -102,7 +102,7 @@ fn replace_files(
     save_files(&replaced).map_err(|(path, error)| {
         if notes.is_some() {
             let _restored = match old_notes {
-                Some(old) => write_atomically(&notebook, &old),
+                Some(old) => write_private(&notebook, &old),
                 None => std::fs::remove_file(&notebook),
             };
         }
