@@ -12,6 +12,9 @@ use crate::vision::{Vision, VisionParams};
 /// Longest wait for a frame. Afterwards the caller can check the time and the stop flag.
 const FRAME_WAIT: Duration = Duration::from_millis(100);
 
+/// Time without a frame, or with a repeated one, after which a camera counts as lost, and its visitors are removed.
+pub(super) const CAMERA_LOST_AFTER: Duration = Duration::from_secs(1);
+
 /// Configuration of the tracker.
 #[derive(Clone, Debug)]
 pub struct TrackerConfig {

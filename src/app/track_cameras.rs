@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context;
 
-use super::frame_tracker::FrameTracker;
+use super::frame_tracker::{CAMERA_LOST_AFTER, FrameTracker};
 use super::live::{DISAGREE_M, DriftMonitor, PictureFaults};
 use super::track::{TrackOptions, TrackSummary, cannot_be_written, open_feed};
 use crate::camera::ReadOutcome;
@@ -58,6 +58,12 @@ pub fn track_cameras(
     while !stop.load(Ordering::Relaxed) && !tracked.iter().all(|camera| camera.is_over) {
         for camera in tracked.iter_mut().filter(|camera| !camera.is_pending) {
             camera.read()?;
+        }
+        // A recording that is read slowly must not be fused later than the others.
+        let is_late =
+            |camera: &Tracked| !camera.is_pending && !camera.is_over && camera.tracker.feed.ends();
+        if tracked.iter().any(is_late) {
+            continue;
         }
         let pending = tracked.iter().filter(|camera| camera.is_pending);
         let times = pending.map(|camera| camera.tracker.frame.time_secs);
@@ -156,12 +162,16 @@ impl Tracked {
                 WatchedFloor::new(vision.view(), &config.vision, size),
             );
         }
-        fusion.observe(&CameraTracks {
-            camera: index,
-            time_secs: frame.time_secs,
-            tracks: vision.tracks(),
-            covariances_m2: vision.covariances_m2(),
-        });
+        if self.tracker.feed.repeated_for() > CAMERA_LOST_AFTER {
+            fusion.lose(index, frame.time_secs);
+        } else {
+            fusion.observe(&CameraTracks {
+                camera: index,
+                time_secs: frame.time_secs,
+                tracks: vision.tracks(),
+                covariances_m2: vision.covariances_m2(),
+            });
+        }
         self.faults.observe(vision);
         summary.add_light(vision);
         if let Some(calibration) = &config.calibration {

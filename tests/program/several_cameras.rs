@@ -108,29 +108,70 @@ fn a_lost_camera_is_a_fault_with_its_name_and_the_other_goes_on() {
     pool.supervisor.shut_down().unwrap();
 }
 
+/// Returns the shadows of each frame of `shoal track` with these arguments.
+fn track(arguments: &[&str]) -> Vec<Value> {
+    let output = Command::new(env!("CARGO_BIN_EXE_shoal"))
+        .args(["track", "--fast", "--seconds", "8", "--out", "-"])
+        .args(arguments)
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let text = String::from_utf8(output.stdout).unwrap();
+    let shadows = text.lines().map(|line| {
+        let line: Value = serde_json::from_str(line).unwrap();
+        line["shadows"].clone()
+    });
+    shadows.collect()
+}
+
+/// Writes a recording of 200 noisy frames of a floor, 25 per second, with a dark disc that moves to the right if `has_visitor`.
+/// From frame `last` on, it repeats this frame.
+fn record(path: &Path, has_visitor: bool, last: usize) {
+    const SIZE: (usize, usize) = (160, 120);
+    let mut random = 1u32;
+    let mut bytes = b"YUV4MPEG2 W160 H120 F25:1 Cmono\n".to_vec();
+    let mut levels = vec![0u8; SIZE.0 * SIZE.1];
+    for number in 0..200 {
+        let middle = (0.8 * number.min(last) as f32 - 10.0, 60.0);
+        for (pixel, level) in levels.iter_mut().enumerate().filter(|_| number <= last) {
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let offset = (
+                (pixel % SIZE.0) as f32 - middle.0,
+                (pixel / SIZE.0) as f32 - middle.1,
+            );
+            let is_dark = has_visitor && offset.0.hypot(offset.1) < 9.0;
+            *level = if is_dark { 40 } else { 170 } + (random >> 30) as u8;
+        }
+        bytes.extend_from_slice(b"FRAME\n");
+        bytes.extend_from_slice(&levels);
+    }
+    std::fs::write(path, bytes).unwrap();
+}
+
+/// A fixed bug: `track` held the visitors of a camera that had stopped for as long as its last frame was repeated.
+#[test]
+fn the_visitors_of_a_camera_that_repeats_its_last_frame_are_gone_after_a_second() {
+    let folder = tempfile::tempdir().unwrap();
+    record(&folder.path().join("left.y4m"), false, 199);
+    record(&folder.path().join("right.y4m"), true, 100);
+    let sources = [("left", "file:left.y4m"), ("right", "file:right.y4m")];
+    let path = site(folder.path(), &sources);
+    let shadows = track(&[path.to_str().unwrap()]);
+    let count = |frame: usize| shadows[frame].as_array().unwrap().len();
+    assert_eq!(shadows.len(), 200);
+    assert!((60..=124).all(|frame| count(frame) == 1));
+    assert!((128..200).all(|frame| count(frame) == 0));
+}
+
 #[test]
 fn two_cameras_that_see_the_same_track_each_visitor_once() {
     let folder = tempfile::tempdir().unwrap();
     let source = "synthetic:3?size=320x240&fps=25";
     let path = site(folder.path(), &[("left", source), ("right", source)]);
-    let track = |arguments: &[&str]| -> Vec<Value> {
-        let output = Command::new(env!("CARGO_BIN_EXE_shoal"))
-            .args(["track", "--fast", "--seconds", "8", "--out", "-"])
-            .args(arguments)
-            .output()
-            .unwrap();
-        assert!(
-            output.status.success(),
-            "{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
-        let text = String::from_utf8(output.stdout).unwrap();
-        let shadows = text.lines().map(|line| {
-            let line: Value = serde_json::from_str(line).unwrap();
-            line["shadows"].clone()
-        });
-        shadows.collect()
-    };
     let one = track(&["--camera", source]);
     let two = track(&[path.to_str().unwrap()]);
     assert_eq!(one.len(), two.len());

@@ -12,6 +12,7 @@ use crate::render::CalibrationPattern;
 use crate::vision::{Vision, VisionParams, WatchedFloor};
 
 use super::super::floor_view::floor_view;
+use super::super::frame_tracker::CAMERA_LOST_AFTER;
 use super::camera_link::CameraLink;
 use super::live_calibration::LiveCalibration;
 use super::panel_views::{show_frame, show_mask, show_outlines, show_tracks};
@@ -24,8 +25,6 @@ use crate::runtime::{DurationMeter, Heartbeat, SETTLE_TIME};
 const FRAME_WAIT: Duration = Duration::from_millis(100);
 /// Largest plausible age of a frame. An older timestamp does not come from the clock of this machine.
 const LONGEST_AGE: Duration = Duration::from_secs(10);
-/// Time without a frame after which the camera counts as lost, and all visitors are removed.
-const CAMERA_LOST_AFTER: Duration = Duration::from_secs(1);
 
 /// Inputs and outputs of the vision stage. After a panic, the stage builds the background model and the tracks again.
 pub(crate) struct VisionStage {
@@ -169,10 +168,12 @@ impl VisionStage {
             let outcome = feed.take(&mut frame, FRAME_WAIT);
             if !matches!(outcome, Ok(ReadOutcome::Frame)) {
                 silence += FRAME_WAIT;
-                if silence > CAMERA_LOST_AFTER {
+                // Frames that a camera only repeats are kept back some time after it has stopped.
+                let is_silent = silence.max(feed.repeated_for()) > CAMERA_LOST_AFTER;
+                if is_silent {
                     self.calibration.camera_lost();
                 }
-                if silence > CAMERA_LOST_AFTER && !std::mem::replace(&mut is_camera_lost, true) {
+                if is_silent && !std::mem::replace(&mut is_camera_lost, true) {
                     self.link().set_lighting(None);
                     self.outlet.lose(self.camera_index);
                 }

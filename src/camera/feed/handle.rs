@@ -97,6 +97,12 @@ impl Feed {
         self.slot.taken_age()
     }
 
+    /// Returns for how long the source has repeated the frame that was taken last, if this is longer than is usual for it, so that it
+    /// has probably stopped; otherwise 0. A live source that has stopped hands out no frames.
+    pub fn repeated_for(&self) -> Duration {
+        self.slot.repeated_for()
+    }
+
     /// Returns the current time on the clock of [`Frame::time_secs`]. In [`super::FeedMode::Live`], the difference from a
     /// frame's `time_secs` is the age of the frame.
     pub fn now_secs(&self) -> f64 {

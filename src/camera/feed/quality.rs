@@ -39,8 +39,9 @@ pub(super) struct FrameQuality {
     /// Whether all frames have been identical for at least the minimum duration of a fault, and are neither black nor
     /// saturated.
     pub(super) is_frozen: bool,
-    /// Whether all frames have been identical for longer than is usual for this source, so that it has probably stopped.
-    pub(super) is_repeated: bool,
+    /// Time for which all frames have been identical, in seconds, if this is longer than is usual for this source, so that it has
+    /// probably stopped.
+    pub(super) repeated_secs: Option<f64>,
     /// Whether the frames have been black for at least the minimum duration of a fault.
     pub(super) is_black: bool,
     /// Whether the frames have been saturated for at least the minimum duration of a fault.
@@ -55,6 +56,11 @@ impl FrameQuality {
             (FaultKind::Black, self.is_black),
             (FaultKind::Saturated, self.is_saturated),
         ]
+    }
+
+    /// Returns the time for which a source that has probably stopped has repeated its frame, in milliseconds; otherwise 0.
+    pub(super) fn repeated_ms(&self) -> u64 {
+        (self.repeated_secs.unwrap_or_default() * 1e3) as u64
     }
 
     /// Returns a description of a fault that depends on the quality.
@@ -148,12 +154,12 @@ impl QualityMonitor {
             unchanged && !is_black && !is_saturated,
         );
         let unusual_secs = (self.pause_secs * REPEATED_FACTOR).max(REPEATED_MIN_SECS);
-        let unchanged_since = self.unchanged_since_secs;
+        let unchanged_secs = self.unchanged_since_secs.map(|since| now_secs - since);
         FrameQuality {
             mean_level,
             saturated_share,
             is_frozen,
-            is_repeated: unchanged_since.is_some_and(|since| now_secs - since > unusual_secs),
+            repeated_secs: unchanged_secs.filter(|&secs| secs > unusual_secs),
             is_black: lasting(&mut self.black_since_secs, is_black),
             is_saturated: lasting(&mut self.saturated_since_secs, is_saturated),
         }
@@ -299,7 +305,7 @@ mod tests {
             let begin = found.len();
             while now <= end {
                 let frame = Luma::U8(vec![90 + (number % 2) as u8; 16]);
-                if watch.check(&frame, now).is_repeated && found.len() == begin {
+                if watch.check(&frame, now).repeated_secs.is_some() && found.len() == begin {
                     found.push(now - (end - pause));
                 }
                 now += 0.04;

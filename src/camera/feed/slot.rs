@@ -55,6 +55,8 @@ pub(super) struct FrameSlot {
     frames: Latest<CapturedFrame>,
     /// Time of capture of the frame that was taken last, in nanoseconds on the monotonic clock.
     taken_ns: AtomicU64,
+    /// Time for which the source has repeated the frame that was taken last, in milliseconds; 0 if it has probably not stopped.
+    repeated_ms: AtomicU64,
 }
 
 /// A frame with its time of capture.
@@ -63,6 +65,8 @@ struct CapturedFrame {
     frame: Frame,
     /// Time of capture, in nanoseconds on the monotonic clock.
     captured_ns: u64,
+    /// Time for which the source had repeated this frame, in milliseconds.
+    repeated_ms: u64,
 }
 
 /// State that the reader of the feed needs for each frame. The next reader of the same feed continues with this state.
@@ -145,6 +149,7 @@ impl FrameSlot {
             }),
             frames: Latest::default(),
             taken_ns: AtomicU64::new(0),
+            repeated_ms: AtomicU64::new(0),
         }
     }
 
@@ -250,7 +255,7 @@ impl FrameSlot {
         }
         state.last_secs = frame.time_secs;
         state.frames += 1;
-        let is_kept_back = arrival.quality.is_repeated && self.keeps_back_repeated;
+        let is_kept_back = arrival.quality.repeated_secs.is_some() && self.keeps_back_repeated;
         if let Some(last) = state.last_sequence {
             state.dropped += arrival.sequence.saturating_sub(last.saturating_add(1));
         }
@@ -272,12 +277,15 @@ impl FrameSlot {
         }
         state.faults.good_frame(arrival.now);
         state.waiting_since = Some(Instant::now());
+        let repeated_ms = arrival.quality.repeated_ms();
         if is_kept_back {
+            self.repeated_ms.store(repeated_ms, Ordering::Relaxed);
             return true;
         }
         let is_replaced = self.frames.fill(|newest| {
             std::mem::swap(&mut newest.frame, frame);
             newest.captured_ns = arrival.captured_ns;
+            newest.repeated_ms = repeated_ms;
         });
         state.skipped += u64::from(is_replaced);
         true
@@ -292,6 +300,7 @@ impl FrameSlot {
         let taken = self.frames.take_with(wait, |newest| {
             std::mem::swap(&mut newest.frame, frame);
             self.taken_ns.store(newest.captured_ns, Ordering::Relaxed);
+            (self.repeated_ms).store(newest.repeated_ms, Ordering::Relaxed);
         });
         Ok(if taken.is_some() {
             ReadOutcome::Frame
@@ -322,6 +331,11 @@ impl FrameSlot {
     /// Returns the time since the frame that was taken last was captured.
     pub(super) fn taken_age(&self) -> Duration {
         Duration::from_nanos(monotonic_ns().saturating_sub(self.taken_ns.load(Ordering::Relaxed)))
+    }
+
+    /// Returns for how long the source has repeated the frame that was taken last.
+    pub(super) fn repeated_for(&self) -> Duration {
+        Duration::from_millis(self.repeated_ms.load(Ordering::Relaxed))
     }
 }
 
@@ -418,7 +432,7 @@ mod tests {
             let setup = FeedSetup::new(spec, &CameraParams::default(), worker);
             let slot = FrameSlot::new(&setup, None, &FaultLedger::default());
             let repeated = FrameQuality {
-                is_repeated: true,
+                repeated_secs: Some(0.4),
                 ..FrameQuality::default()
             };
             let arrival = Arrival {
@@ -428,6 +442,7 @@ mod tests {
             assert!(slot.publish(&mut Frame::default(), arrival));
             let outcome = slot.take(&mut Frame::default(), Duration::ZERO).unwrap();
             assert_eq!(outcome == ReadOutcome::Frame, is_handed_out, "{source}");
+            assert_eq!(slot.repeated_for(), Duration::from_millis(400));
             let state = slot.lock();
             assert!(state.frames == 1 && state.waiting_since.is_some());
         }
