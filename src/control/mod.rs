@@ -24,10 +24,10 @@ pub use client::{
 };
 
 pub use command::{
-    CalibrationStep, Command, CommandLine, DirectorEvent, DocumentName, DocumentText, Edit,
-    EditChange, EditorStep, IndividualCommand, MarkerPoint, MindChoice, NamesInUse, PHRASES,
-    PoleShadow, PoolCommand, PoolEdit, ShowCommand, TouchMark, UpkeepCommand, VisionCommand,
-    command_names, command_schema,
+    AreaList, CalibrationStep, Command, CommandLine, DirectorEvent, DocumentName, DocumentText,
+    DrawnArea, Edit, EditChange, EditorStep, IndividualCommand, MarkerPoint, MindChoice,
+    NamesInUse, PHRASES, PoleShadow, PoolCommand, PoolEdit, ShowCommand, TouchMark, UpkeepCommand,
+    VisionCommand, command_names, command_schema,
 };
 pub use diagnosis::complete;
 pub use event::{Event, EventKind, EventLog, EventPage};
@@ -44,10 +44,10 @@ pub use schedule::{
 };
 pub use stage::StageChoice;
 pub use status::{
-    AgreementStatus, CalibrationEnd, CalibrationKnown, CalibrationPhase, CalibrationRejection,
-    CalibrationResult, CalibrationStatus, CalibrationWait, CameraKind, CameraStatus, DriftStatus,
-    ExposureAdvice, ExposureStatus, GpuStatus, OutputStatus, PassStatus, PictureStatus, Rejection,
-    RuleStatus, SpeciesStatus, Status, TargetResult, TimingStatus, TrackStatus, VersionStatus,
-    VisitorStatus,
+    AgreementStatus, AreaStatus, CalibrationEnd, CalibrationKnown, CalibrationPhase,
+    CalibrationRejection, CalibrationResult, CalibrationStatus, CalibrationWait, CameraKind,
+    CameraStatus, DriftStatus, ExposureAdvice, ExposureStatus, GpuStatus, OutputStatus, PassStatus,
+    PictureStatus, Rejection, RuleStatus, SpeciesStatus, Status, TargetResult, TimingStatus,
+    TrackStatus, VersionStatus, VisitorStatus,
 };
 pub use test_picture::{CornerName, MarkedCorner, TestPattern, TestPicture};

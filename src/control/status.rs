@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::command::{DocumentName, TouchMark};
+use super::command::{AreaList, DocumentName, TouchMark};
 use super::health::HealthStatus;
 use super::recording::RecordingStatus;
 use super::remote_status::{OscStatus, ProjectorStatus};
@@ -153,6 +153,23 @@ pub struct CameraStatus {
     pub saturated_share: f32,
     /// How the surface is lit; `None` until it is judged, and if visitors are not darker than the floor.
     pub exposure: Option<ExposureStatus>,
+    /// Width and height of its picture; 0 before the first frame.
+    pub size_px: [u32; 2],
+    /// Areas in which it detects nobody, or outside of which it detects nobody, as vision uses them.
+    pub areas: Vec<AreaStatus>,
+}
+
+/// An area of a camera.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AreaStatus {
+    /// The list to which the area belongs.
+    pub list: AreaList,
+    /// Index in the list, counted from 0.
+    pub index: usize,
+    /// Whether it is kept in meters on the floor, and not in pixels of the picture.
+    pub is_on_floor: bool,
+    /// Corners in the picture; empty if it reaches behind the camera.
+    pub corners_px: Vec<[f32; 2]>,
 }
 
 /// How the surface appears in the camera's pictures without visitors.

@@ -76,6 +76,7 @@ const ASSETS: &[Asset] = &[
     asset!("parts/tabs.js"),
     asset!("parts/until.js"),
     asset!("parts/versions.js"),
+    asset!("setup/area_editor.js"),
     asset!("setup/calibration_step.js"),
     asset!("setup/camera_step.js"),
     asset!("setup/corner_editor.js"),

@@ -1,7 +1,7 @@
 // The guided installation with the real program: what it says is true, also when the camera, the disc or the decimal comma is not.
 
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
@@ -71,6 +71,59 @@ test("the strip of steps of a phone shows the current step", async () => {
       return own.left >= strip.left - 1 && own.right <= strip.right + 1;
     });
     await until(isSeen, `${step} in the strip`);
+  }
+});
+
+test("an area is drawn with a finger beside the mask, changed by keys, taken back and removed", async () => {
+  await page.goto(`${pool.url}/#/setup/camera`);
+  const areas = page.locator("shoal-areas");
+  await areas.locator("figure shoal-picture img").waitFor();
+  const vision = async () => (await api(page, "/documents")).documents[0].values.vision ?? {};
+  const drawing = areas.locator("svg[role=group]");
+  const at = async (x, y) => {
+    const box = await drawing.boundingBox();
+    return [box.x + x * box.width, box.y + y * box.height];
+  };
+  const tap = async (x, y) => page.mouse.click(...(await at(x, y)));
+  await areas.getByRole("button", { name: "Ignore an area" }).click();
+  await drawing.evaluate((svg) => svg.scrollIntoView({ block: "center" }));
+  const use = areas.getByRole("button", { name: "Use this area" });
+  for (const [x, y] of [[0.2, 0.2], [0.5, 0.2]]) await tap(x, y);
+  assert.ok(await use.isDisabled());
+  await tap(0.5, 0.6);
+  // The finger puts the corner down at another place and slides to the right one.
+  await page.mouse.move(...(await at(0.4, 0.8)));
+  await page.mouse.down();
+  await page.mouse.move(...(await at(0.2, 0.6)), { steps: 4 });
+  await page.mouse.up();
+  await use.click();
+  // Without a calibration the picture of the camera is the surface of 4 x 3 m.
+  const near = (corners, wanted, reach) => corners?.length === wanted.length && corners.every(([x, y], i) => Math.hypot(x - wanted[i][0], y - wanted[i][1]) < reach);
+  const onFloor = [[-1.2, -0.9], [0, -0.9], [0, 0.3], [-1.2, 0.3]];
+  await until(async () => near((await vision()).ignore?.[0]?.floor_m, onFloor, 0.05), "the area on the floor");
+  assert.match(readFileSync(pool.site, "utf8"), /floor_m/);
+  await drawing.locator("polygon.ignore").waitFor({ state: "attached" });
+  await areas.getByRole("button", { name: "Change the corners" }).click();
+  await drawing.getByRole("button", { name: "Corner 1", exact: true }).focus();
+  await page.keyboard.press("Shift+ArrowRight");
+  await use.click();
+  await until(async () => (await vision()).ignore?.[0]?.floor_m[0][0] > -1.17, "the moved corner");
+  await page.locator(".changes").getByRole("button", { name: "Undo" }).click();
+  await until(async () => near((await vision()).ignore?.[0]?.floor_m, onFloor, 0.05), "the corner before");
+  await areas.getByRole("button", { name: "In the picture" }).click();
+  await areas.getByRole("button", { name: "Look only in an area" }).click();
+  await drawing.evaluate((svg) => svg.scrollIntoView({ block: "center" }));
+  for (const [x, y] of [[0.1, 0.1], [0.9, 0.1], [0.5, 0.9]]) await tap(x, y);
+  await use.click();
+  const size = await until(async () => {
+    const { camera } = await api(page, "/status");
+    return camera.areas.length === 2 && camera.size_px;
+  }, "two areas in use");
+  const inPicture = [[0.1, 0.1], [0.9, 0.1], [0.5, 0.9]].map(([x, y]) => [x * size[0], y * size[1]]);
+  assert.ok(near((await vision()).include[0].camera_px, inPicture, size[0] / 60));
+  for (let left = 2; left > 0; left--) {
+    await areas.getByRole("button", { name: "Remove the area" }).first().click();
+    await until(async () => (await api(page, "/status")).camera.areas.length === left - 1, `${left - 1} areas`);
   }
 });
 

@@ -32,8 +32,8 @@ pub(crate) struct CameraLink {
     folder: Option<PathBuf>,
     at_end: AtEnd,
     worker: WorkerCommand,
-    /// Receives the frames; `None` for a camera that is not recorded.
-    recorder: Option<Arc<RecordingDeck>>,
+    /// Receives the frames, and the index of the camera there; `None` for a camera that is not recorded.
+    recorder: Option<(Arc<RecordingDeck>, usize)>,
     faults: FaultLedger,
     /// Whether an operator wants the source to be opened again.
     must_reopen: AtomicBool,
@@ -50,7 +50,7 @@ impl CameraLink {
         (spec, params): (SourceSpec, &CameraParams),
         folder: Option<PathBuf>,
         at_end: AtEnd,
-        recorder: Option<Arc<RecordingDeck>>,
+        recorder: Option<(Arc<RecordingDeck>, usize)>,
         faults: &FaultLedger,
     ) -> anyhow::Result<Self> {
         let worker = WorkerCommand::own()?;
@@ -60,7 +60,7 @@ impl CameraLink {
         };
         let feed = Feed::open_with_ledger(
             setup.clone(),
-            recorder.as_ref().map(|deck| deck.tap()),
+            recorder.as_ref().map(|(deck, camera)| deck.tap(*camera)),
             faults,
         )?;
         Ok(Self {
@@ -197,7 +197,10 @@ impl CameraLink {
                 std::thread::sleep(CLOSE_PAUSE);
             }
         }
-        let tap = self.recorder.as_ref().map(|deck| deck.tap());
+        let tap = self
+            .recorder
+            .as_ref()
+            .map(|(deck, camera)| deck.tap(*camera));
         let feed = Feed::open_with_ledger(setup.clone(), tap, &self.faults)?;
         print_message(&format!("camera: {} is opened again", feed.name()));
         *self.feed.lock() = Some(Arc::new(feed));

@@ -224,6 +224,11 @@ impl DeskStage {
                 let documents = self.desk.editor().without_outdated(documents);
                 Some(Command::Pool(EditorStep::TakeOver { documents }.into()))
             }
+            // A drawn area is an edit of the site file, which can be undone like any other. If that is impossible, the command is
+            // rejected below.
+            Command::Vision(VisionCommand::DrawArea { area }) => {
+                (self.area_edit(area).ok()).map(|edit| Command::Pool(edit.into()))
+            }
             _ => None,
         };
         let command = current.as_ref().unwrap_or(command);
@@ -237,6 +242,10 @@ impl DeskStage {
             Command::Vision(VisionCommand::ChooseCamera { name }) => {
                 let chosen = self.links.control.rig.choose(name);
                 self.passed_on(chosen)
+            }
+            Command::Vision(VisionCommand::DrawArea { area }) => {
+                let edit = self.area_edit(area).map(|_| ());
+                self.passed_on(edit)
             }
             Command::Show(command) => {
                 let requested = self.request_show(command);

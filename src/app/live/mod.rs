@@ -13,6 +13,7 @@
 mod camera_link;
 mod command_log;
 mod desk_stage;
+mod drawn_areas;
 mod drift_monitor;
 mod live_calibration;
 mod panel_views;

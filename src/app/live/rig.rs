@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 
 use super::camera_link::CameraLink;
+use super::drawn_areas::SeenAreas;
 use super::live_calibration::CalibrationCommand;
 use crate::calibration::Calibration;
 use crate::camera::{CameraParams, SourceSpec};
@@ -75,6 +76,8 @@ pub(crate) struct RigCamera {
     pub(crate) commands: SyncSender<CalibrationCommand>,
     /// Status of the calibration.
     pub(crate) calibration: Arc<Mutex<CalibrationStatus>>,
+    /// Its areas, in its picture; `None` before the first frame.
+    pub(crate) seen: Arc<Mutex<Option<SeenAreas>>>,
 }
 
 /// All cameras.
@@ -313,6 +316,7 @@ impl Rig {
                 settings: Arc::default(),
                 commands: std::sync::mpsc::sync_channel(1).0,
                 calibration: Arc::default(),
+                seen: Arc::default(),
             }
         };
         let cameras: Vec<RigCamera> = (1..=count).map(camera).collect();

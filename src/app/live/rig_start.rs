@@ -68,8 +68,7 @@ impl RigStart {
         index: usize,
         camera: &LiveCamera,
     ) -> anyhow::Result<(RigCamera, Receiver<CalibrationCommand>)> {
-        // A recording contains the frames of one camera.
-        let recorder = (index == 0).then(|| Arc::clone(&self.deck));
+        let recorder = Some((Arc::clone(&self.deck), index));
         let link = CameraLink::open(
             (camera.source.clone(), &camera.params),
             camera.folder.clone(),
@@ -84,6 +83,7 @@ impl RigStart {
             settings: Arc::default(),
             commands,
             calibration: Arc::default(),
+            seen: Arc::default(),
         };
         Ok((opened, received))
     }

@@ -122,8 +122,8 @@ impl StageControl {
                 return Err("a recording is replayed; return to the camera first".to_owned());
             }
             RecordingStep::Record { secs } => {
-                self.deck
-                    .start(*secs, self.rig.cameras[0].link.health().1.fps)?;
+                let fps = self.rig.chosen().link.health().1.fps;
+                self.deck.start(self.rig.chosen_index(), *secs, fps)?;
             }
             RecordingStep::Stop => self.deck.stop()?,
             RecordingStep::Replay { .. } if self.rig.cameras.len() > 1 => {

@@ -340,6 +340,8 @@ fn cameras_status(rig: &Rig) -> Vec<CameraStatus> {
 
 fn camera_status(camera: &RigCamera) -> CameraStatus {
     let (source, health) = camera.link.health();
+    let seen = camera.seen.lock().clone();
+    let (size_px, areas) = seen.map_or_else(Default::default, |seen| (seen.size_px, seen.areas));
     let faults = health.faults.iter();
     CameraStatus {
         name: camera.name.clone(),
@@ -356,6 +358,8 @@ fn camera_status(camera: &RigCamera) -> CameraStatus {
         mean_level: health.mean_level,
         saturated_share: health.saturated_share,
         exposure: camera.link.exposure(),
+        size_px,
+        areas,
     }
 }
 

@@ -14,6 +14,7 @@ use crate::vision::{Vision, VisionParams, WatchedFloor};
 use super::super::floor_view::floor_view;
 use super::super::frame_tracker::CAMERA_LOST_AFTER;
 use super::camera_link::CameraLink;
+use super::drawn_areas::SeenAreas;
 use super::live_calibration::LiveCalibration;
 use super::panel_views::{show_frame, show_mask, show_outlines, show_tracks};
 use super::picture_faults::PictureFaults;
@@ -101,6 +102,16 @@ impl VisionStage {
     /// Whether picture and calibration of this camera are shown.
     fn is_chosen(&self) -> bool {
         self.rig.chosen_index() == self.camera_index
+    }
+
+    /// Passes on which floor the camera watches.
+    fn set_watched(&self, vision: &Vision, size: (u32, u32)) {
+        let seen = SeenAreas::new(vision.view(), &self.params, size);
+        *self.rig.cameras[self.camera_index].seen.lock() = Some(seen);
+        if self.outlet.is_fusing() {
+            let watched = WatchedFloor::new(vision.view(), &self.params, size);
+            self.outlet.set_watched(self.camera_index, watched);
+        }
     }
 
     /// Passes the tracks of a frame on.
@@ -208,9 +219,8 @@ impl VisionStage {
                 self.outlet.lose(self.camera_index);
                 continue;
             };
-            if self.outlet.is_fusing() && !std::mem::replace(&mut is_watched_known, true) {
-                let watched = WatchedFloor::new(vision.view(), &self.params, size);
-                self.outlet.set_watched(self.camera_index, watched);
+            if !std::mem::replace(&mut is_watched_known, true) {
+                self.set_watched(vision, size);
             }
             vision.observe(frame);
             is_camera_lost = false;

@@ -1,4 +1,4 @@
-//! Commands for the vision stage: the steps of a camera calibration.
+//! Commands for the cameras: the steps of a calibration, the choice of a camera, and areas that are drawn in its picture.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,17 +17,61 @@ pub enum VisionCommand {
         /// Name of the camera.
         name: String,
     },
+    /// Adds or replaces an area of the chosen camera in the site file. A simulation without camera rejects this command.
+    DrawArea {
+        /// The area.
+        area: DrawnArea,
+    },
+}
+
+/// An area in which nobody is detected, or outside of which nobody is, as it is drawn in the picture of a camera.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DrawnArea {
+    /// The list to which the area belongs.
+    pub list: AreaList,
+    /// Index of the area that it replaces, counted from 0. If absent, the area is added.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub index: Option<usize>,
+    /// Whether the area is kept in meters on the floor, so that it stays there when the camera is moved and calibrated again.
+    /// Otherwise it is kept in pixels of the picture.
+    pub is_on_floor: bool,
+    /// Corners in the picture, in order.
+    #[schemars(length(min = 3, max = 64))]
+    pub corners_px: Vec<[f32; 2]>,
+}
+
+/// A list of areas.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AreaList {
+    /// In these areas nobody is detected.
+    Ignore,
+    /// If there are any, nobody is detected outside of these areas.
+    Include,
+}
+
+impl AreaList {
+    /// Returns the key of the list in the site file.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ignore => "ignore",
+            Self::Include => "include",
+        }
+    }
 }
 
 named!(VisionCommand {
     Calibrate = "calibrate",
     ChooseCamera = "choose_camera",
+    DrawArea = "draw_area",
 });
 
 impl VisionCommand {
     pub(super) fn summary(&self) -> String {
         match self {
             Self::ChooseCamera { name } => name.clone(),
+            Self::DrawArea { area } => area.list.name().to_owned(),
             Self::Calibrate {
                 step: CalibrationStep::Markers { points },
             } => format!("{} markers", points.len()),

@@ -37,7 +37,9 @@ mod pool;
 mod running;
 mod words;
 
-pub use calibration::{CalibrationStep, MarkerPoint, PoleShadow, TouchMark, VisionCommand};
+pub use calibration::{
+    AreaList, CalibrationStep, DrawnArea, MarkerPoint, PoleShadow, TouchMark, VisionCommand,
+};
 pub use director::{DirectorEvent, MindChoice};
 pub use documents::{DocumentName, DocumentText, Edit, EditChange};
 pub use pool::{CommandLine, EditorStep, IndividualCommand, PoolCommand, PoolEdit};
@@ -328,6 +330,7 @@ mod tests {
             "revert",
             "calibrate",
             "choose_camera",
+            "draw_area",
             "schedule",
             "pause",
             "test_picture",

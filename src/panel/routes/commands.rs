@@ -23,7 +23,7 @@ const REPLY_TIMEOUT: Duration = Duration::from_secs(35);
 
 /// The lowest role that may send each command. A command that is missing here cannot be sent: `take_over` belongs to the
 /// watcher of the files, which alone knows the disk.
-const ROLES: [(&str, Role); 24] = [
+const ROLES: [(&str, Role); 25] = [
     ("switch_scene", Role::Operate),
     ("director", Role::Operate),
     ("schedule", Role::Operate),
@@ -42,6 +42,7 @@ const ROLES: [(&str, Role); 24] = [
     ("override_mind", Role::Admin),
     ("calibrate", Role::Admin),
     ("choose_camera", Role::Admin),
+    ("draw_area", Role::Admin),
     ("test_alert", Role::Admin),
     ("test_picture", Role::Admin),
     ("restart", Role::Admin),

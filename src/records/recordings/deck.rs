@@ -1,9 +1,9 @@
-//! Recordings of the camera: of the command line, and those that operators start while the pool runs. One at a time.
+//! Recordings of a camera: of the command line, and those that operators start while the pool runs. One at a time.
 //!
-//! In: frames from the camera source, starts and stops from the desk. Out: files. Must not: delay a frame, replace a file.
+//! In: frames from the camera sources, starts and stops from the desk. Out: files. Must not: delay a frame, replace a file.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -25,8 +25,8 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 pub struct RecordingDeck {
     folder: OnceLock<RecordingsFolder>,
     journal: Journal,
-    /// Whether frames are wanted. Costs an idle recorder one atomic read per frame.
-    is_on: AtomicBool,
+    /// Index of the camera whose frames are wanted, counted from 1; 0 if none are. Costs an idle recorder one atomic read per frame.
+    wanted: AtomicUsize,
     running: Mutex<Running>,
 }
 
@@ -73,26 +73,26 @@ impl RecordingDeck {
         })
     }
 
-    /// Returns a function that takes every frame of a camera source.
-    pub fn tap(self: &Arc<Self>) -> FrameTap {
+    /// Returns a function that takes every frame of the camera with this index.
+    pub fn tap(self: &Arc<Self>, camera: usize) -> FrameTap {
         let deck = Arc::clone(self);
-        Box::new(move |frame| deck.send(frame))
+        Box::new(move |frame| deck.send(camera, frame))
     }
 
     /// Takes a frame if it is recorded.
-    fn send(&self, frame: &Frame) {
-        if self.is_on.load(Ordering::Relaxed)
+    fn send(&self, camera: usize, frame: &Frame) {
+        if self.wanted.load(Ordering::Relaxed) == camera + 1
             && let Some(input) = &mut self.running.lock().input
         {
             input.send(frame);
         }
     }
 
-    /// Starts a recording of at most `secs` seconds. `fps` is the measured frame rate of the camera; 0 if it is not known yet.
+    /// Starts a recording of the camera with this index, of at most `secs` seconds. `fps` is the measured frame rate of the camera; 0 if it is not known yet.
     ///
     /// # Errors
     /// When one runs already, or there is no room for another one.
-    pub fn start(&self, secs: f64, fps: f64) -> Result<(), String> {
+    pub fn start(&self, camera: usize, secs: f64, fps: f64) -> Result<(), String> {
         if !(1.0..=COMMANDED_SECS_MAX).contains(&secs) {
             return Err(format!(
                 "secs = {secs} is out of range; allowed: 1 to {COMMANDED_SECS_MAX}"
@@ -108,12 +108,14 @@ impl RecordingDeck {
         let recording = recording.with_bytes_max(bytes_max);
         let time_max = Duration::from_secs_f64(secs) + EXTRA_TIME;
         self.begin(&mut running, (&path, recording), secs, Some(time_max));
+        self.wanted.store(camera + 1, Ordering::Relaxed);
         Ok(())
     }
 
-    /// Starts the recording of the command line, which has no limit of time in which it must get its frames.
+    /// Starts the recording of the command line, of the first camera, which has no limit of time in which it must get its frames.
     pub fn start_file(&self, path: &Path, recording: Recording, secs: f64) {
         self.begin(&mut self.running.lock(), (path, recording), secs, None);
+        self.wanted.store(1, Ordering::Relaxed);
     }
 
     fn begin(
@@ -135,7 +137,6 @@ impl RecordingDeck {
             bytes_max,
         });
         (running.input, running.recorder) = (Some(input), Some(recorder));
-        self.is_on.store(true, Ordering::Relaxed);
     }
 
     /// Ends the recording. The frames that were taken are kept.
@@ -172,7 +173,7 @@ impl RecordingDeck {
             let recorder = self.running.lock().recorder.take();
             if let Some(mut recorder) = recorder {
                 recorder.run(heartbeat);
-                self.is_on.store(false, Ordering::Relaxed);
+                self.wanted.store(0, Ordering::Relaxed);
                 self.finish();
             }
             // A recording that began just before the end of the program is finished too.
@@ -209,10 +210,14 @@ mod tests {
         let state = tempfile::tempdir().unwrap();
         let folder = RecordingsFolder::new(state.path());
         let deck = Arc::new(RecordingDeck::new(&Journal::default()));
-        assert!(deck.start(60.0, 30.0).unwrap_err().contains("site file"));
+        assert!(deck.start(0, 60.0, 30.0).unwrap_err().contains("site file"));
         deck.set_folder(folder.clone());
-        assert!(deck.start(1e9, 30.0).unwrap_err().contains("out of range"));
-        assert!(deck.start(f64::NAN, 30.0).is_err());
+        assert!(
+            deck.start(0, 1e9, 30.0)
+                .unwrap_err()
+                .contains("out of range")
+        );
+        assert!(deck.start(0, f64::NAN, 30.0).is_err());
         assert!(deck.stop().is_err());
         let mut supervisor = Supervisor::new(StopFlag::default());
         let own = Arc::clone(&deck);
@@ -221,27 +226,28 @@ mod tests {
             .start("recordings", HangPolicy::WaitAtEnd, run)
             .unwrap();
         let send = |secs: f64| {
-            deck.send(&Frame {
+            let frame = Frame {
                 time_secs: secs,
                 width_px: 2,
                 height_px: 1,
                 luma: Luma::U8(vec![7; 2]),
                 ..Frame::default()
-            });
+            };
+            deck.send(0, &frame);
         };
         let wait_for_end = || {
             while deck.status().is_some() {
                 std::thread::sleep(Duration::from_millis(2));
             }
         };
-        // The first ends by itself, the second is stopped, the third gets no frame.
-        deck.start(2.0, 30.0).unwrap();
-        assert!(deck.start(2.0, 30.0).unwrap_err().contains("already"));
+        // The first ends by itself, the second is stopped, the third is of another camera, which sends no frame.
+        deck.start(0, 2.0, 30.0).unwrap();
+        assert!(deck.start(0, 2.0, 30.0).unwrap_err().contains("already"));
         for frame in 0..5 {
             send(f64::from(frame));
         }
         wait_for_end();
-        deck.start(60.0, 30.0).unwrap();
+        deck.start(0, 60.0, 30.0).unwrap();
         send(0.0);
         send(1.0);
         while deck.status().is_some_and(|status| status.bytes < 40) {
@@ -255,7 +261,8 @@ mod tests {
         );
         deck.stop().unwrap();
         wait_for_end();
-        deck.start(60.0, 30.0).unwrap();
+        deck.start(1, 60.0, 30.0).unwrap();
+        send(0.0);
         deck.stop().unwrap();
         wait_for_end();
         supervisor.shut_down().unwrap();

@@ -1,8 +1,12 @@
-//! The camera calibration: the desk passes its steps to the vision stage.
+//! What is done with the picture of the chosen camera: the desk passes the steps of its calibration to the vision stage, and turns
+//! areas that are drawn there into edits of the site file.
 
 use super::super::live_calibration::CalibrationCommand;
 use super::DeskStage;
-use crate::control::{CalibrationStatus, CalibrationStep};
+use crate::control::{CalibrationStatus, CalibrationStep, DrawnArea, PoolEdit};
+
+/// Reason for which no area can be drawn.
+const NO_PICTURE: &str = "the camera has sent no picture yet, so no area can be drawn in it";
 
 impl DeskStage {
     /// Passes a step of the calibration to the vision stage.
@@ -23,6 +27,19 @@ impl DeskStage {
             return Err("too many calibration steps at once; try again in a moment".to_owned());
         }
         Ok(())
+    }
+
+    /// Returns the edit of the site file that adds or replaces an area of the chosen camera.
+    pub(super) fn area_edit(&self, area: &DrawnArea) -> Result<PoolEdit, String> {
+        let rig = &self.links.control.rig;
+        let seen = rig.chosen().seen.lock();
+        let seen = seen.as_ref().ok_or(NO_PICTURE)?;
+        let is_single = self.desk.editor().site().file.cameras.is_empty();
+        let lists = match rig.chosen_index() {
+            _ if is_single => "vision".to_owned(),
+            index => format!("cameras[{index}]"),
+        };
+        seen.edit(area, &lists)
     }
 
     /// Sends a command to the calibration of a camera. Returns false if too many are waiting.

@@ -5,6 +5,7 @@ import { h, View } from "../core/dom.js";
 import { bytes, duration, number, t, when } from "../core/i18n.js";
 import { complain, send, status } from "../core/store.js";
 import { on } from "../core/topics.js";
+import { cameraChoice } from "./camera_choice.js";
 import { confirmed } from "./dialog.js";
 import { rehearsalText } from "../pages/now.js";
 import { icon } from "./icons.js";
@@ -56,7 +57,8 @@ class Recordings extends View {
     return h("section", { class: "card stack", key: "recorder" },
       h("h2", null, t("recordings.record_title")),
       h("p", { class: "muted" }, t("recordings.help")),
-      status.cameras.length > 0 && h("p", { class: "hint", key: "several" }, icon("info"), h("span", null, t("recordings.several", { name: status.cameras[0].name }))),
+      status.cameras.length > 0 && h("p", { class: "hint", key: "several" }, icon("info"), h("span", null, t("recordings.several", { name: status.camera.name }))),
+      cameraChoice(),
       running
         ? h("div", { class: "stack", key: "running" },
           h("progress", { max: running.limit_secs, value: String(running.secs), "aria-label": t("recordings.running") }),

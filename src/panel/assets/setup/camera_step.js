@@ -10,6 +10,7 @@ import { editor } from "../editor/form.js";
 import { cameraChoice, chosenCamera } from "../parts/camera_choice.js";
 import { icon } from "../parts/icons.js";
 import "../parts/picture.js";
+import "./area_editor.js";
 import { networkSource, withoutPassword } from "./network_camera.js";
 
 /** Time that the projection gets to become dark, or light again. */
@@ -48,7 +49,7 @@ class CameraStep extends View {
     const chosen = chosenCamera(schema);
     const source = this.#source();
     const hasPassword = withoutPassword(source) !== source;
-    return h("div", { class: "grid two" },
+    return [h("div", { class: "grid two", key: "camera" },
       h("div", { class: "column" },
         cameraChoice(),
         this.#chooser(),
@@ -56,7 +57,8 @@ class CameraStep extends View {
         this.#exposure(),
         this.#projectionTest()),
       h("div", { class: "column" },
-        h("section", { class: "card" }, h("h2", null, t("camera.settings")), editor(ctx, chosen.schema, chosen.path, "camera", { isBare: true, skip: hasPassword ? ["source"] : [] }))));
+        h("section", { class: "card" }, h("h2", null, t("camera.settings")), editor(ctx, chosen.schema, chosen.path, "camera", { isBare: true, skip: [...(hasPassword ? ["source"] : []), "ignore", "include"] })))),
+    h("shoal-areas", { key: `areas ${chosen.path}` })];
   }
 
   #chooser() {
