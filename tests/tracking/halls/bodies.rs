@@ -15,6 +15,21 @@ pub(super) const CASES: &[Case] = &[
         let bodies = [pole(v(at.x, 3.1 - at.y), 0.17, 1.7)];
         shot.bodies.extend(bodies);
     }),
+    case(
+        "a mirror behind acrylic beside the floor",
+        60.0,
+        |shot, m| {
+            let at = m.stroll(1);
+            shot.adult(1, at);
+            // It reflects a part of the light that the body takes away, so the reflection is paler than the visitor.
+            shot.bodies.push(Thing::Patch {
+                at_m: v(at.x, 3.1 - at.y),
+                half_m: v(0.2, 0.35),
+                turn_rad: 0.0,
+                darkness: 0.35,
+            });
+        },
+    ),
     case("a child of 0.9 m", 60.0, |shot, m| {
         shot.person(1, m.stroll(1), 0.11, 0.9);
     }),

@@ -243,6 +243,22 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         prepare: |hall| {
+            hall.params.include = vec![Area {
+                floor_m: vec![[-2.6, -2.2], [1.1, -2.2], [1.1, 2.2], [-2.6, 2.2]],
+                ..Area::default()
+            }];
+        },
+        ..case(
+            "dark leaves sway outside of a watched area of the floor",
+            40.0,
+            |shot, m| {
+                shot.adult(1, m.stroll(1).min(v(0.4, 2.0)));
+                leaves(shot, m);
+            },
+        )
+    },
+    Case {
+        prepare: |hall| {
             hall.params.ignore = vec![Area {
                 camera_px: vec![[0.0, 0.0], [76.0, 0.0], [76.0, 92.0], [0.0, 92.0]],
                 ..Area::default()

@@ -152,6 +152,25 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         limits: THING,
+        ..case("a sheet of paper slides over the floor", 60.0, |shot, m| {
+            let at = m.stroll(1);
+            shot.adult(1, at);
+            // It falls to the floor, lies there, and slides by 1.6 m in a draught.
+            let slid = ((m.secs - 20.0) / 3.0).clamp(0.0, 1.0);
+            let paper = v(-0.6, 0.5).lerp(v(0.7, -0.4), slid);
+            if m.secs > 12.0 {
+                shot.bodies.push(Thing::Patch {
+                    at_m: paper,
+                    half_m: v(0.15, 0.21),
+                    turn_rad: 2.0 * slid,
+                    darkness: 0.45,
+                });
+                shot.things_m.push(paper);
+            }
+        })
+    },
+    Case {
+        limits: THING,
         ..case("a visitor pushes a chair by a meter", 200.0, |shot, m| {
             let chair = v(0.0, m.between(1, -0.4, 0.4));
             let by = v(-0.45, 0.0);
