@@ -18,7 +18,7 @@ use crate::simulation::MAX_AGENTS;
 use crate::world::{Effect, rule_problems};
 
 /// Species name of the visitors' shadows.
-const VISITOR: &str = "visitor";
+pub(super) const VISITOR: &str = "visitor";
 
 /// Largest ratio between the drawn and the simulated length of a fish, in both directions. Above this ratio, fish
 /// seem to swim through each other and through obstacles, or to keep too large distances.

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use super::check::VISITOR;
 use super::files::{IndividualParams, SceneFile, SpeciesFile};
 use super::findings::Findings;
 use super::library::Library;
@@ -78,6 +79,7 @@ pub(super) fn warn_dead_species(
     if findings.is_invalid(entry) {
         return;
     }
+    warn_without_fish(name, entry, library, findings);
     let has_enemy = (species.relations.get("enemy")).is_some_and(|names| !names.is_empty());
     if species.perception.calm_enemy_share < 1.0 && !has_enemy {
         findings.warning(
@@ -118,6 +120,32 @@ pub(super) fn warn_dead_species(
             entry,
             &format!("relations.{relation}"),
             format!("no action of this species uses the relation \"{relation}\", so it has no effect{meant}"),
+        );
+    }
+}
+
+/// Warns about a file of the site that no scene uses: a designer sees no fish, and no message about it.
+fn warn_without_fish(
+    name: &str,
+    entry: &Entry<SpeciesFile>,
+    library: &Library,
+    findings: &mut Findings,
+) {
+    // A file with problems may be the one that uses the species.
+    let is_used = library.scenes.values().any(|scene| match scene {
+        Some(scene) => scene.value.population.contains_key(name),
+        None => true,
+    }) || library.species.values().any(|other| match other {
+        Some(other) => other.value.extends.as_deref() == Some(name),
+        None => true,
+    });
+    if !entry.is_built_in && !is_used {
+        findings.warning(
+            entry,
+            "",
+            format!(
+                "the species is in no [population], so none of its fish swim; add {name} = 5 to [population] of a scene"
+            ),
         );
     }
 }
@@ -205,6 +233,7 @@ pub(super) fn warn_dead_scene(
     }
     warn_unused_paths(entry, &living, findings);
     warn_dead_rules(entry, &living, findings);
+    warn_without_prey(entry, &living, findings);
     warn_crowd(entry, library, &living, findings);
 }
 
@@ -292,6 +321,16 @@ fn warn_dead_rules(
                 );
             }
         }
+        let hold_secs = format!("{path}.hold_secs");
+        if matches!(rule.then, Effect::Hunting(_)) && entry.spans.is_written(&hold_secs) {
+            findings.warning(
+                entry,
+                &hold_secs,
+                "hunting is a switch, so the hunt does not end after this time, but with a catch, with give_up_secs of the action, or \
+                 with a rule that switches hunting off; remove hold_secs"
+                    .into(),
+            );
+        }
         if lasts && rule.hold_secs <= 0.0 {
             findings.warning(
                 entry,
@@ -307,6 +346,48 @@ fn warn_dead_rules(
                 entry,
                 &format!("{path}.when.rate_per_sec"),
                 "the rule never begins, because its rate is 0; set a rate, or use condition = \"by_hand\"".into(),
+            );
+        }
+    }
+}
+
+/// Warns about species that hunt, but none of whose prey is in the scene.
+fn warn_without_prey(
+    entry: &Entry<SceneFile>,
+    living: &[(&String, &SpeciesFile)],
+    findings: &mut Findings,
+) {
+    let individuals = &entry.value.individuals;
+    let is_there = |name: &String| {
+        name == VISITOR
+            || living
+                .iter()
+                .any(|(other, species)| *other == name || species.groups.contains(name))
+            || individuals
+                .iter()
+                .any(|one| one.name == *name || one.groups.contains(name))
+    };
+    for (name, species) in living {
+        let hunts = species
+            .used_actions()
+            .filter(|action| action.capabilities().hunts);
+        let own = individuals.iter().filter(|one| one.species == **name);
+        let relations =
+            || std::iter::once(&species.relations).chain(own.clone().map(|one| &one.relations));
+        let prey_of = |action: &ActionParams| -> Vec<&String> {
+            let named = action.relations().iter().chain(action.other_relations());
+            let named = named.map(String::as_str).chain(action.built_in_relation());
+            let all = named.flat_map(|name| relations().filter_map(move |r| r.get(name)));
+            all.flatten().collect()
+        };
+        let prey: Vec<&String> = hunts.flat_map(prey_of).collect();
+        // A species that inherits hunting, but names no prey, is no hunter.
+        if !prey.is_empty() && !prey.into_iter().any(is_there) {
+            findings.warning(
+                entry,
+                &format!("population.{name}"),
+                "the species hunts, but nothing that it hunts is in the population, so it never catches anything; add some of its prey"
+                    .into(),
             );
         }
     }

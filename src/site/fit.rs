@@ -57,14 +57,36 @@ impl SceneFile {
             surface: surface.clone(),
             params: fitted.pool.clone(),
         };
+        let off_m = |at: Vec3| {
+            let half = water.visible_half_m(at.y) + fitted.pool.margin_m.max(0.0);
+            (Vec2::new(at.x, at.z).abs() - half).max_element()
+        };
+        let individuals = (fitted.individuals.iter().enumerate())
+            .filter_map(|(i, one)| Some((format!("individuals[{i}].position_m"), one.position_m?)));
+        let gatherings =
+            (fitted.director.iter().enumerate()).filter_map(|(i, rule)| match &rule.then {
+                Effect::Gather(gather) => {
+                    Some((format!("director[{i}].then.point_m"), gather.point_m))
+                }
+                _ => None,
+            });
+        for (path, point) in individuals.chain(gatherings) {
+            let off_m = off_m(Vec3::from(point));
+            if off_m > 0.0 {
+                found.push((
+                    path,
+                    format!(
+                        "the point is {off_m:.1} m outside the pool of {} x {} m; move it into the pool",
+                        surface.width_m, surface.height_m
+                    ),
+                ));
+            }
+        }
         for (index, obstacle) in fitted.obstacles.iter().enumerate() {
             let Some(solid) = obstacle.solid() else {
                 continue;
             };
-            let at = solid.center_m();
-            let half = water.visible_half_m(at.y) + fitted.pool.margin_m.max(0.0);
-            let off = Vec2::new(at.x, at.z).abs() - half;
-            let off_m = off.max_element() - solid.bounding_radius_m();
+            let off_m = off_m(solid.center_m()) - solid.bounding_radius_m();
             if off_m > 0.0 {
                 found.push((
                     format!("obstacles[{index}]"),

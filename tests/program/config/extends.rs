@@ -80,6 +80,7 @@ fn a_warning_at_an_inherited_value_is_reported_once() {
         ("site.toml", "# defaults"),
         ("species/base.toml", &*base),
         ("species/eel.toml", "extends = 'base'\n"),
+        ("scenes/sea.toml", "[population]\neel = 3\n"),
     ];
     let report = SiteFolder::new(&files).report();
     assert_eq!(report.warnings.len(), 1, "{report}");
