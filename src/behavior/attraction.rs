@@ -14,23 +14,26 @@ use crate::world::{RandomStream, Temperament};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AttractionParams {
-    /// Largest share of the species that attends attractions of any kind at a time; at least one agent.
+    /// Largest share of the species that attends attractions of any kind at a time; at least one agent. Higher: a crowd of guests.
+    /// Lower: few guests, the others swim on.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub share: f32,
-    /// Distance between two places around a target. The number of places along the edge of the target limits the number of
-    /// its guests. 0: no such limit.
+    /// Distance between two places around a target. The number of places along the edge of the target limits the number of its
+    /// guests. Higher: few guests, far apart. Lower: many, close together. 0: no such limit.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub place_m: f32,
-    /// Mean time until an agent within reach comes, if there are no guests yet. The fewer places are free, the longer it
-    /// takes. 0: at once.
+    /// Mean time until an agent within reach comes, if there are no guests yet. The fewer places are free, the longer it takes.
+    /// Higher: guests come one by one. Lower: they come soon. 0: at once.
     #[schemars(range(min = 0.0, max = 3600.0))]
     pub hesitate_secs: f32,
-    /// Time for which an agent is not attracted again after it has lost interest.
+    /// Time for which an agent is not attracted again after it has lost interest. Higher: other agents get their turn, and a
+    /// visitor is alone more often. Lower: the same agent comes back soon.
     #[schemars(range(min = 0.0, max = 86400.0))]
     pub rest_secs: f32,
-    /// Strength of personal differences. 1: the most patient agents stay four times as long as the least patient ones, the
-    /// most curious agents come four times as often as the least curious ones, and the most timid agents wait three times as
-    /// long as the bravest. 0: all agents behave alike.
+    /// Strength of personal differences. 1: the most patient agents stay four times as long as the least patient ones, the most
+    /// curious agents come four times as often as the least curious ones, and the most timid agents wait three times as long as the
+    /// bravest. Higher: some agents are known as regular guests, others never come. Lower: agents come and leave alike; 0: no
+    /// difference.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub spread: f32,
 }

@@ -10,18 +10,19 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DrivesParams {
-    /// Time from a meal or a catch to full hunger. 0 switches hunger off.
+    /// Time from a meal or a catch to full hunger. Higher: eats or hunts rarely. Lower: is hungry again soon. 0 switches hunger
+    /// off.
     #[schemars(range(min = 0.0, max = 86400.0))]
     pub hungry_after_secs: f32,
-    /// Distance of the nearest visible enemy at which fear is full (1). At twice this distance, fear is 0.5. 0
-    /// switches fear off.
+    /// Distance of the nearest visible enemy at which fear is full (1). At twice this distance, fear is 0.5. Higher: is afraid of
+    /// far enemies. Lower: only of near ones. 0 switches fear off.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub fear_distance_m: f32,
-    /// Time in which full fear fades.
+    /// Time in which full fear fades. Higher: stays frightened long after the enemy is gone. Lower: is calm again at once.
     #[schemars(range(min = 0.01, max = 3600.0))]
     pub fear_fades_secs: f32,
-    /// Time from one courtship to full readiness for the next one. Libido is above 0 only while an agent in the
-    /// relation `partner` is in sight. 0 switches libido off.
+    /// Time from one courtship to full readiness for the next one. Libido is above 0 only while an agent in the relation `partner`
+    /// is in sight. Higher: courts rarely. Lower: courts again soon. 0 switches libido off.
     #[schemars(range(min = 0.0, max = 86400.0))]
     pub courts_after_secs: f32,
     /// Whether agents start with different, random values of hunger and libido.

@@ -31,11 +31,13 @@ pub struct NeedParams {
     /// Whether a need that is not additive executes a random one of its executable actions instead of the first one.
     pub stochastic: bool,
     /// Shortest time for which the chosen action of a need that is not additive is kept, as long as it can be executed. A flight
-    /// and a hiding last for at least this time. With a low value agents tremble. More important needs still interrupt it.
+    /// and a hiding last for at least this time. More important needs still interrupt it. Higher: finishes what it began, and
+    /// reacts late to changes. Lower: changes between actions and trembles.
     #[schemars(range(min = 0.0, max = 600.0))]
     pub minimum_secs: f32,
-    /// Time for which the need stays active after it has become active, as long as one of its actions can be executed
-    /// (an intention). More important needs still interrupt it. 0: the need is active only while it is unsatisfied.
+    /// Time for which the need stays active after it has become active, as long as one of its actions can be executed (an
+    /// intention). More important needs still interrupt it. Higher: keeps to its intention. Lower: drops it soon. 0: the need is
+    /// active only while it is unsatisfied.
     #[schemars(range(min = 0.0, max = 600.0))]
     pub keep_secs: f32,
     /// Limit of a `limit_based` need.
@@ -91,28 +93,33 @@ pub enum Combine {
 pub struct LimitParams {
     /// Variable that is compared with the limit.
     pub of: LimitOf,
-    /// Value of the limit. If the variable is beyond the limit, the need is not satisfied.
+    /// Value of the limit. If the variable is beyond the limit, the need is not satisfied. Higher: with `side` `upper` the agent
+    /// acts later and less often, with `lower` sooner and more often. Lower: the other way round.
     #[schemars(range(min = -1000000.0, max = 1000000.0))]
     pub value: f32,
     /// Side of the limit on which the variable has to stay.
     pub side: LimitSide,
-    /// Initial value of the variable.
+    /// Initial value of the variable. Higher: with `side` `upper` the agent acts soon after it enters the pool, with `lower` late.
+    /// Lower: the other way round.
     #[schemars(range(min = -1000000.0, max = 1000000.0))]
     pub start: f32,
-    /// Growth of the variable per second. If it is negative, the variable decreases.
+    /// Growth of the variable per second. If it is negative, the variable decreases. Higher: with `side` `upper` and a rate above
+    /// 0, the need comes back more often. Lower: it comes back rarely; 0: only the director or an event changes the variable. With
+    /// `side` `lower`, the same holds for rates below 0.
     #[schemars(range(min = -1000.0, max = 1000.0))]
     pub rate_per_sec: f32,
-    /// Random spread of the initial value, so that agents differ: an agent starts between `start` and this share of
-    /// the difference to the limit. 0: all agents start at `start`; 1: between `start` and the limit.
+    /// Random spread of the initial value: an agent starts between `start` and this share of the difference to the limit. Higher:
+    /// agents act at different times; 1: between `start` and the limit. Lower: they act together; 0: all agents start at `start`.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub start_spread: f32,
     /// Event that resets the variable.
     pub reset_by: NeedEvent,
-    /// Value of the variable after the reset.
+    /// Value of the variable after the reset. Higher: with `side` `upper` the agent is satisfied for a shorter time, with `lower`
+    /// for a longer time. Lower: the other way round.
     #[schemars(range(min = -1000000.0, max = 1000000.0))]
     pub reset_to: f32,
-    /// Time after which an agent gives up: if the need has been active for this time without the event, the variable is
-    /// set to `reset_to`. 0: never. Used if `of` is `own`.
+    /// Time after which an agent gives up: if the need has been active for this time without the event, the variable is set to
+    /// `reset_to`. Used if `of` is `own`. Higher: tries for long. Lower: gives up soon and does other things. 0: never gives up.
     #[schemars(range(min = 0.0, max = 86400.0))]
     pub give_up_secs: f32,
 }

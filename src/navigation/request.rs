@@ -11,15 +11,18 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SearchParams {
-    /// Distance that a path keeps from obstacles, as a multiple of the body radius. If no path is found, the search is
-    /// repeated with a smaller distance. Terraces have no such distance: their paths keep one body radius.
+    /// Distance that a path keeps from obstacles, as a multiple of the body radius. If no path is found, the search is repeated
+    /// with a smaller distance. Terraces have no such distance: their paths keep one body radius. Higher: swims around stones in
+    /// wide curves. Lower: swims closely along them.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub margin_radii: f32,
-    /// If a moving goal is visible and nearer than this distance, the agent steers straight at it without a path.
+    /// If a moving goal is visible and nearer than this distance, the agent steers straight at it without a path. Higher: leaves
+    /// its path early for a straight attack. Lower: keeps to the path until it is close.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub pursue_distance_m: f32,
-    /// Distance that a moving goal may move before the path to it is searched again. Over terraces, the path is searched
-    /// again several times per second.
+    /// Distance that a moving goal may move before the path to it is searched again. Over terraces, the path is searched again
+    /// several times per second. Higher: swims on to where the goal was, and needs less computing time. Lower: corrects its path
+    /// often.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub tolerance_m: f32,
 }

@@ -13,15 +13,18 @@ use crate::steering::shadow;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Accompany {
-    /// Factor on the steering force; 0 switches the action off.
+    /// Factor on the steering force; 0 switches the action off. Higher: wins against other actions that act at the same time, and
+    /// turns the agent faster, up to its largest force. Lower: gives way to other actions, and the agent follows slowly.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
     /// Relations of the agents to accompany.
     pub relations: Vec<String>,
-    /// Distance between the centers of both bodies.
+    /// Distance between the centers of both bodies. Higher: swims along loosely, with a clear gap. Lower: swims as a close pair;
+    /// below the sum of both radii the bodies overlap.
     #[schemars(range(min = 0.0, max = 50.0))]
     pub distance_m: f32,
-    /// Distance from the place beside the other within which the agent slows down and takes the velocity of the other.
+    /// Distance from the place beside the other within which the agent slows down and takes the velocity of the other. Higher:
+    /// brakes early and drifts softly into its place. Lower: comes fast, then brakes late and abruptly.
     #[schemars(range(min = 0.01, max = 50.0))]
     pub slowing_m: f32,
 }

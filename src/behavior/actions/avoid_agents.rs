@@ -13,16 +13,19 @@ use crate::steering::avoid_neighbors;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AvoidAgents {
-    /// Factor on the steering force; 0 switches the action off.
+    /// Factor on the steering force; 0 switches the action off. Higher: wins against other actions that act at the same time, and
+    /// turns the agent faster, up to its largest force. Lower: gives way to other actions, and the agent follows slowly.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// Distance to keep between both hulls at the closest approach.
+    /// Distance to keep between both hulls at the closest approach. Higher: gives way also to agents that would only pass near by.
+    /// Lower: lets others pass closely; 0: gives way only if the bodies would touch.
     #[schemars(range(min = 0.0, max = 50.0))]
     pub gap_m: f32,
-    /// Time for which the agent predicts collisions.
+    /// Time for which the agent predicts collisions. Higher: gives way early, in a wide curve. Lower: gives way in the last moment.
     #[schemars(range(min = 0.01, max = 60.0))]
     pub lookahead_secs: f32,
-    /// Share of the largest force of the species with which the agent turns.
+    /// Share of the largest force of the species with which the agent turns. Higher: a sharp swerve. Lower: a gentle curve that may
+    /// come too late.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub force_share: f32,
 }

@@ -15,13 +15,16 @@ use crate::world::{BarrierParams, BarrierShape, BarrierSide};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AvoidBarriers {
-    /// Factor on the steering force; 0 switches the action off.
+    /// Factor on the steering force; 0 switches the action off. Higher: wins against other actions that act at the same time, and
+    /// turns the agent faster, up to its largest force. Lower: gives way to other actions, and the agent follows slowly.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// Time that the agent looks ahead.
+    /// Time that the agent looks ahead. Higher: turns early, far from the barrier. Lower: turns close to the barrier and may swim
+    /// through it.
     #[schemars(range(min = 0.01, max = 60.0))]
     pub lookahead_secs: f32,
-    /// Share of the largest force of the species with which the agent turns.
+    /// Share of the largest force of the species with which the agent turns. Higher: a sharp turn at the barrier. Lower: a wide
+    /// curve that may lead through the barrier.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub force_share: f32,
 }

@@ -17,14 +17,16 @@ use crate::steering::{
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AvoidObstacles {
-    /// Factor on the steering force; 0 switches the action off.
+    /// Factor on the steering force; 0 switches the action off. Higher: wins against other actions that act at the same time, and
+    /// turns the agent faster, up to its largest force. Lower: gives way to other actions, and the agent follows slowly.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// Time that the agent looks ahead. With a low value the agent turns late, with a high value it keeps a large
-    /// distance.
+    /// Time that the agent looks ahead. Higher: turns early, in wide curves far from stones and edges. Lower: turns late and close
+    /// to the obstacle.
     #[schemars(range(min = 0.0, max = 60.0))]
     pub lookahead_secs: f32,
-    /// Distance to keep between the hull and an obstacle.
+    /// Distance to keep between the hull and an obstacle. Higher: swims around stones with a clear gap, and avoids narrow gaps
+    /// between them. Lower: swims closely along stones and through narrow gaps.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub clearance_m: f32,
 }

@@ -12,7 +12,8 @@ use crate::behavior::proposal::Proposal;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Combined {
-    /// Factor on the result; 0 switches the action off.
+    /// Factor on the result; 0 switches the action off. Higher: the parts win against other actions that act at the same time.
+    /// Lower: the parts give way to other actions.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
     /// Condition under which the action can be executed, and the parts that act then.

@@ -13,16 +13,19 @@ use crate::steering::seek;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Eat {
-    /// Factor on the steering force; 0 switches the action off.
+    /// Factor on the steering force; 0 switches the action off. Higher: wins against other actions that act at the same time, and
+    /// turns the agent faster, up to its largest force. Lower: gives way to other actions, and the agent follows slowly.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// Distance within which food is noticed.
+    /// Distance within which food is noticed. Higher: comes to food from far away. Lower: eats only what it meets on its way.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub reach_m: f32,
-    /// Time for which the agent swims to food that is no longer visible.
+    /// Time for which the agent swims to food that is no longer visible. Higher: swims on to food behind a stone or behind its
+    /// back. Lower: forgets it at once and turns to other things.
     #[schemars(range(min = 0.0, max = 60.0))]
     pub memory_secs: f32,
-    /// Distance between both hulls within which the agent eats the food.
+    /// Distance between both hulls within which the agent eats the food. Higher: food disappears before the mouth is at it, and is
+    /// rarely missed. Lower: must touch the food, and often swims past it.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub bite_m: f32,
 }

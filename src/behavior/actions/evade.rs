@@ -13,15 +13,18 @@ use crate::steering::evade;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Evade {
-    /// Factor on the steering force; 0 switches the action off.
+    /// Factor on the steering force; 0 switches the action off. Higher: wins against other actions that act at the same time, and
+    /// turns the agent faster, up to its largest force. Lower: gives way to other actions, and the agent follows slowly.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
     /// Relations of the agents to evade.
     pub relations: Vec<String>,
-    /// Distance below which the agent evades the other.
+    /// Distance below which the agent evades the other. Higher: swims away while the other is still far. Lower: lets the other come
+    /// close first.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub distance_m: f32,
-    /// Longest time by which the agent predicts the movement of the other.
+    /// Longest time by which the agent predicts the movement of the other. Higher: swims out of the way of the other, also to its
+    /// side. Lower: swims straight away from it; 0: only from its current position.
     #[schemars(range(min = 0.0, max = 60.0))]
     pub max_secs: f32,
     /// Whether the agent uses boost.

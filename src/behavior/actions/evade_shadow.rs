@@ -19,26 +19,31 @@ use crate::world::{ShadowAtDepth, circle_at_depth, outline_at_depth};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EvadeShadow {
-    /// Factor on the steering force; 0 switches the action off.
+    /// Factor on the steering force; 0 switches the action off. Higher: wins against other actions that act at the same time, and
+    /// turns the agent faster, up to its largest force. Lower: gives way to other actions, and the agent follows slowly.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// Flee distance from a moving shadow.
+    /// Flee distance from a moving shadow. Higher: a large empty circle around each moving visitor. Lower: fish stay until the
+    /// shadow almost reaches them; below 0, until it is over them.
     #[schemars(range(min = -10.0, max = 50.0))]
     pub flee_distance_m: f32,
-    /// Flee distance from a shadow that stands still. With a negative distance, agents may come under the edge of the
-    /// shadow by that distance.
+    /// Flee distance from a shadow that stands still. With a negative distance, agents may come under the edge of the shadow by
+    /// that distance. Higher: fish stay away also from a patient visitor. Lower: they come close to the feet, below 0 also under
+    /// the edge of the shadow.
     #[schemars(range(min = -10.0, max = 50.0))]
     pub still_flee_distance_m: f32,
-    /// Time for which a shadow stands still before `still_flee_distance_m` applies. During this time the flee
-    /// distance changes linearly.
+    /// Time for which a shadow stands still before `still_flee_distance_m` applies. During this time the flee distance changes
+    /// linearly. Higher: visitors must stand still for long before fish come. Lower: fish trust a visitor who has just stopped; 0:
+    /// at once.
     #[schemars(range(min = 0.0, max = 600.0))]
     pub calm_after_secs: f32,
     /// Increase of `flee_distance_m` and `boost_distance_m` for a visitor who stamps or waves on the spot, as a share of them. It
-    /// grows with the agitation of the visitor up to 0.08 m/s.
+    /// grows with the agitation of the visitor up to 0.08 m/s. Higher: a stamp clears the floor far around. Lower: fish take little
+    /// notice of it; 0: none.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub startle_share: f32,
-    /// Time for which the agent predicts the movement of a shadow. The agent keeps the flee distance from the whole
-    /// predicted path of the shadow, so that it leaves early and sideways instead of ahead of the visitor. 0: only
+    /// Time for which the agent predicts the movement of a shadow. The agent keeps the flee distance from the whole predicted path
+    /// of the shadow. Higher: leaves the way of a walking visitor early and sideways. Lower: swims ahead of the visitor. 0: only
     /// the shadow's current position counts, as in Jockel 2005.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub lead_secs: f32,
@@ -46,14 +51,15 @@ pub struct EvadeShadow {
     pub shadow_shape: ShadowShape,
     /// Whether the agent uses boost while a shadow is behind it and nearer than `boost_distance_m`.
     pub use_boost: bool,
-    /// Distance from a shadow below which the agent uses boost. 0: only under the shadow, as in Jockel 2005. With a
-    /// larger value, agents stay ahead of visitors who walk faster than the agents' cruise speed. While a visitor
-    /// stands still, this distance decreases together with the flee distance.
+    /// Distance from a shadow below which the agent uses boost. While a visitor stands still, this distance decreases together with
+    /// the flee distance. Higher: sprints early and stays ahead of visitors who walk faster than its cruise speed. Lower: swims
+    /// away calmly and is overtaken by them. 0: sprints only under the shadow, as in Jockel 2005.
     #[schemars(range(min = 0.0, max = 50.0))]
     pub boost_distance_m: f32,
     /// Whether an agent under a shadow can turn in place. The limit of its turn rate does not apply then.
     pub can_turn_in_place: bool,
-    /// Time in which the agent slows down from the full boost speed to the cruise speed.
+    /// Time in which the agent slows down from the full boost speed to the cruise speed. Higher: swims on fast for a while after
+    /// the reason for its hurry is gone. Lower: is calm again almost at once.
     #[schemars(range(min = 0.0, max = 60.0))]
     pub calm_secs: f32,
 }

@@ -16,15 +16,18 @@ use crate::steering::flee;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FleeEnemy {
-    /// Factor on the steering force; 0 switches the action off.
+    /// Factor on the steering force; 0 switches the action off. Higher: wins against other actions that act at the same time, and
+    /// turns the agent faster, up to its largest force. Lower: gives way to other actions, and the agent follows slowly.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// Distance below which the agent flees. Absent: the sight radius.
+    /// Distance below which the agent flees. Absent: the sight radius. Higher: flees from far enemies, so that predators swim in
+    /// empty water. Lower: lets enemies come close before it sprints away.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub flee_distance_m: Option<f32>,
     /// Whether the agent uses boost. The boost continues for 1 s after the enemy has left the flee distance.
     pub use_boost: bool,
-    /// Time in which the agent slows down from the full boost speed to the cruise speed.
+    /// Time in which the agent slows down from the full boost speed to the cruise speed. Higher: swims on fast for a while after
+    /// the reason for its hurry is gone. Lower: is calm again almost at once.
     #[schemars(range(min = 0.0, max = 60.0))]
     pub calm_secs: f32,
     /// Whether the agent can turn in place. The limit of its turn rate does not apply then.

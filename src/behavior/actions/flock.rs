@@ -14,11 +14,12 @@ use crate::world::FlockPartChange;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Flock {
-    /// Factor on the steering force; 0 switches the action off.
+    /// Factor on the steering force; 0 switches the action off. Higher: wins against other actions that act at the same time, and
+    /// turns the agent faster, up to its largest force. Lower: gives way to other actions, and the agent follows slowly.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// Factor on the force that brings the agent to its cruise speed along its heading. This force keeps the school
-    /// moving.
+    /// Factor on the force that brings the agent to its cruise speed along its heading. This force keeps the school moving. Higher:
+    /// all swim steadily at cruise speed. Lower: speeds differ and the school stretches; 0: nothing keeps it moving.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub pace_weight: f32,
     /// Whether an agent that has fallen behind its school uses boost to catch up.

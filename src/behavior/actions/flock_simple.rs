@@ -17,7 +17,8 @@ use crate::world::{Intent, Random, RandomStream};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FlockSimple {
-    /// Factor on the steering force; 0 switches the action off.
+    /// Factor on the steering force; 0 switches the action off. Higher: wins against other actions that act at the same time, and
+    /// turns the agent faster, up to its largest force. Lower: gives way to other actions, and the agent follows slowly.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
     /// Goals in world space, `[x, y, z]`, visited in turn. Agents begin with different goals, so the school splits into
@@ -31,27 +32,34 @@ pub struct FlockSimple {
     pub relations: Vec<String>,
     /// The flock mates whose mean position is the center of the school.
     pub centroid: Centroid,
-    /// Distance from the center of the school beyond which the agent turns back to it.
+    /// Distance from the center of the school beyond which the agent turns back to it. Higher: a wide, loose school. Lower: a tight
+    /// one that turns back to its center often.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub cohesion_m: f32,
-    /// Radius within which mates count for the center if `centroid` is `individual`. Use more than `cohesion_m`;
-    /// otherwise the agent is never too far from the center.
+    /// Radius within which mates count for the center if `centroid` is `individual`. Use more than `cohesion_m`; otherwise the
+    /// agent is never too far from the center. Higher: the whole pool draws together to one school. Lower: several small schools,
+    /// each with a center of its own.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub centroid_radius_m: f32,
-    /// Distance to the nearest mate below which the agent turns away from it.
+    /// Distance to the nearest mate below which the agent turns away from it. Higher: large gaps between mates. Lower: a dense
+    /// school in which bodies may touch.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub separation_m: f32,
-    /// Distance of the point to which the agent steers when it turns away from a mate, as a multiple of
-    /// `separation_m`.
+    /// Distance of the point to which the agent steers when it turns away from a mate, as a multiple of the distance of the mate.
+    /// Higher: swims on when a mate is very near. Lower: an agent that almost touches a mate stops, because that point is within
+    /// `stop_m`.
     #[schemars(range(min = 1.0, max = 1000.0))]
     pub separation_reach: f32,
-    /// Radius within which the wanted headings of mates are averaged with the agent's own wanted heading.
+    /// Radius within which the wanted headings of mates are averaged with the agent's own wanted heading. Higher: far mates turn
+    /// together. Lower: each swims its own way; 0: no mate counts.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub alignment_radius_m: f32,
-    /// Cosine of the angle between heading and wanted heading above which the agent swims straight on.
+    /// Cosine of the angle between heading and wanted heading above which the agent swims straight on. Higher: corrects its course
+    /// all the time, in smooth curves. Lower: swims straight on for long, then turns by a large angle; 0.95 is 18 degrees.
     #[schemars(range(min = -1.0, max = 1.0))]
     pub aligned_cos: f32,
-    /// Distance from the goal at which the agent stops, or continues to the next goal.
+    /// Distance from the goal at which the agent stops, or continues to the next goal. Higher: turns to the next goal far from the
+    /// current one. Lower: must meet the goal closely, and may circle around it.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub stop_m: f32,
 }

@@ -14,30 +14,37 @@ use crate::navigation::{Falloff, PredictiveRepulsion, Repulsion, braking_force};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FollowFlowField {
-    /// Factor on the sum of all fields; 0 switches the action off.
+    /// Factor on the sum of all fields; 0 switches the action off. Higher: fields win against other actions, and the agent drifts
+    /// with them. Lower: it swims its own way through them.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
     /// Rule by which the field around another agent weakens with distance.
     pub falloff: Falloff,
-    /// Distance between the hulls of two agents at which the field around the other agent ends. The field is
-    /// strongest where the hulls touch.
+    /// Distance between the hulls of two agents at which the field around the other agent ends. The field is strongest where the
+    /// hulls touch. Higher: gives way to others from far away. Lower: notices them only just before a touch; 0: no field around
+    /// agents.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub range_m: f32,
-    /// Force of the field around another agent where both hulls touch; 0: no field around agents.
+    /// Force of the field around another agent where both hulls touch. Higher: agents push each other apart strongly. Lower: they
+    /// come close and may touch; 0: no field around agents.
     #[schemars(range(min = 0.0, max = 10000.0))]
     pub strength_n: f32,
-    /// Sideways force, as a share of `strength_n`. All agents use the same side, so when two agents cross, one passes
-    /// behind the other.
+    /// Sideways force, as a share of `strength_n`. All agents use the same side, so when two agents cross, one passes behind the
+    /// other. Higher: two agents that meet turn more to their right. Lower: they are pushed straight back; below 0, they turn to
+    /// their left.
     #[schemars(range(min = -100.0, max = 100.0))]
     pub swirl: f32,
-    /// Time for which the agent predicts the movement of other agents, to find their closest approach. Within the
-    /// range of their fields it also brakes to avoid a touch. 0: only the current positions of other agents count.
+    /// Time for which the agent predicts the movement of other agents, to find their closest approach. Within the range of their
+    /// fields it also brakes to avoid a touch. Higher: gives way early, in a slight curve. Lower: gives way late and sharply. 0:
+    /// only the current positions of other agents count.
     #[schemars(range(min = 0.0, max = 60.0))]
     pub foresight_secs: f32,
-    /// Force that avoids a predicted approach, at the moment when both hulls are about to touch.
+    /// Force that avoids a predicted approach, at the moment when both hulls are about to touch. Higher: a clear swerve. Lower: a
+    /// slight one, and agents may touch.
     #[schemars(title = "Avoiding force", range(min = 0.0, max = 10000.0))]
     pub foresight_n: f32,
-    /// Distance to keep between both hulls at the closest approach.
+    /// Distance to keep between both hulls at the closest approach. Higher: passes others with a clear gap. Lower: passes them
+    /// closely.
     #[schemars(range(min = 0.001, max = 100.0))]
     pub margin_m: f32,
 }

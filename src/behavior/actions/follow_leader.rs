@@ -15,27 +15,34 @@ use crate::steering::{LeaderFollowing, follow_leader};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FollowLeader {
-    /// Factor on the steering force; 0 switches the action off.
+    /// Factor on the steering force; 0 switches the action off. Higher: wins against other actions that act at the same time, and
+    /// turns the agent faster, up to its largest force. Lower: gives way to other actions, and the agent follows slowly.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
     /// Relations of leaders.
     pub relations: Vec<String>,
-    /// Distance behind the leader to which the agent swims.
+    /// Distance behind the leader to which the agent swims. Higher: a long tail behind the leader. Lower: followers swim at the
+    /// tail fin of the leader.
     #[schemars(range(min = 0.0, max = 50.0))]
     pub behind_m: f32,
-    /// Length of the box in front of the leader that the agent keeps clear.
+    /// Length of the box in front of the leader that the agent keeps clear. Higher: followers leave the way of the leader early.
+    /// Lower: the leader often meets followers in front of it.
     #[schemars(range(min = 0.0, max = 50.0))]
     pub clear_ahead_m: f32,
-    /// Half of the width of that box.
+    /// Half of the width of that box. Higher: followers far beside the way of the leader leave it, too. Lower: only those right in
+    /// front of it.
     #[schemars(range(min = 0.0, max = 50.0))]
     pub clear_side_m: f32,
-    /// Distance within which the agent separates from other agents.
+    /// Distance within which the agent separates from other agents. Higher: followers spread far behind the leader. Lower: they
+    /// crowd in one point.
     #[schemars(range(min = 0.0, max = 50.0))]
     pub apart_m: f32,
-    /// Factor on the force that separates the agent from other agents.
+    /// Factor on the force that separates the agent from other agents. Higher: a wide, even group. Lower: followers crowd behind
+    /// the leader; 0: they may overlap.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub apart_weight: f32,
-    /// Distance from the point behind the leader within which the agent slows down.
+    /// Distance from the point behind the leader within which the agent slows down. Higher: brakes early and drifts softly into its
+    /// place. Lower: comes fast, then brakes late and abruptly.
     #[schemars(range(min = 0.01, max = 50.0))]
     pub slowing_m: f32,
 }

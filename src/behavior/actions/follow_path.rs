@@ -13,14 +13,15 @@ use crate::steering::follow_path;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FollowPath {
-    /// Factor on the steering force; 0 switches the action off.
+    /// Factor on the steering force; 0 switches the action off. Higher: wins against other actions that act at the same time, and
+    /// turns the agent faster, up to its largest force. Lower: gives way to other actions, and the agent follows slowly.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
     /// Name of the path.
     pub path: String,
     /// Whether the agent swims from the end to the start.
     pub is_backwards: bool,
-    /// Time that the agent looks ahead. With a low value it follows every bend, with a high value it cuts corners.
+    /// Time that the agent looks ahead. Higher: turns early and cuts corners. Lower: follows every bend.
     #[schemars(range(min = 0.01, max = 60.0))]
     pub lookahead_secs: f32,
 }

@@ -15,16 +15,18 @@ use crate::steering::{Motion, follow_wall};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FollowWall {
-    /// Factor on the steering force; 0 switches the action off.
+    /// Factor on the steering force; 0 switches the action off. Higher: wins against other actions that act at the same time, and
+    /// turns the agent faster, up to its largest force. Lower: gives way to other actions, and the agent follows slowly.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// Distance to keep between the hull and the obstacle.
+    /// Distance to keep between the hull and the obstacle. Higher: circles the stone at a distance. Lower: swims closely along it.
     #[schemars(range(min = 0.0, max = 50.0))]
     pub distance_m: f32,
-    /// Distance between the hull and an obstacle within which the agent notices it.
+    /// Distance between the hull and an obstacle within which the agent notices it. Higher: comes to stones from far away. Lower:
+    /// follows only stones that it meets.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub reach_m: f32,
-    /// Time that the agent looks ahead. With a low value it follows every bend, with a high value it cuts corners.
+    /// Time that the agent looks ahead. Higher: turns early and cuts corners. Lower: follows every bend.
     #[schemars(range(min = 0.01, max = 60.0))]
     pub lookahead_secs: f32,
 }

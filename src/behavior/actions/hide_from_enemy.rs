@@ -19,19 +19,24 @@ use crate::steering::arrive;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HideFromEnemy {
-    /// Factor on the steering force; 0 switches the action off.
+    /// Factor on the steering force; 0 switches the action off. Higher: wins against other actions that act at the same time, and
+    /// turns the agent faster, up to its largest force. Lower: gives way to other actions, and the agent follows slowly.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
     /// Distance of the enemy below which the agent hides; for an enemy that does not hunt, it is multiplied by
-    /// `perception.calm_enemy_share`. An agent that hides goes on until the enemy is a quarter farther away. It hides only behind obstacles within this distance.
+    /// `perception.calm_enemy_share`. An agent that hides goes on until the enemy is a quarter farther away. It hides only behind
+    /// obstacles within this distance. Higher: hides from far enemies, and swims to far obstacles. Lower: hides only from near
+    /// enemies, behind near obstacles.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub flee_distance_m: f32,
-    /// Time for which an enemy that is no longer visible is remembered.
+    /// Time for which an enemy that is no longer visible is remembered. Higher: stays hidden long after the enemy has passed.
+    /// Lower: comes out as soon as it no longer sees the enemy.
     #[schemars(range(min = 0.0, max = 600.0))]
     pub memory_secs: f32,
     /// Whether the agent uses boost on its way to the obstacle.
     pub use_boost: bool,
-    /// Time in which the agent slows down from the full boost speed to the cruise speed.
+    /// Time in which the agent slows down from the full boost speed to the cruise speed. Higher: swims on fast for a while after
+    /// the reason for its hurry is gone. Lower: is calm again almost at once.
     #[schemars(range(min = 0.0, max = 60.0))]
     pub calm_secs: f32,
     /// Whether the agent can turn in place. The limit of its turn rate does not apply then.

@@ -13,25 +13,30 @@ use crate::steering::{predicted_target, seek};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HuntPrey {
-    /// Factor on the steering force; 0 switches the action off.
+    /// Factor on the steering force; 0 switches the action off. Higher: wins against other actions that act at the same time, and
+    /// turns the agent faster, up to its largest force. Lower: gives way to other actions, and the agent follows slowly.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// Distance within which prey is hunted.
+    /// Distance within which prey is hunted. Higher: long chases through the pool. Lower: short attacks on prey that comes near.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub radius_m: f32,
-    /// Radius around the target within which other prey confuses the hunter: the hunter then aims between the target
-    /// and the mean position of all prey in this radius. 0 switches the confusion off.
+    /// Radius around the target within which other prey confuses the hunter: the hunter then aims between the target and the mean
+    /// position of all prey in this radius. Higher: a school protects its members: the hunter aims at its middle and often misses.
+    /// Lower: hunts down a single fish; 0 switches the confusion off.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub confusion_radius_m: f32,
-    /// Longest time for which the movement of the prey is predicted.
+    /// Longest time for which the movement of the prey is predicted. Higher: cuts off the way of the prey. Lower: swims behind it;
+    /// 0: aims at its current position.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub lead_secs: f32,
-    /// Time for which the agent follows prey that is no longer visible.
+    /// Time for which the agent follows prey that is no longer visible. Higher: follows prey behind stones and out of view. Lower:
+    /// gives up as soon as the prey is hidden.
     #[schemars(range(min = 0.0, max = 60.0))]
     pub memory_secs: f32,
     /// Whether the agent uses boost.
     pub use_boost: bool,
-    /// Time in which the agent slows down from the full boost speed to the cruise speed.
+    /// Time in which the agent slows down from the full boost speed to the cruise speed. Higher: swims on fast for a while after
+    /// the reason for its hurry is gone. Lower: is calm again almost at once.
     #[schemars(range(min = 0.0, max = 60.0))]
     pub calm_secs: f32,
     /// Whether the agent can turn in place. The limit of its turn rate does not apply then.

@@ -13,14 +13,16 @@ use crate::steering::interpose;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Interpose {
-    /// Factor on the steering force; 0 switches the action off.
+    /// Factor on the steering force; 0 switches the action off. Higher: wins against other actions that act at the same time, and
+    /// turns the agent faster, up to its largest force. Lower: gives way to other actions, and the agent follows slowly.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
     /// Relations of the agents to protect.
     pub protects: Vec<String>,
     /// Relations of the agents to protect them from.
     pub from: Vec<String>,
-    /// Distance from the middle within which the agent slows down.
+    /// Distance from the middle within which the agent slows down. Higher: brakes early and drifts softly into its place. Lower:
+    /// comes fast, then brakes late and abruptly.
     #[schemars(range(min = 0.01, max = 50.0))]
     pub slowing_m: f32,
 }

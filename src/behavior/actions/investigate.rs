@@ -21,26 +21,30 @@ use crate::world::{KNOWN_BIT, is_shadow_key};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Investigate {
-    /// Factor on the steering force; 0 switches the action off.
+    /// Factor on the steering force; 0 switches the action off. Higher: wins against other actions that act at the same time, and
+    /// turns the agent faster, up to its largest force. Lower: gives way to other actions, and the agent follows slowly.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
     /// Relations of the agents to circle. Empty: all agents and shadows to which there is no relation. To circle only
     /// visitors, add a relation to `visitor`.
     pub relations: Vec<String>,
-    /// Distance to the hull of another agent, or to the edge of a shadow, within which the agent notices it.
+    /// Distance to the hull of another agent, or to the edge of a shadow, within which the agent notices it. Higher: comes from far
+    /// away to look. Lower: looks only at what it passes.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub reach_m: f32,
-    /// Speed above which other agents and shadows are ignored.
+    /// Speed above which other agents and shadows are ignored. Higher: also circles agents that swim by and visitors who walk.
+    /// Lower: only those that are almost at rest.
     #[schemars(range(min = 0.0, max = 50.0))]
     pub slow_mps: f32,
-    /// Distance between both hulls while circling.
+    /// Distance between both hulls while circling. Higher: a wide circle. Lower: a circle close around the other.
     #[schemars(range(min = 0.0, max = 50.0))]
     pub distance_m: f32,
-    /// Time that an agent of average patience spends near the other before the other is in the relation `known`. With few
-    /// others around, it takes longer.
+    /// Time that an agent of average patience spends near the other before the other is in the relation `known`. With few others
+    /// around, it takes longer. Higher: circles for long. Lower: turns away after a short look.
     #[schemars(range(min = 0.0, max = 3600.0))]
     pub interest_secs: f32,
-    /// Time after which a known agent is forgotten.
+    /// Time after which a known agent is forgotten. Higher: looks at each other agent rarely. Lower: comes back to the same one
+    /// soon.
     #[schemars(range(min = 0.0, max = 86400.0))]
     pub forget_secs: f32,
     /// How many agents are curious at a time, and how often. Not used for agents in `relations`.

@@ -15,19 +15,23 @@ use crate::steering::steer_along;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct KeepHabits {
-    /// Factor on the steering force; 0 switches the action off.
+    /// Factor on the steering force; 0 switches the action off. Higher: wins against other actions that act at the same time, and
+    /// turns the agent faster, up to its largest force. Lower: gives way to other actions, and the agent follows slowly.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// Preferred light. 1 is the light at the surface, 0 is darkness.
+    /// Preferred light. 1 is the light at the surface, 0 is darkness. Higher: swims near the surface. Lower: swims deep.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub light: f32,
-    /// Largest difference from the preferred light that the agent tolerates.
+    /// Largest difference from the preferred light that the agent tolerates. Higher: roams through all depths. Lower: stays in a
+    /// thin layer.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub light_tolerance: f32,
-    /// Preferred water temperature.
+    /// Preferred water temperature. Higher: swims to the warm part of the pool. Lower: to the cold part. No effect in water of one
+    /// temperature.
     #[schemars(range(min = -5.0, max = 60.0))]
     pub warmth_c: f32,
-    /// Largest difference from the preferred temperature that the agent tolerates.
+    /// Largest difference from the preferred temperature that the agent tolerates. Higher: roams through the whole pool. Lower:
+    /// stays in one part of it.
     #[schemars(range(min = 0.0, max = 60.0))]
     pub warmth_tolerance_c: f32,
 }

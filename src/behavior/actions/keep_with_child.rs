@@ -13,16 +13,20 @@ use crate::steering::{seek, target_speed};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct KeepWithChild {
-    /// Factor on the steering force; 0 switches the action off.
+    /// Factor on the steering force; 0 switches the action off. Higher: wins against other actions that act at the same time, and
+    /// turns the agent faster, up to its largest force. Lower: gives way to other actions, and the agent follows slowly.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// Distance of a child beyond which the agent waits.
+    /// Distance of a child beyond which the agent waits. Higher: swims on while its children fall behind. Lower: waits at once; the
+    /// family stays close together.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub wait_m: f32,
-    /// Distance of a child beyond which the agent swims back to it.
+    /// Distance of a child beyond which the agent swims back to it. Higher: waits where it is for long. Lower: turns round soon to
+    /// fetch a child.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub return_m: f32,
-    /// Speed while waiting, as a share of the cruise speed.
+    /// Speed while waiting, as a share of the cruise speed. Higher: hardly slows down for its children. Lower: waits almost at
+    /// rest.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub waiting_share: f32,
 }

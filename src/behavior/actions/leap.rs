@@ -21,18 +21,21 @@ use crate::world::{RandomStream, TerraceParams, far_edge};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Leap {
-    /// Factor on the steering force; 0 switches the action off.
+    /// Factor on the steering force; 0 switches the action off. Higher: wins against other actions that act at the same time, and
+    /// turns the agent faster, up to its largest force. Lower: gives way to other actions, and the agent follows slowly.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
     /// Mean time after the arrival for which the action cannot be executed, so that the agent does other things. Each rest is
-    /// random, from half to one and a half of it, so that a school does not take off at one moment.
+    /// random, from half to one and a half of it, so that a school does not take off at one moment. Higher: leaps are rare. Lower:
+    /// the agent travels up and down almost without a pause.
     #[schemars(range(min = 0.0, max = 3600.0))]
     pub rest_secs: f32,
     /// Whether an agent that finds no way up swims to the outlet and leaves the picture there. After some seconds it
     /// enters again at the spring. The outlet is the edge of the lowest terrace that is farthest from the other terraces, the
     /// spring that of the highest one. Without this, a species that cannot leap stays in the lowest terrace for good.
     pub leaves: bool,
-    /// Time in which the agent slows down from the speed of the run-up to the cruise speed.
+    /// Time in which the agent slows down from the speed of the run-up to the cruise speed. Higher: swims on fast after a leap.
+    /// Lower: is calm again soon after it.
     #[schemars(range(min = 0.0, max = 60.0))]
     pub calm_secs: f32,
 }

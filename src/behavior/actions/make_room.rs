@@ -14,16 +14,20 @@ use crate::world::shadow_key;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct MakeRoom {
-    /// Factor on the steering force; 0 switches the action off.
+    /// Factor on the steering force; 0 switches the action off. Higher: wins against other actions that act at the same time, and
+    /// turns the agent faster, up to its largest force. Lower: gives way to other actions, and the agent follows slowly.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// Time for which a shadow must have stood still. Before that, `evade_shadow` keeps agents away.
+    /// Time for which a shadow must have stood still. Before that, `evade_shadow` keeps agents away. Higher: a school may stay
+    /// around a visitor for longer. Lower: it makes room as soon as the visitor stops.
     #[schemars(range(min = 0.0, max = 600.0))]
     pub still_secs: f32,
-    /// Distance from the edge of the shadow within which agents count as near.
+    /// Distance from the edge of the shadow within which agents count as near. Higher: clears a wide circle around the visitor.
+    /// Lower: only the water next to the shadow.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub near_m: f32,
-    /// Largest share of the species that may be near; at least one agent. The agent counts only others that it perceives.
+    /// Largest share of the species that may be near; at least one agent. The agent counts only others that it perceives. Higher: a
+    /// crowd stays around the visitor. Lower: few agents stay, the others pass.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub share: f32,
 }

@@ -22,7 +22,8 @@ use crate::world::IN_THE_AIR;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Navigate {
-    /// Factor on the steering force; 0 switches the action off.
+    /// Factor on the steering force; 0 switches the action off. Higher: wins against other actions that act at the same time, and
+    /// turns the agent faster, up to its largest force. Lower: gives way to other actions, and the agent follows slowly.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
     /// Target that the agent swims to.
@@ -32,15 +33,18 @@ pub struct Navigate {
     /// Relations of the agents to swim to. Used if `target` is `agent`: the nearest visible agent in one of these
     /// relations is the target.
     pub relations: Vec<String>,
-    /// Time for which the agent continues to the position where it saw prey last.
+    /// Time for which the agent continues to the position where it saw prey last. Higher: searches for prey that hid long ago.
+    /// Lower: gives up a hunt soon.
     #[schemars(range(min = 0.0, max = 600.0))]
     pub memory_secs: f32,
     /// Whether the agent uses boost.
     pub use_boost: bool,
-    /// Time in which the agent slows down from the full boost speed to the cruise speed.
+    /// Time in which the agent slows down from the full boost speed to the cruise speed. Higher: swims on fast for a while after
+    /// the reason for its hurry is gone. Lower: is calm again almost at once.
     #[schemars(range(min = 0.0, max = 60.0))]
     pub calm_secs: f32,
-    /// Distance from a standing target within which the agent slows down.
+    /// Distance from a standing target within which the agent slows down. Higher: brakes early and drifts softly into its place.
+    /// Lower: comes fast, then brakes late and abruptly.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub slowing_m: f32,
     /// Parameters of the path search.

@@ -14,12 +14,14 @@ use crate::steering::pursue;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Pursue {
-    /// Factor on the steering force; 0 switches the action off.
+    /// Factor on the steering force; 0 switches the action off. Higher: wins against other actions that act at the same time, and
+    /// turns the agent faster, up to its largest force. Lower: gives way to other actions, and the agent follows slowly.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
     /// Relations of the agents to pursue.
     pub relations: Vec<String>,
-    /// Longest time by which the agent predicts the movement of the other. With 0 it swims to the current position.
+    /// Longest time by which the agent predicts the movement of the other. Higher: cuts off the way of the other. Lower: swims
+    /// behind it; 0: to its current position.
     #[schemars(range(min = 0.0, max = 60.0))]
     pub max_secs: f32,
     /// Whether the agent uses boost.

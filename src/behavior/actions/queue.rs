@@ -13,15 +13,18 @@ use crate::steering::queue;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Queue {
-    /// Factor on the steering force; 0 switches the action off.
+    /// Factor on the steering force; 0 switches the action off. Higher: wins against other actions that act at the same time, and
+    /// turns the agent faster, up to its largest force. Lower: gives way to other actions, and the agent follows slowly.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
     /// Relations of the agents to wait for. Empty: all agents.
     pub relations: Vec<String>,
-    /// Distance ahead within which slower agents count.
+    /// Distance ahead within which slower agents count. Higher: brakes early; long queues with gaps. Lower: brakes just behind the
+    /// agent ahead.
     #[schemars(range(min = 0.01, max = 50.0))]
     pub reach_m: f32,
-    /// Distance to each side of the way ahead within which slower agents count.
+    /// Distance to each side of the way ahead within which slower agents count. Higher: waits also for agents that swim beside its
+    /// way. Lower: swims past them.
     #[schemars(range(min = 0.0, max = 50.0))]
     pub half_width_m: f32,
 }

@@ -13,13 +13,15 @@ use crate::behavior::schooling::keep_apart;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SeparateNonShadow {
-    /// Factor on the steering force; 0 switches the action off.
+    /// Factor on the steering force; 0 switches the action off. Higher: wins against other actions that act at the same time, and
+    /// turns the agent faster, up to its largest force. Lower: gives way to other actions, and the agent follows slowly.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// Distance up to which neighbors count.
+    /// Distance up to which neighbors count. Higher: agents spread far apart. Lower: they come close before they separate.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub radius_m: f32,
-    /// Angle from straight ahead to each side within which neighbors count.
+    /// Angle from straight ahead to each side within which neighbors count. Higher: also gives way to neighbors beside and behind;
+    /// 180: to all. Lower: only to those ahead.
     #[schemars(range(min = 0.0, max = 180.0))]
     pub angle_deg: f32,
 }

@@ -15,27 +15,29 @@ use crate::world::{ShadowAtDepth, circle_at_depth};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ShadowFollow {
-    /// Factor on the steering force; 0 switches the action off.
+    /// Factor on the steering force; 0 switches the action off. Higher: wins against other actions that act at the same time, and
+    /// turns the agent faster, up to its largest force. Lower: gives way to other actions, and the agent follows slowly.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// Distance to keep from the edge of the shadow. If the species also has `evade_shadow`, use more than its flee
-    /// distance here; otherwise the agent flees before it reaches this distance.
+    /// Distance to keep from the edge of the shadow. If the species also has `evade_shadow`, use more than its flee distance here;
+    /// otherwise the agent flees before it reaches this distance. Higher: escorts the visitor from afar. Lower: swims close beside
+    /// the feet.
     #[schemars(range(min = 0.0, max = 50.0))]
     pub distance_m: f32,
-    /// Distance from the edge of the shadow within which the agent notices the visitor. A larger value attracts more
-    /// agents.
+    /// Distance from the edge of the shadow within which the agent notices the visitor. Higher: many agents come, also from far
+    /// away. Lower: only those that the visitor passes.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub reach_m: f32,
-    /// Speed of the shadow on the water surface above which a visitor counts as moving. With a low value, agents also
-    /// follow visitors who only shift their weight.
+    /// Speed of the shadow on the water surface above which a visitor counts as moving. Higher: follows only fast walkers. Lower:
+    /// also follows visitors who only shift their weight.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub walking_mps: f32,
-    /// Time by which the agent aims ahead of the moving shadow. With a low value the agent falls behind, with a high
-    /// value it cuts corners.
+    /// Time by which the agent aims ahead of the moving shadow. Higher: swims ahead of the visitor and cuts corners. Lower: falls
+    /// behind.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub lead_secs: f32,
-    /// Distance from its goal beside the shadow within which the agent slows down. With a low value the agent brakes
-    /// late and abruptly.
+    /// Distance from its goal beside the shadow within which the agent slows down. Higher: brakes early and drifts softly into its
+    /// place. Lower: comes fast, then brakes late and abruptly.
     #[schemars(range(min = 0.01, max = 50.0))]
     pub slowing_m: f32,
 }

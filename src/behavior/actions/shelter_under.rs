@@ -19,26 +19,30 @@ use crate::world::{ShadowAtDepth, shadow_key};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ShelterUnder {
-    /// Factor on the steering force; 0 switches the action off.
+    /// Factor on the steering force; 0 switches the action off. Higher: wins against other actions that act at the same time, and
+    /// turns the agent faster, up to its largest force. Lower: gives way to other actions, and the agent follows slowly.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// Time for which a shadow must have stood still before the bravest agents come. Use more than `calm_after_secs`
-    /// of `evade_shadow`; otherwise the two actions work against each other.
+    /// Time for which a shadow must have stood still before the bravest agents come. Use more than `calm_after_secs` of
+    /// `evade_shadow`; otherwise the two actions work against each other. Higher: only patient visitors get company. Lower: agents
+    /// come soon after a visitor stops.
     #[schemars(range(min = 0.0, max = 600.0))]
     pub still_secs: f32,
-    /// Distance from the edge of the shadow within which the agent notices the shadow. A larger value attracts more
-    /// agents.
+    /// Distance from the edge of the shadow within which the agent notices the shadow. Higher: many agents come, also from far
+    /// away. Lower: only those near by.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub reach_m: f32,
-    /// Distance inwards from the edge of the shadow to the hull of the agent at its place. Negative: outside, where the
-    /// projector lights it. Use less than the depth to which `evade_shadow` lets the agent under the shadow: if its
-    /// `still_flee_distance_m` is -0.1, use less than 0.1.
+    /// Distance inwards from the edge of the shadow to the hull of the agent at its place. Negative: outside, where the projector
+    /// lights it. Use less than the depth to which `evade_shadow` lets the agent under the shadow: if its `still_flee_distance_m`
+    /// is -0.1, use less than 0.1. Higher: stays under the shadow, where it is dark. Lower: stays beside the shadow, in the light.
     #[schemars(range(min = -10.0, max = 10.0))]
     pub inside_m: f32,
-    /// Distance from its place within which the agent slows down. With a low value the agent brakes late and abruptly.
+    /// Distance from its place within which the agent slows down. Higher: brakes early and drifts softly into its place. Lower:
+    /// comes fast, then brakes late and abruptly.
     #[schemars(range(min = 0.01, max = 50.0))]
     pub slowing_m: f32,
-    /// Time for which an agent of average patience stays. With few others around, it stays longer.
+    /// Time for which an agent of average patience stays. With few others around, it stays longer. Higher: the same guests stay for
+    /// long. Lower: guests come and go.
     #[schemars(range(min = 0.0, max = 3600.0))]
     pub stay_secs: f32,
     /// How many agents come at a time, and how often.

@@ -16,27 +16,33 @@ use crate::world::RandomStream;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Startle {
-    /// Factor on the steering force; 0 switches the action off.
+    /// Factor on the steering force; 0 switches the action off. Higher: wins against other actions that act at the same time, and
+    /// turns the agent faster, up to its largest force. Lower: gives way to other actions, and the agent follows slowly.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
     /// Relations whose agents are mates, in addition to agents of the same species.
     pub relations: Vec<String>,
-    /// Distance of a mate up to which its start can frighten the agent.
+    /// Distance of a mate up to which its start can frighten the agent. Higher: a fright jumps over wide gaps between mates. Lower:
+    /// it spreads only in a dense school.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub range_m: f32,
-    /// Probability that the start of a mate directly beside the agent frightens it. It falls to zero at `range_m`.
+    /// Probability that the start of a mate directly beside the agent frightens it. It falls to zero at `range_m`. Higher: one
+    /// start frightens the whole school. Lower: only a few mates flee; 0: none.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub chance: f32,
-    /// Strength of the fright as a share of that of the mate. The probability and the boost fall with it.
+    /// Strength of the fright as a share of that of the mate. The probability and the boost fall with it. Higher: the fright runs
+    /// through the whole school with full force. Lower: it dies out after a few fish.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub passed_share: f32,
-    /// Mean time from the start of the mate to that of the agent.
+    /// Mean time from the start of the mate to that of the agent. Higher: the fright runs through the school as a visible wave.
+    /// Lower: the whole school starts almost at once.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub delay_secs: f32,
-    /// Duration of the flight.
+    /// Duration of the flight. Higher: the school scatters widely. Lower: a short twitch.
     #[schemars(range(min = 0.0, max = 60.0))]
     pub flight_secs: f32,
-    /// Time in which the agent slows down from the full boost speed to the cruise speed.
+    /// Time in which the agent slows down from the full boost speed to the cruise speed. Higher: swims on fast for a while after
+    /// the reason for its hurry is gone. Lower: is calm again almost at once.
     #[schemars(range(min = 0.0, max = 60.0))]
     pub calm_secs: f32,
 }

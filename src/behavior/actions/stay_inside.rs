@@ -14,15 +14,17 @@ use crate::steering::contain;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct StayInside {
-    /// Factor on the steering force; 0 switches the action off.
+    /// Factor on the steering force; 0 switches the action off. Higher: wins against other actions that act at the same time, and
+    /// turns the agent faster, up to its largest force. Lower: gives way to other actions, and the agent follows slowly.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
     /// Center of the region in world space, `[x, y, z]`.
     pub center_m: [f32; 3],
-    /// Half of the extents of the region along x, y and z.
+    /// Half of the extents of the region along x, y and z. Higher: roams in a larger region. Lower: stays in a small one.
     #[schemars(inner(range(min = 0.0, max = 100.0)))]
     pub half_extents_m: [f32; 3],
-    /// Time that the agent looks ahead. With a low value it turns late and leaves the region for a short time.
+    /// Time that the agent looks ahead. Higher: turns back early, far from the border. Lower: turns late and leaves the region for
+    /// a short time.
     #[schemars(range(min = 0.0, max = 60.0))]
     pub lookahead_secs: f32,
 }

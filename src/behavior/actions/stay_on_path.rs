@@ -13,12 +13,13 @@ use crate::steering::stay_on_path;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct StayOnPath {
-    /// Factor on the steering force; 0 switches the action off.
+    /// Factor on the steering force; 0 switches the action off. Higher: wins against other actions that act at the same time, and
+    /// turns the agent faster, up to its largest force. Lower: gives way to other actions, and the agent follows slowly.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
     /// Name of the path.
     pub path: String,
-    /// Time that the agent looks ahead. With a low value it leaves the path for a short time.
+    /// Time that the agent looks ahead. Higher: turns back early and cuts corners. Lower: leaves the path for a short time.
     #[schemars(range(min = 0.01, max = 60.0))]
     pub lookahead_secs: f32,
 }

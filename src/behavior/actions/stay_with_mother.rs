@@ -14,22 +14,27 @@ use crate::steering::{OtherVehicle, arrive, offset_pursue};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct StayWithMother {
-    /// Factor on the steering force; 0 switches the action off.
+    /// Factor on the steering force; 0 switches the action off. Higher: wins against other actions that act at the same time, and
+    /// turns the agent faster, up to its largest force. Lower: gives way to other actions, and the agent follows slowly.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// Position relative to the mother, in meters, as `[aside, above, ahead]`. Agents with odd ids swim on the
-    /// mother's other side.
+    /// Position relative to the mother, in meters, as `[aside, above, ahead]`. Agents with odd ids swim on the mother's other side.
+    /// Higher: farther beside, above or ahead of the mother. Lower: nearer to her; below 0, under or behind her.
     pub offset_m: [f32; 3],
-    /// Largest random offset of each child from this position, so that the children do not crowd.
+    /// Largest random offset of each child from this position, so that the children do not crowd. Higher: a loose group around the
+    /// mother. Lower: all children swim at one place and crowd.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub spread_m: f32,
-    /// Distance from its position beside the mother within which the agent slows down.
+    /// Distance from its position beside the mother within which the agent slows down. Higher: brakes early and drifts softly into
+    /// its place. Lower: comes fast, then brakes late and abruptly.
     #[schemars(range(min = 0.01, max = 50.0))]
     pub slowing_m: f32,
-    /// Distance from the mother beyond which the agent uses boost.
+    /// Distance from the mother beyond which the agent uses boost. Higher: a child that falls behind takes its time. Lower: it
+    /// sprints after its mother at once.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub hurry_m: f32,
-    /// Time for which the agent swims to the position where it saw its mother last.
+    /// Time for which the agent swims to the position where it saw its mother last. Higher: searches for a lost mother for long.
+    /// Lower: soon swims its own way.
     #[schemars(range(min = 0.0, max = 600.0))]
     pub memory_secs: f32,
 }

@@ -13,27 +13,30 @@ use crate::world::RandomStream;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Wander {
-    /// Factor on the steering force; 0 switches the action off.
+    /// Factor on the steering force; 0 switches the action off. Higher: wins against other actions that act at the same time, and
+    /// turns the agent faster, up to its largest force. Lower: gives way to other actions, and the agent follows slowly.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// Largest deviation from straight ahead: the radius of the wander circle, as a multiple of its distance ahead of
-    /// the agent.
+    /// Largest deviation from straight ahead: the radius of the wander circle, as a multiple of its distance ahead of the agent.
+    /// Higher: turns sharply, in tight loops. Lower: swims almost straight; 0: straight on.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub spread: f32,
-    /// Standard deviation of the random movement of the wanted direction along the wander circle, in radians after 1
-    /// s. A low value gives wide curves, a high value a nervous course.
+    /// Standard deviation of the random movement of the wanted direction along the wander circle, in radians after 1 s. Higher: a
+    /// nervous course. Lower: long, even curves; it may circle to one side.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub drift_per_sec: f32,
-    /// Share of the deviation that goes up and down instead of sideways.
+    /// Height of the wander circle, as a share of its width: how much the agent turns up and down compared with sideways. Higher:
+    /// climbs and dives often. Lower: stays at its depth; 0: always.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub climb_share: f32,
-    /// Speed while roaming, as a share of the cruise speed.
+    /// Speed while roaming, as a share of the cruise speed. Higher: roams briskly. Lower: drifts slowly.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub speed_share: f32,
-    /// Average number of pauses that begin per second. During a pause the agent only glides.
+    /// Average number of pauses that begin per second. During a pause the agent only glides. Higher: pauses often. Lower: swims on
+    /// for long; 0: always.
     #[schemars(title = "Pauses per second", range(min = 0.0, max = 60.0))]
     pub idle_per_sec: f32,
-    /// Duration of a pause.
+    /// Duration of a pause. Higher: long glides, almost to rest. Lower: hardly visible breaks.
     #[schemars(title = "Pause", range(min = 0.0, max = 600.0))]
     pub idle_secs: f32,
 }

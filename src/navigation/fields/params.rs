@@ -18,13 +18,16 @@ pub struct FieldParams {
     pub obstacle: Option<u32>,
     /// Center of the field, `[x, y, z]`: in world space, or relative to the center of the obstacle that owns the field.
     pub center_m: [f32; 3],
-    /// Depth of the upper edge of the layer in which the field acts.
+    /// Depth of the upper edge of the layer in which the field acts. Higher: fish near the surface do not feel the field. Lower:
+    /// the layer reaches farther up.
     #[schemars(range(min = -50.0, max = 50.0))]
     pub top_depth_m: f32,
-    /// Depth of the lower edge of the layer in which the field acts.
+    /// Depth of the lower edge of the layer in which the field acts. Higher: the layer reaches farther down. Lower: fish near the
+    /// ground do not feel the field.
     #[schemars(range(min = -50.0, max = 50.0))]
     pub bottom_depth_m: f32,
-    /// Force at the strongest point of the field. A negative value reverses all forces: a radial field then attracts.
+    /// Force at the strongest point of the field. A negative value reverses all forces: a radial field then attracts. Higher: fish
+    /// cannot swim against it. Lower: they drift a little; 0: no effect.
     #[schemars(range(min = -10000.0, max = 10000.0))]
     pub strength_n: f32,
     /// Names of species or groups that the field acts on. Empty: all.
@@ -74,14 +77,16 @@ impl Default for FieldShape {
 pub struct RadialParams {
     /// Function by which the force decreases with the distance.
     pub falloff: Falloff,
-    /// Radius of the field.
+    /// Radius of the field. Higher: keeps fish away from a large region. Lower: only from its middle.
     #[schemars(range(min = 0.001, max = 100.0))]
     pub range_m: f32,
-    /// Within this radius the field has its full strength. A typical value is the radius of a large obstacle.
+    /// Within this radius the field has its full strength. A typical value is the radius of a large obstacle. Higher: a hard core
+    /// that no fish enters. Lower: fish come close before they turn away.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub inner_radius_m: f32,
-    /// Sideways share of the force: 0 is straight away from the center, 1 turns it by 45 degrees to the left (seen from
-    /// above), −1 to the right.
+    /// Sideways share of the force: 0 is straight away from the center, 1 turns it by 45 degrees to the left (seen from above), −1
+    /// to the right. Higher: fish circle around the center. Lower: they are pushed straight out; below 0, they circle the other
+    /// way.
     #[schemars(range(min = -100.0, max = 100.0))]
     pub swirl: f32,
 }
@@ -101,7 +106,8 @@ impl Default for RadialParams {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct UniformParams {
-    /// Size of the field around its center, along x and z.
+    /// Size of the field around its center, along x and z. Higher: the current fills a larger part of the pool. Lower: a small
+    /// stream.
     pub size_m: [f32; 2],
     /// Direction of the current; its length does not matter.
     pub direction: [f32; 3],
@@ -120,12 +126,14 @@ impl Default for UniformParams {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct VortexParams {
-    /// Size of the field around its center, along x and z.
+    /// Size of the field around its center, along x and z. Higher: fish far from the center circle, too. Lower: only those near it.
     pub size_m: [f32; 2],
-    /// Distance from the center at which the vortex is strongest; farther out it gets weaker.
+    /// Distance from the center at which the vortex is strongest; farther out it gets weaker. Higher: a wide ring with calm water
+    /// in its middle. Lower: a tight whirl around the center.
     #[schemars(range(min = 0.001, max = 100.0))]
     pub core_m: f32,
-    /// Force towards the center, as a share of the force along the rotation. A negative value pushes outwards.
+    /// Force towards the center, as a share of the force along the rotation. A negative value pushes outwards. Higher: draws fish
+    /// into the middle. Lower: they circle at their distance; below 0, they are thrown out.
     #[schemars(range(min = -1.0, max = 1.0))]
     pub inward: f32,
     /// Whether the vortex rotates clockwise, seen from above.
@@ -147,17 +155,21 @@ impl Default for VortexParams {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HarmonicParams {
-    /// Size of the field around its center, along x and z. Its outline counts as an obstacle.
+    /// Size of the field around its center, along x and z. Its outline counts as an obstacle. Higher: fish find the goal from
+    /// farther away. Lower: only those near it.
     pub size_m: [f32; 2],
-    /// Distance between grid nodes. A gap narrower than three times this distance may count as closed.
+    /// Distance between grid nodes. A gap narrower than three times this distance may count as closed. Higher: narrow gaps close,
+    /// and the scene loads faster. Lower: fish find ways through narrow gaps, and loading takes longer.
     #[schemars(range(min = 0.01, max = 50.0))]
     pub cell_m: f32,
     /// Goal relative to the center, x and z.
     pub goal_m: [f32; 2],
-    /// Distance from the goal within which the force decreases to zero.
+    /// Distance from the goal within which the force decreases to zero. Higher: fish slow down early and stop around the goal.
+    /// Lower: they swim into it at full force and past it.
     #[schemars(range(min = 0.0, max = 50.0))]
     pub arrive_m: f32,
-    /// Distance by which obstacles are enlarged. A typical value is the body radius of the agents.
+    /// Distance by which obstacles are enlarged. A typical value is the body radius of the agents. Higher: wide curves around
+    /// obstacles, narrow gaps close. Lower: fish swim closely along obstacles and may touch them.
     #[schemars(range(min = -1.0, max = 10.0))]
     pub clearance_m: f32,
 }

@@ -73,7 +73,7 @@ impl Repulsion {
 
 /// Returns the horizontal unit vector to the left of a direction, seen from above, or zero for a vertical direction.
 ///
-/// The fixed side breaks the symmetry of two agents that meet: each turns to its own left.
+/// The fixed side breaks the symmetry of two agents that meet: with a positive share, each turns to its own right.
 #[inline]
 pub(super) fn left_of(direction: Vec3) -> Vec3 {
     Vec3::new(direction.z, 0.0, -direction.x).normalize_or_zero()
