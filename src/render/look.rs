@@ -17,91 +17,125 @@ pub struct SceneLook {
     pub light: Light,
     /// Preset for the season. It sets the litter where it is left out, the share of rust-colored plants, and whether species with `run_pink` turn pink.
     pub season: Season,
-    /// Overall brightness before the tone curve; 1 gives a mean luminance of about a third. If the value is too high, bright areas wash out; if it is too low, dark areas disappear in the projector's black level. Default: by `light` (day 1, morning 1, noon 0.9, dusk 1.05, night 1.35).
+    /// Overall brightness before the tone curve; 1 gives a mean luminance of about a third. Higher: bright areas wash out. Lower:
+    /// dark areas disappear in the projector's black level.
+    /// Default: by `light` (day 1, morning 1, noon 0.9, dusk 1.05, night 1.35).
     #[schemars(range(min = 0.1, max = 4.0))]
     pub exposure: Option<f32>,
-    /// Angle between the sun and the vertical. A larger angle moves the shadows farther away from the fish, which makes their depth visible. Default: by `light` (day 26, morning 48, noon 14, dusk 58, night 25).
+    /// Angle between the sun and the vertical. Higher: shadows lie farther away from the fish, which makes their depth visible.
+    /// Lower: shadows lie under the fish.
+    /// Default: by `light` (day 26, morning 48, noon 14, dusk 58, night 25).
     #[schemars(range(min = 0.0, max = 60.0))]
     pub sun_tilt_deg: Option<f32>,
-    /// Direction in the picture that the sunlight comes from, clockwise from the upper edge; 315 is the upper left. Default: by `light` (day 315, morning 290, noon 315, dusk 285, night 315).
+    /// Direction in the picture that the sunlight comes from, clockwise from the upper edge; 315 is the upper left. Higher: the
+    /// light turns clockwise, and all shadows with it. Lower: counterclockwise.
+    /// Default: by `light` (day 315, morning 290, noon 315, dusk 285, night 315).
     #[schemars(range(min = 0.0, max = 360.0))]
     pub sun_heading_deg: Option<f32>,
-    /// Strength of the sunlight. Higher values give more contrast and stronger shadows. Default: by `light` (day 1, morning 0.55, noon 1.1, dusk 0.62, night 0.3).
+    /// Strength of the sunlight. Higher: more contrast and stronger shadows. Lower: a flat, dull light.
+    /// Default: by `light` (day 1, morning 0.55, noon 1.1, dusk 0.62, night 0.3).
     #[schemars(range(min = 0.0, max = 4.0))]
     pub sun_strength: Option<f32>,
-    /// Color of the sunlight: 0 is white as at noon, 1 is golden as in the evening. Default: by `light` (day 0.55, morning 0.45, noon 0.12, dusk 1, night 0).
+    /// Color of the sunlight. Higher: golden, 1 as in the evening. Lower: white, 0 as at noon.
+    /// Default: by `light` (day 0.55, morning 0.45, noon 0.12, dusk 1, night 0).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub sun_warmth: Option<f32>,
-    /// Strength of the light from the sky, which comes from all directions. Higher values brighten the shadows. Default: by `light` (day 1, morning 1.35, noon 0.8, dusk 0.85, night 0.55).
+    /// Strength of the light from the sky, which comes from all directions. Higher: bright, soft shadows. Lower: dark, hard ones.
+    /// Default: by `light` (day 1, morning 1.35, noon 0.8, dusk 0.85, night 0.55).
     #[schemars(range(min = 0.0, max = 4.0))]
     pub sky_strength: Option<f32>,
     /// Color of the light from the sky. Default: by `light` (pale blue by day, violet at dusk, deep blue at night).
     pub sky: Option<Tint>,
-    /// Strength of the caustics, the pattern of light that waves focus on the ground; 0 disables them. Default: by `light` (day 1, morning 0.55, noon 0.95, dusk 0.8, night 1).
+    /// Strength of the caustics, the pattern of light that waves focus on the ground. Higher: bright nets of light dance on the
+    /// ground. Lower: a faint shimmer; 0: none.
+    /// Default: by `light` (day 1, morning 0.55, noon 0.95, dusk 0.8, night 1).
     #[schemars(range(min = 0.0, max = 3.0))]
     pub caustics: Option<f32>,
-    /// Height of the swell. At 1, the swell shifts the view of objects below the surface by 2 to 4 pixels at full HD.
+    /// Height of the swell. At 1, the swell shifts the view of objects below the surface by 2 to 4 pixels at full HD. Higher:
+    /// everything under the water sways. Lower: calm water; 0: the view is still, apart from the waves of visitors and fish.
     #[schemars(range(min = 0.0, max = 4.0))]
     pub swell: f32,
-    /// Strength of the waves that visitors make.
+    /// Strength of the waves that visitors make. Higher: each step makes large rings of waves. Lower: hardly visible ones; 0: none.
     #[schemars(range(min = 0.0, max = 4.0))]
     pub stir: f32,
-    /// Distance in water after which half of the red light is left. Lower values are murkier; `water` sets the shares of green and blue light. Default: by `light` (day 5.5, morning 3.2, noon 7, dusk 5.5, night 4).
+    /// Distance in water after which half of the red light is left; `water` sets the shares of green and blue light. Higher: clear
+    /// water. Lower: murky water, with a dark ground.
+    /// Default: by `light` (day 5.5, morning 3.2, noon 7, dusk 5.5, night 4).
     #[schemars(range(min = 0.1, max = 50.0))]
     pub clarity_m: Option<f32>,
     /// Share of red, green and blue light that is left after `clarity_m` of water. The default (0.5, 0.758, 0.841) is clear water, which turns blue with depth. Smaller shares of green and blue are the water of a pond: 0.5, 0.55, 0.42 is olive. The deep ground becomes dark, while fish near the surface stay bright.
     pub water: Tint,
-    /// Amount of light that the water scatters, relative to a clear pool. Higher values give a mist that increases with depth. Default: by `light` (day 1, morning 4, noon 1, dusk 1, night 1).
+    /// Amount of light that the water scatters, relative to a clear pool. Higher: a mist that increases with depth. Lower: clear,
+    /// deep colors; 0: no mist.
+    /// Default: by `light` (day 1, morning 4, noon 1, dusk 1, night 1).
     #[schemars(range(min = 0.0, max = 20.0))]
     pub haze: Option<f32>,
-    /// Strength of the reflections of the sky on the water surface. Default: by `light` (day 1, morning 1.6, noon 1, dusk 1.3, night 0.5).
+    /// Strength of the reflections of the sky on the water surface. Higher: a shining surface that covers what is below. Lower: a
+    /// free view of the fish; 0: no reflections.
+    /// Default: by `light` (day 1, morning 1.6, noon 1, dusk 1.3, night 0.5).
     #[schemars(range(min = 0.0, max = 4.0))]
     pub reflection: Option<f32>,
-    /// Amount of foam where waves are so steep that they break, as around visitors; 0 disables it.
+    /// Amount of foam where waves are so steep that they break, as around visitors. Higher: white foam around walking visitors.
+    /// Lower: hardly any; 0: none.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub foam: f32,
-    /// Strength of the visible shafts of sunlight in the water, on walls and ceilings only; 0 disables them.
+    /// Strength of the visible shafts of sunlight in the water, on walls and ceilings only. Higher: clear beams from above. Lower:
+    /// faint ones; 0: none.
     #[schemars(range(min = 0.0, max = 3.0))]
     pub shafts: f32,
-    /// Amount of drifting specks in the water; 1 is the maximum.
+    /// Amount of drifting specks in the water; 1 is the maximum. Higher: water full of drifting points. Lower: clean water; 0: no
+    /// specks.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub dust: f32,
-    /// Light that the specks emit, like glowing plankton. Default: by `light` (night 1.3, otherwise 0).
+    /// Light that the specks emit, like glowing plankton. Higher: bright points, like stars in the water. Lower: faint ones; 0: no
+    /// light of their own.
+    /// Default: by `light` (night 1.3, otherwise 0).
     #[schemars(range(min = 0.0, max = 4.0))]
     pub glow: Option<f32>,
-    /// Amount of plants, most of them near the rim; 1 is the maximum.
+    /// Amount of plants, most of them near the rim; 1 is the maximum. Higher: an overgrown pool. Lower: a bare one; 0: no plants.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub plants: f32,
-    /// Amount of corals on and between stones; 1 is the maximum.
+    /// Amount of corals on and between stones; 1 is the maximum. On floors only. Higher: a dense reef. Lower: single corals; 0:
+    /// none.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub corals: f32,
-    /// Amount of stones along the edge of the picture, at the water surface, on floors only; 1 is a closed rim.
+    /// Amount of stones along the edge of the picture, at the water surface, on floors only; 1 is a closed rim. Higher: stones in a
+    /// closed row. Lower: single stones with gaps; 0: none.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub rim: f32,
-    /// Amount of water lilies near the edge of the picture, on floors only; 1 is the maximum. Fish swim under them.
+    /// Amount of water lilies near the edge of the picture, on floors only; 1 is the maximum. Fish swim under them. Higher: many
+    /// groups of leaves, which hide the fish below. Lower: an open surface; 0: no lilies.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub lilies: f32,
-    /// Amount of petals and leaves that float on the water, on floors only; 1 is the maximum. Visitors swirl them, and fish near the surface push them. `season` sets the share of leaves (summer 0.15, autumn 0.95, run 0.8).
+    /// Amount of petals and leaves that float on the water, on floors only; 1 is the maximum. Visitors swirl them, and fish near
+    /// the surface push them. `season` sets the share of leaves (summer 0.15, autumn 0.95, run 0.8). Higher: a surface full of
+    /// them. Lower: single ones; 0: none.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub petals: f32,
     /// Color of the sand.
     pub sand: Tint,
-    /// Strength of bars, ripples and patches in the sand; 0 is an even ground.
+    /// Strength of bars, ripples and patches in the sand. Higher: clear ripples with light and shade. Lower: plain sand; 0: an even
+    /// ground.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub relief: f32,
-    /// Share of the ground that is covered by pebbles.
+    /// Share of the ground that is covered by pebbles. Higher: a stony ground. Lower: mostly sand; 0: only sand.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub pebbles: f32,
     /// Share of the ground that packed gravel covers: stones of all sizes on stones, with dark gaps. Its brightness follows `sand`.
+    /// Higher: a river bed of stones. Lower: patches of gravel in the sand; 0: none.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub gravel: f32,
-    /// Share of the ground that a crust of coral covers: heads and knobs from ochre to brown, with pockets of sand.
+    /// Share of the ground that a crust of coral covers: heads and knobs from ochre to brown, with pockets of sand. Higher: a
+    /// closed reef. Lower: single heads in the sand; 0: none.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub crust: f32,
-    /// Strength of the reflection of trees and open sky on the water of a floor; 0 reflects an even sky. It is visible where the ground is dark.
+    /// Strength of the reflection of trees and open sky on the water of a floor; 0 reflects an even sky. It is visible where the
+    /// ground is dark. Higher: dark trees and bright gaps of sky move on the water. Lower: a plain surface.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub canopy: f32,
-    /// Amount of fallen leaves and twigs on the ground, most of them near the rim. Default: by `season` (summer 0.15, autumn 1, run 0.6).
+    /// Amount of fallen leaves and twigs on the ground, most of them near the rim. Higher: a ground full of leaves. Lower: a swept
+    /// one; 0: none.
+    /// Default: by `season` (summer 0.15, autumn 1, run 0.6).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub litter: Option<f32>,
     /// Seed of the ground: each number gives another arrangement of sand and pebbles.
@@ -197,24 +231,29 @@ pub enum Variety {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Markings {
-    /// Share of the possible places at which a mark grows; 0 disables the marks. Each individual has up to a third more or less.
+    /// Share of the possible places at which a mark grows. Each individual has up to a third more or less. Higher: a body full of
+    /// marks. Lower: few marks; 0: none.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub amount: f32,
     /// Color of the marks.
     pub color: Tint,
-    /// Number of possible places along the body. Higher values give more and smaller marks.
+    /// Number of possible places along the body. Higher: more and smaller marks. Lower: fewer and larger ones.
     #[schemars(range(min = 1.0, max = 60.0))]
     pub per_length: f32,
-    /// Radius of the largest mark, relative to the distance between two places.
+    /// Radius of the largest mark, relative to the distance between two places. Higher: marks that almost touch each other. Lower:
+    /// small dots with wide gaps.
     #[schemars(range(min = 0.05, max = 0.5))]
     pub size: f32,
-    /// Height of a mark relative to its length: 1 for round spots, 3 and more for bars across the body.
+    /// Height of a mark relative to its length. Higher: bars across the body, from about 3 on. Lower: round spots at 1, stripes
+    /// along the body below 1.
     #[schemars(range(min = 0.5, max = 8.0))]
     pub stretch: f32,
-    /// Lowest part of the sides with marks: 0 is the back, 1 is the belly. Towards it, marks become rare.
+    /// Lowest part of the sides with marks: 0 is the back, 1 is the belly. Towards it, marks become rare. Higher: marks down to the
+    /// belly. Lower: marks on the back only.
     #[schemars(range(min = 0.05, max = 1.0))]
     pub reach: f32,
-    /// Strength of cloudy lighter and darker patches on back and flanks, in the quality `high` only.
+    /// Strength of cloudy lighter and darker patches on back and flanks, in the quality `high` only. Higher: clear patches. Lower:
+    /// an even skin; 0: none.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub mottling: f32,
 }
@@ -251,46 +290,57 @@ pub struct SpeciesLook {
     pub varieties: Vec<Variety>,
     /// Marks that each individual grows at places of its own.
     pub markings: Markings,
-    /// Length of a typical individual from nose to tail.
+    /// Length of a typical individual from nose to tail. Higher: large animals in the picture. Lower: small ones. The simulation
+    /// uses `body.length_m`; make both about equal.
     #[schemars(range(min = 0.01, max = 20.0))]
     pub length_m: f32,
-    /// Largest deviation of an individual's length from `length_m`, as a share of `length_m`.
+    /// Largest deviation of an individual's length from `length_m`, as a share of `length_m`. Higher: large and small animals in
+    /// one school. Lower: all have the same size.
     #[schemars(range(min = 0.0, max = 0.5))]
     pub length_variation: f32,
-    /// Largest deviation of an individual's width and height from those of the model, as a share.
+    /// Largest deviation of an individual's width and height from those of the model, as a share. Higher: thick and thin animals.
+    /// Lower: all have the shape of the model.
     #[schemars(range(min = 0.0, max = 0.3))]
     pub girth_variation: f32,
-    /// Rotation of the model's colors on the color wheel.
+    /// Rotation of the model's colors on the color wheel. Higher: red turns towards yellow, then green. Lower: red turns towards
+    /// violet, then blue. 0 keeps the colors.
     #[schemars(range(min = -180.0, max = 180.0))]
     pub hue_shift_deg: f32,
-    /// Largest deviation of an individual's hue from `hue_shift_deg`.
+    /// Largest deviation of an individual's hue from `hue_shift_deg`. Higher: animals of different colors in one school. Lower: all
+    /// have the same color.
     #[schemars(range(min = 0.0, max = 60.0))]
     pub hue_variation_deg: f32,
-    /// Factor on the saturation of the model's colors; 0 is gray.
+    /// Factor on the saturation of the model's colors. Higher: bright, strong colors. Lower: pale colors; 0 is gray.
     #[schemars(range(min = 0.0, max = 3.0))]
     pub saturation: f32,
-    /// Factor on the brightness of the model's colors.
+    /// Factor on the brightness of the model's colors. Higher: light animals that stand out on a dark ground. Lower: dark ones that
+    /// hide there.
     #[schemars(range(min = 0.1, max = 4.0))]
     pub brightness: f32,
-    /// Largest deviation of an individual's brightness and saturation, as a share.
+    /// Largest deviation of an individual's brightness and saturation, as a share. Higher: light and dark, strong and pale animals
+    /// in one school. Lower: all look alike.
     #[schemars(range(min = 0.0, max = 0.5))]
     pub tone_variation: f32,
-    /// Strength of the reflections on the flanks: high for a herring, low for a shark. A fish with high values rolls briefly now and then, so that its flank flashes.
+    /// Strength of the reflections on the flanks. Higher: silver like a herring; from 0.3 on, the fish rolls briefly now and then,
+    /// so that its flank flashes. Lower: dull like a shark.
     #[schemars(range(min = 0.0, max = 2.0))]
     pub shine: f32,
-    /// Light that the animal emits in its own color, like glowing plankton. A species with `glow` above 0 has no reflections (`shine`).
+    /// Light that the animal emits in its own color, like glowing plankton. A species with `glow` above 0 has no reflections
+    /// (`shine`). Higher: a bright light in dark water. Lower: a faint one; 0: none.
     #[schemars(range(min = 0.0, max = 4.0))]
     pub glow: f32,
-    /// Strength of the pink on the flanks in the season `run`; 0 keeps the colors of the model.
+    /// Strength of the pink on the flanks in the season `run`. Higher: crimson flanks and olive backs. Lower: a hint of pink; 0
+    /// keeps the colors of the model.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub run_pink: f32,
-    /// Distance per tail beat, in body lengths. Lower values give faster beats.
+    /// Distance per tail beat, in body lengths. Higher: slow tail beats at the same speed. Lower: fast, busy ones.
     #[schemars(range(min = 0.1, max = 5.0))]
     pub stride_lengths: f32,
-    /// Highest frequency of the tail beat.
+    /// Highest frequency of the tail beat. Higher: the tail flickers in a sprint. Lower: it beats calmly even in a sprint.
     #[schemars(range(min = 0.1, max = 20.0))]
     pub max_beat_hz: f32,
-    /// Strength of the bend of the body in a turn; 0 keeps the body straight.
+    /// Strength of the bend of the body in a turn. Higher: a supple body that curls into turns. Lower: a stiff one; 0 keeps the
+    /// body straight.
     #[schemars(range(min = 0.0, max = 3.0))]
     pub bend: f32,
 }

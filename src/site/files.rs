@@ -139,7 +139,8 @@ pub struct SceneFile {
     pub title: String,
     /// Adaptation of positions and sizes to a surface of another size than `designed_for_m`.
     pub fit: Fit,
-    /// Width and height of the picture for which the positions in this file were chosen.
+    /// Width and height of the picture for which the positions in this file were chosen. Used if `fit` is `scale`. Higher:
+    /// positions move closer together on the same floor. Lower: they move apart.
     #[schemars(inner(range(min = 0.2, max = 100.0)))]
     pub designed_for_m: [f32; 2],
     /// Kinds of surfaces that the scene suits; empty: all.
@@ -154,8 +155,8 @@ pub struct SceneFile {
     pub barriers: Vec<BarrierParams>,
     /// Flow fields. Species with the action `follow_flow_field` follow them.
     pub fields: Vec<FieldParams>,
-    /// Number of individuals of each species, by species name. The name is that of a file in the folder `species`, or
-    /// of a built-in species.
+    /// Number of individuals of each species, by species name. The name is that of a file in the folder `species`, or of a built-in
+    /// species. Higher: a lively, crowded pool that needs more computing time. Lower: a quiet one; 0: none of the species.
     pub population: BTreeMap<String, u32>,
     /// Named individuals of the population, with their differences from their species.
     pub individuals: Vec<IndividualParams>,

@@ -55,7 +55,7 @@ impl Default for BarrierShape {
 pub struct BarrierSphere {
     /// Center in world space, `[x, y, z]`.
     pub center_m: [f32; 3],
-    /// Radius.
+    /// Radius. Higher: agents turn away from a larger region. Lower: from a smaller one.
     #[schemars(range(min = 0.001, max = 100.0))]
     pub radius_m: f32,
 }
@@ -75,7 +75,7 @@ impl Default for BarrierSphere {
 pub struct BarrierBox {
     /// Center in world space, `[x, y, z]`.
     pub center_m: [f32; 3],
-    /// Half of the extents along x, y and z.
+    /// Half of the extents along x, y and z. Higher: agents turn away from a larger region. Lower: from a smaller one.
     #[schemars(inner(range(min = 0.001, max = 100.0)))]
     pub half_extents_m: [f32; 3],
 }
@@ -118,7 +118,7 @@ pub struct BarrierRectangle {
     /// Direction of the outside, `[x, y, z]`; its length does not matter.
     #[schemars(inner(range(min = -1000.0, max = 1000.0)))]
     pub normal: [f32; 3],
-    /// Half of the horizontal width, and half of the other side.
+    /// Half of the horizontal width, and half of the other side. Higher: blocks a wider way. Lower: agents swim past its edges.
     #[schemars(inner(range(min = 0.001, max = 100.0)))]
     pub half_extents_m: [f32; 2],
 }
@@ -141,7 +141,7 @@ pub struct BarrierCapsule {
     pub from_m: [f32; 3],
     /// End of the axis in world space, `[x, y, z]`.
     pub to_m: [f32; 3],
-    /// Radius.
+    /// Radius. Higher: agents turn away from a larger region. Lower: from a smaller one.
     #[schemars(range(min = 0.001, max = 100.0))]
     pub radius_m: f32,
 }

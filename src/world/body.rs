@@ -10,17 +10,20 @@ use super::terrace::LeapParams;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BodyParams {
-    /// Length from nose to tail.
+    /// Length from nose to tail, for the simulation. The picture shows `look.length_m`. Higher: swims farther out of sight before
+    /// it comes back at an edge, and bends more slowly in a fast start. Lower: comes back sooner and starts faster.
     #[schemars(range(min = 0.01, max = 20.0))]
     pub length_m: f32,
-    /// Radius of the sphere that represents the body in distances and contacts.
+    /// Radius of the sphere that represents the body in distances and contacts. Higher: keeps a larger gap to stones and other
+    /// agents. Lower: comes closer; far below half of the width of the model, bodies overlap in the picture.
     #[schemars(range(min = 0.005, max = 5.0))]
     pub radius_m: f32,
-    /// Mass. The same force turns and accelerates a heavier body less.
+    /// Mass. Higher: the same force turns and accelerates the fish less, it looks heavy. Lower: it is nimble.
     #[schemars(range(min = 0.01, max = 1000.0))]
     pub mass_kg: f32,
-    /// Maximum difference of an individual's size from the species' size, as a share: with 0.1, an individual has 0.9 to 1.1
-    /// times this length and radius.
+    /// Maximum difference of an individual's size from the species' size, as a share: with 0.1, an individual has 0.9 to 1.1 times
+    /// this length and radius. Higher: small ones are clearly nimbler than large ones. Lower: all move alike. The picture shows
+    /// `look.length_variation`.
     #[schemars(range(min = 0.0, max = 0.5))]
     pub size_spread: f32,
 }
@@ -40,48 +43,56 @@ impl Default for BodyParams {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct MotionParams {
-    /// Maximum speed without a boost.
+    /// Maximum speed without a boost. Higher: a lively pool. Lower: a calm one.
     #[schemars(range(min = 0.0, max = 50.0))]
     pub cruise_mps: f32,
-    /// Maximum speed with a full boost. Must not be below the cruise speed.
+    /// Maximum speed with a full boost. Must not be below the cruise speed. Higher: sudden, far sprints when it flees or hunts.
+    /// Lower: its flight hardly differs from cruising.
     #[schemars(range(min = 0.0, max = 50.0))]
     pub boost_mps: f32,
-    /// Minimum speed. With a value above 0, the fish never stands still.
+    /// Minimum speed. With a value above 0, the fish never stands still. Higher: always on the move, and turns in wide curves where
+    /// it would wait. Lower: can hover almost at rest; 0: can stand still.
     #[schemars(range(min = 0.0, max = 50.0))]
     pub min_speed_mps: f32,
-    /// Maximum steering force. Larger forces are reduced to this value.
+    /// Maximum steering force. Larger forces are reduced to this value. Higher: quick turns, starts and stops. Lower: wide curves,
+    /// and slow to get going.
     #[schemars(range(min = 0.0, max = 10000.0))]
     pub max_force_n: f32,
-    /// Time constant with which the steering force follows the force that the actions request. With a short time the fish is
-    /// agile and may jitter; with a long time it is slow to react. Not applied to a turn in place.
+    /// Time constant with which the steering force follows the force that the actions request. Not applied to a turn in place.
+    /// Higher: slow to react, soft curves. Lower: agile, and may jitter.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub response_secs: f32,
-    /// Maximum turn rate. Not applied in a tick in which an action turns the fish in place.
+    /// Maximum turn rate. Not applied in a tick in which an action turns the fish in place. Higher: turns on the spot. Lower: large
+    /// arcs, like a shark.
     #[schemars(range(min = 0.0, max = 100000.0))]
     pub max_turn_rate_dps: f32,
-    /// Maximum angle of climbing and diving against the horizontal.
+    /// Maximum angle of climbing and diving against the horizontal. Higher: swims steeply up and down. Lower: stays level; 0: never
+    /// changes its depth by itself.
     #[schemars(range(min = 0.0, max = 90.0))]
     pub max_climb_deg: f32,
-    /// Time constant with which the body returns to horizontal swimming after a climb or dive. With 0, the body does not return
-    /// on its own.
+    /// Time constant with which the body returns to horizontal swimming after a climb or dive. Higher: holds a climb or dive for
+    /// long. Lower: swims level again at once; but with 0, the body does not return on its own.
     #[schemars(range(min = 0.0, max = 600.0))]
     pub level_secs: f32,
-    /// Strength with which the body leans into a curve, per m/s² of sideways acceleration.
+    /// Strength with which the body leans into a curve, per m/s² of sideways acceleration. Higher: leans far into curves. Lower:
+    /// stays upright; 0: always.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub lean_gain: f32,
-    /// Strength with which the body returns to upright. The ratio of `lean_gain` to `right_gain` determines the tilt in a
-    /// curve.
+    /// Strength with which the body returns to upright. The ratio of `lean_gain` to `right_gain` determines the tilt in a curve.
+    /// Higher: stays upright in curves. Lower: leans far over.
     #[schemars(range(min = 0.001, max = 100.0))]
     pub right_gain: f32,
-    /// Time constant with which the tilt follows the curve. A short time looks nervous, a long time looks slow.
+    /// Time constant with which the tilt follows the curve. Higher: tilts slowly, looks heavy. Lower: tilts at once, looks nervous.
     #[schemars(range(min = 0.0, max = 60.0))]
     pub blend_secs: f32,
     /// Response of the motion to a contact with an obstacle.
     pub collision: CollisionResponse,
-    /// Speed away from the obstacle after a bounce, as a share of the speed towards the obstacle before.
+    /// Speed away from the obstacle after a bounce, as a share of the speed towards the obstacle before. Used if `collision` is
+    /// `bounce`. Higher: bounces back from stones. Lower: stays near them; 0: loses its speed towards the stone.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub restitution: f32,
-    /// Loss of speed along the obstacle at a contact, as a share of the speed towards the obstacle.
+    /// Loss of speed along the obstacle at a contact, as a share of the speed towards the obstacle. Higher: a touched stone brakes
+    /// the fish. Lower: it slides along the stone without a loss.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub friction: f32,
     /// Limits while the agent cruises: while it neither flees nor is hurried by a boost.
@@ -99,14 +110,17 @@ pub struct MotionParams {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CruiseParams {
-    /// Maximum steering force while the agent cruises. If absent: `max_force_n`.
+    /// Maximum steering force while the agent cruises. If absent: `max_force_n`. Higher: quick turns also without danger. Lower:
+    /// calm, wide curves until it flees.
     #[schemars(range(min = 0.0, max = 10000.0))]
     pub max_force_n: Option<f32>,
-    /// Maximum turn rate while the agent cruises. If absent: `max_turn_rate_dps`.
+    /// Maximum turn rate while the agent cruises. If absent: `max_turn_rate_dps`. Higher: turns fast also without danger. Lower:
+    /// calm, wide curves until it flees.
     #[schemars(range(min = 0.0, max = 100000.0))]
     pub max_turn_rate_dps: Option<f32>,
-    /// Angle between heading and wanted course at which the agent begins to turn. Below it, the agent swims straight on. With 0,
-    /// it follows every change of its wanted course at once.
+    /// Angle between heading and wanted course at which the agent begins to turn. Below it, the agent swims straight on. Higher:
+    /// long straight ways between clear turns. Lower: small corrections all the time; 0: follows every change of its wanted course
+    /// at once.
     #[schemars(range(min = 0.0, max = 90.0))]
     pub hold_course_deg: f32,
 }
@@ -115,13 +129,15 @@ pub struct CruiseParams {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct GlideParams {
-    /// Mean share of its speed that the agent loses in a glide. With 0, it swims steadily.
+    /// Mean share of its speed that the agent loses in a glide. Higher: clear bursts and glides. Lower: a nearly even speed; 0:
+    /// swims steadily.
     #[schemars(range(min = 0.0, max = 0.9))]
     pub slowdown_share: f32,
-    /// Mean duration of a burst from the slowest to the cruise speed.
+    /// Mean duration of a burst from the slowest to the cruise speed. Higher: gathers speed softly. Lower: a short, strong kick.
     #[schemars(range(min = 0.02, max = 60.0))]
     pub burst_secs: f32,
-    /// Mean duration of a glide. Together with the share it gives the drag of the water.
+    /// Mean duration of a glide. Together with the share it gives the drag of the water. Higher: long, quiet glides. Lower: slows
+    /// down soon and kicks often.
     #[schemars(range(min = 0.02, max = 60.0))]
     pub glide_secs: f32,
 }
@@ -141,10 +157,12 @@ impl Default for GlideParams {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct StartParams {
-    /// Maximum angle by which the bend turns the agent. With 0, a flight begins without a fast start.
+    /// Maximum angle by which the bend turns the agent. Higher: a flight begins with a clear C bend, also to the side or back.
+    /// Lower: it begins nearly straight ahead; 0: without a fast start.
     #[schemars(range(min = 0.0, max = 180.0))]
     pub angle_deg: f32,
-    /// Maximum force in bend and stroke, as a multiple of `max_force_n`.
+    /// Maximum force in bend and stroke, as a multiple of `max_force_n`. Higher: shoots away. Lower: its start looks like a strong
+    /// tail beat.
     #[schemars(range(min = 1.0, max = 100.0))]
     pub force_factor: f32,
 }
@@ -226,23 +244,26 @@ pub enum CollisionResponse {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PerceptionParams {
-    /// Sight radius for other agents. In crowds the computing time grows with its square.
+    /// Sight radius for other agents. In crowds the computing time grows with its square. Higher: reacts early, and schools find
+    /// together from far away. Lower: notices others only when they are near.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub sight_radius_m: f32,
-    /// Sight radius for prey. Must not be below the sight radius for other agents.
+    /// Sight radius for prey. Must not be below the sight radius for other agents. Higher: finds prey in the whole pool. Lower:
+    /// hunts only what is near.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub prey_sight_radius_m: f32,
     /// Full opening angle of the field of view, which is a cone around the forward direction. With 360, the fish sees in all
-    /// directions.
+    /// directions. Higher: is hard to surprise. Lower: does not see what comes from behind.
     #[schemars(range(min = 0.0, max = 360.0))]
     pub field_of_view_deg: f32,
-    /// Increase of the sight radius for larger agents. For an agent of a larger radius r, the sight radius is multiplied by
-    /// 1 + size_gain · (r / own radius − 1). With 0, size has no effect.
+    /// Increase of the sight radius for larger agents. For an agent of a larger radius r, the sight radius is multiplied by 1 +
+    /// size_gain · (r / own radius − 1). With 0, size has no effect. Higher: sees a large enemy from far away. Lower: sees large
+    /// and small agents at the same distance.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub size_gain: f32,
     /// Caution towards an enemy that does not hunt, as a share of the caution towards one that hunts. The distances at which the
-    /// agent flees, hides and feels fear are multiplied by it. With 1, the agent fears every enemy alike; with 0, it ignores
-    /// enemies that do not hunt.
+    /// agent flees, hides and feels fear are multiplied by it. Higher: keeps away from every enemy; 1: fears all alike. Lower:
+    /// swims calmly beside a sated enemy; 0: ignores enemies that do not hunt.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub calm_enemy_share: f32,
 }
@@ -282,18 +303,21 @@ impl PerceptionParams {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FlockParams {
-    /// Flock radius r: separation acts within r, alignment within 1.5 r, cohesion within 2 r.
+    /// Flock radius r: separation acts within r, alignment within 1.5 r, cohesion within 2 r. Higher: a wide school with gaps.
+    /// Lower: a dense school of close neighbors.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub radius_m: f32,
-    /// Flock weight g: separation has the weight 1.5 g; alignment and cohesion have the weight g.
+    /// Flock weight g: separation has the weight 1.5 g; alignment and cohesion have the weight g. Higher: the school holds together
+    /// and turns as one. Lower: it breaks up easily, and its members follow other actions.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// Neighbors closer than this distance are included at any angle. If absent: three times the body's radius.
+    /// Neighbors closer than this distance are included at any angle. If absent: three times the body's radius. Higher: reacts also
+    /// to neighbors behind its back. Lower: the angles of the parts decide alone, so that a leader swims ahead undisturbed.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub always_radius_m: Option<f32>,
-    /// Each part has its full force. Only if the part is nearly satisfied, its force falls to zero. With a larger value, the
-    /// force starts to fall earlier and the school is calmer. With 0, the force is always full, as in Reynolds 1987, and an
-    /// ordered school jitters.
+    /// Each part has its full force. Only if the part is nearly satisfied, its force falls to zero. Higher: the force starts to
+    /// fall earlier, and the school is calm and loose. Lower: the school is strict and jitters; 0: the force is always full, as in
+    /// Reynolds 1987.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub soften: f32,
     /// Keeping distance from neighbors.
@@ -324,13 +348,16 @@ macro_rules! flock_part {
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(default, deny_unknown_fields)]
         pub struct $name {
-            /// Radius within which neighbors are included. If absent: derived from the flock radius.
+            /// Radius within which neighbors are included. If absent: derived from the flock radius. Higher: also far neighbors
+            /// count; larger groups, wider gaps. Lower: only the nearest ones; small, dense groups.
             #[schemars(range(min = 0.0, max = 100.0))]
             pub radius_m: Option<f32>,
-            /// Maximum angle between the forward direction and an included neighbor.
+            /// Maximum angle between the forward direction and an included neighbor. Higher: also neighbors beside and behind
+            /// count. Lower: only those ahead; the school becomes long and follows its leaders.
             #[schemars(range(min = 0.0, max = 180.0))]
             pub angle_deg: f32,
-            /// Weight of this part. If absent: derived from the flock weight.
+            /// Weight of this part. If absent: derived from the flock weight. Higher: wider gaps (separation), more parallel
+            /// courses (alignment) or a denser school (cohesion). Lower: the other two parts prevail; 0 switches this part off.
             #[schemars(range(min = 0.0, max = 1000.0))]
             pub weight: Option<f32>,
         }
@@ -362,15 +389,18 @@ flock_part!(
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FlockPartChange {
-    /// Radius within which neighbors are included.
+    /// Radius within which neighbors are included. Higher: also far neighbors count; larger groups, wider gaps. Lower: only the
+    /// nearest ones; small, dense groups.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 100.0))]
     pub radius_m: Option<f32>,
-    /// Maximum angle between the forward direction and an included neighbor.
+    /// Maximum angle between the forward direction and an included neighbor. Higher: also neighbors beside and behind count. Lower:
+    /// only those ahead; the school becomes long and follows its leaders.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 180.0))]
     pub angle_deg: Option<f32>,
-    /// Weight of this part.
+    /// Weight of this part. Higher: wider gaps (separation), more parallel courses (alignment) or a denser school (cohesion).
+    /// Lower: the other two parts prevail; 0 switches this part off.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: Option<f32>,

@@ -18,7 +18,8 @@ pub struct PathParams {
     /// Points in world space, `[x, y, z]` each: at least two.
     #[schemars(inner(inner(range(min = -100.0, max = 100.0))))]
     pub points_m: Vec<[f32; 3]>,
-    /// Radius of the tube. An agent within this distance of the line is on the path.
+    /// Radius of the tube. An agent within this distance of the line is on the path. Higher: agents spread over a wide road. Lower:
+    /// they swim one behind the other on a line.
     #[schemars(range(min = 0.01, max = 50.0))]
     pub radius_m: f32,
     /// Whether the last point is connected to the first.

@@ -11,19 +11,22 @@ use crate::geometry::{PRISM_CORNERS_MAX, Prism, Solid};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PoolParams {
-    /// Minimum depth of the fish.
+    /// Minimum depth of the fish. Higher: all fish swim deep, and look smaller and bluer. Lower: they come up to the surface.
     #[schemars(range(min = 0.0, max = 50.0))]
     pub surface_depth_m: f32,
-    /// Depth of the ground.
+    /// Depth of the ground. Higher: a deep pool with a dark, far ground. Lower: fish swim in one layer, close above a bright
+    /// ground.
     #[schemars(range(min = 0.05, max = 50.0))]
     pub ground_depth_m: f32,
     /// Treatment of a fish that leaves the picture.
     pub edge: EdgeMode,
-    /// Distance from the edge of the picture outwards to the edge of the pool. With a larger value, fish stay out of sight
-    /// longer; with a negative value, fish stay inside the picture.
+    /// Distance from the edge of the picture outwards to the edge of the pool. Higher: fish stay out of sight longer. Lower: they
+    /// come back soon; below 0, with `edge` `guide`, they stay inside the picture. With the other edges, a fish always leaves the
+    /// picture completely.
     #[schemars(range(min = -5.0, max = 50.0))]
     pub margin_m: f32,
-    /// Distance from the edge at which a fish starts to turn back, if `edge` is `guide`.
+    /// Distance from the edge at which a fish starts to turn back, if `edge` is `guide`. Higher: turns back in a wide curve, and
+    /// the edge stays empty. Lower: swims up to the edge and turns sharply.
     #[schemars(range(min = 0.0, max = 50.0))]
     pub guide_m: f32,
     /// Light and temperature in the pool, which the action `keep_habits` uses. They do not change the picture.
@@ -74,13 +77,16 @@ impl PoolParams {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ClimateParams {
-    /// Depth at which 1/e (37 %) of the light at the surface remains. **Source**: Beer's law.
+    /// Depth at which 1/e (37 %) of the light at the surface remains. **Source**: Beer's law. Higher: clear water, in which fish
+    /// find their preferred light at a greater depth. Lower: they swim nearer to the surface.
     #[schemars(range(min = 0.01, max = 1000.0))]
     pub light_depth_m: f32,
-    /// Temperature at the center of the surface.
+    /// Temperature at the center of the surface. Higher: fish of cold water gather where it is coldest. Lower: fish of warm water
+    /// gather where it is warmest. No effect if `warmer_per_m` is 0.
     #[schemars(range(min = -5.0, max = 60.0))]
     pub warmth_c: f32,
-    /// Increase of the temperature per meter along x, y (upwards) and z.
+    /// Increase of the temperature per meter along x, y (upwards) and z. Higher: each species keeps to a narrow part of the pool on
+    /// its side. Lower: the parts are wide; 0: temperature does not matter; below 0, the warm side is the opposite one.
     #[schemars(inner(range(min = -20.0, max = 20.0)))]
     pub warmer_per_m: [f32; 3],
 }
@@ -204,7 +210,7 @@ impl ObstacleParams {
 pub struct SphereParams {
     /// Center in world space, `[x, y, z]`.
     pub center_m: [f32; 3],
-    /// Radius.
+    /// Radius. Higher: a larger stone, which fish swim around and hide behind. Lower: a smaller one.
     #[schemars(range(min = 0.001, max = 50.0))]
     pub radius_m: f32,
     /// Whether the obstacle is drawn. Fish treat an invisible obstacle like any other. **Source**: Jockel 2005, §5.1.
@@ -227,9 +233,10 @@ impl Default for SphereParams {
 pub struct BoxParams {
     /// Center in world space, `[x, y, z]`.
     pub center_m: [f32; 3],
-    /// Half of the extents along the cuboid's own axes.
+    /// Half of the extents along the cuboid's own axes. Higher: a larger block. Lower: a smaller one.
     pub half_extents_m: [f32; 3],
-    /// Rotation about the vertical axis; positive turns x towards −z.
+    /// Rotation about the vertical axis; positive turns x towards −z. Higher: turned further counterclockwise, seen from above.
+    /// Lower: clockwise.
     #[schemars(range(min = -360.0, max = 360.0))]
     pub yaw_deg: f32,
     /// Whether the obstacle is drawn. Fish treat an invisible obstacle like any other. **Source**: Jockel 2005, §5.1.
@@ -255,7 +262,7 @@ pub struct CapsuleParams {
     pub from_m: [f32; 3],
     /// End of the axis in world space, `[x, y, z]`.
     pub to_m: [f32; 3],
-    /// Radius.
+    /// Radius. Higher: a thicker trunk. Lower: a thinner one.
     #[schemars(range(min = 0.001, max = 50.0))]
     pub radius_m: f32,
     /// Whether the obstacle is drawn. Fish treat an invisible obstacle like any other. **Source**: Jockel 2005, §5.1.
@@ -281,10 +288,11 @@ pub struct PolygonParams {
     /// built from several obstacles.
     #[schemars(inner(inner(range(min = -100.0, max = 100.0))))]
     pub outline_m: Vec<[f32; 2]>,
-    /// Height y of the bottom; negative in the water.
+    /// Height y of the bottom; negative in the water. Higher: floats above the ground, and fish swim under it. Lower: reaches down
+    /// to the ground or into it.
     #[schemars(range(min = -50.0, max = 50.0))]
     pub bottom_m: f32,
-    /// Height y of the top.
+    /// Height y of the top. Higher: reaches up to the surface and cannot be crossed. Lower: fish swim over it.
     #[schemars(range(min = -50.0, max = 50.0))]
     pub top_m: f32,
     /// Whether the obstacle is drawn. Fish treat an invisible obstacle like any other. **Source**: Jockel 2005, §5.1.

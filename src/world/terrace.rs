@@ -13,10 +13,12 @@ pub struct TerraceParams {
     /// Corners of the outline in order, `[x, z]` each.
     #[schemars(inner(inner(range(min = -100.0, max = 100.0))))]
     pub outline_m: Vec<[f32; 2]>,
-    /// Depth of the terrace's water surface below the picture plane. The highest terrace has the smallest depth.
+    /// Depth of the terrace's water surface below the picture plane. The highest terrace has the smallest depth. Higher: a low
+    /// terrace; fish need a high leap to leave it upwards. Lower: a high terrace, from which water falls.
     #[schemars(range(min = 0.0, max = 50.0))]
     pub surface_depth_m: f32,
-    /// Depth of the terrace's ground below the picture plane.
+    /// Depth of the terrace's ground below the picture plane. Higher: more room for fish to swim at different depths. Lower: a flat
+    /// basin, in which all swim in one layer.
     #[schemars(range(min = 0.05, max = 50.0))]
     pub ground_depth_m: f32,
 }
@@ -108,16 +110,19 @@ impl TerraceParams {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LeapParams {
-    /// Maximum height difference between two water surfaces for a leap. With 0, the species cannot leap.
+    /// Maximum height difference between two water surfaces for a leap. Higher: leaps up high falls. Lower: only over low steps; 0:
+    /// the species cannot leap.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub height_m: f32,
-    /// Maximum speed at take-off from the water.
+    /// Maximum speed at take-off from the water. Higher: leaps high and far. Lower: only over low and near edges, the others stay
+    /// closed.
     #[schemars(range(min = 0.0, max = 50.0))]
     pub take_off_mps: f32,
-    /// Minimum swimming speed before take-off.
+    /// Minimum swimming speed before take-off. Higher: sprints before each leap; above its boost speed it never leaps. Lower: leaps
+    /// almost from rest.
     #[schemars(range(min = 0.0, max = 50.0))]
     pub run_up_mps: f32,
-    /// Minimum time between a landing and the next leap.
+    /// Minimum time between a landing and the next leap. Higher: rests on each terrace. Lower: leaps up several falls in a row.
     #[schemars(range(min = 0.0, max = 3600.0))]
     pub cooldown_secs: f32,
 }

@@ -52,7 +52,8 @@ pub struct GatherEffect {
     pub species: Vec<String>,
     /// Point in world space, `[x, y, z]`.
     pub point_m: [f32; 3],
-    /// Lowest weight of the action `seek` of these species while the effect lasts.
+    /// Lowest weight of the action `seek` of these species while the effect lasts. Higher: they swim there, whatever else
+    /// they do. Lower: they pass it as other actions allow; below the weight of `seek` itself, no effect.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
 }
@@ -73,10 +74,12 @@ impl Default for GatherEffect {
 pub struct GatherAtShadowEffect {
     /// Names of the species; empty: all.
     pub species: Vec<String>,
-    /// Lowest weight of the action `seek` of these species while the effect lasts.
+    /// Lowest weight of the action `seek` of these species while the effect lasts. Higher: they swim there, whatever else
+    /// they do. Lower: they pass it as other actions allow; below the weight of `seek` itself, no effect.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
-    /// Largest share of a species that attends visitors at a time, including agents that came by themselves.
+    /// Largest share of a species that attends visitors at a time, including agents that came by themselves. Higher: a crowd around
+    /// the visitor. Lower: a few guests, the others swim on.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub share: f32,
 }
@@ -97,7 +100,8 @@ impl Default for GatherAtShadowEffect {
 pub struct SendAcrossEffect {
     /// Names of the species; empty: all.
     pub species: Vec<String>,
-    /// Lowest weight of the action `seek` of these species while the effect lasts.
+    /// Lowest weight of the action `seek` of these species while the effect lasts. Higher: they swim there, whatever else
+    /// they do. Lower: they pass it as other actions allow; below the weight of `seek` itself, no effect.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
 }
@@ -127,7 +131,8 @@ pub struct SetNeedEffect {
     pub species: Vec<String>,
     /// Name of the need.
     pub need: String,
-    /// New value of the need's variable.
+    /// New value of the need's variable. Higher: beyond a limit with `side` `upper`, the agents act on the need at once. Lower:
+    /// below it, they are satisfied. With `side` `lower` the other way round.
     #[schemars(range(min = -1000000.0, max = 1000000.0))]
     pub value: f32,
 }

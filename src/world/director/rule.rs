@@ -21,22 +21,26 @@ pub struct RuleParams {
     pub name: String,
     /// Condition under which the rule begins.
     pub when: Condition,
-    /// Time for which the condition must hold before the rule begins.
+    /// Time for which the condition must hold before the rule begins. Higher: ignores short moments. Lower: begins soon; 0: at
+    /// once.
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 86400.0))]
     pub for_secs: f32,
     /// Effect of the rule.
     pub then: Effect,
-    /// Duration of the effect. Effects without a duration, such as `calm`, act once at the beginning.
+    /// Duration of the effect. Effects without a duration, such as `calm`, act once at the beginning. Higher: a long scene. Lower:
+    /// a short one.
     #[serde(default = "default_hold_secs")]
     #[schemars(range(min = 0.0, max = 86400.0))]
     pub hold_secs: f32,
-    /// Importance of the rule's gathering point. If several active rules give a species a gathering point, the rule with
-    /// the highest priority applies, and of these the one that began last. When it ends, the one before applies again.
+    /// Importance of the rule's gathering point. If several active rules give a species a gathering point, the rule with the
+    /// highest priority applies, and of these the one that began last. When it ends, the one before applies again. Higher: prevails
+    /// over other rules. Lower: gives way to them.
     #[serde(default)]
     #[schemars(range(min = -100, max = 100))]
     pub priority: i32,
-    /// Time after the end of the effect before the rule can begin again.
+    /// Time after the end of the effect before the rule can begin again. Higher: the rule stays a rare event. Lower: it repeats
+    /// soon; 0: as long as the condition holds.
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 86400.0))]
     pub pause_secs: f32,
@@ -70,10 +74,12 @@ pub enum Condition {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct VisitorsCondition {
-    /// Lowest number of shadows on the surface.
+    /// Lowest number of shadows on the surface. Higher: waits for a group of visitors. Lower: one visitor is enough; 0: also in an
+    /// empty room.
     #[schemars(range(min = 0, max = 1000))]
     pub at_least: u32,
-    /// Highest number of shadows on the surface. With 0, the condition holds only while there is no shadow.
+    /// Highest number of shadows on the surface. Higher: holds also in a crowd. Lower: only with few visitors; 0: only while there
+    /// is no shadow.
     #[schemars(range(min = 0, max = 1000))]
     pub at_most: u32,
 }
@@ -91,7 +97,8 @@ impl Default for VisitorsCondition {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct StillCondition {
-    /// Time for which at least one visitor must have stood still.
+    /// Time for which at least one visitor must have stood still. Higher: rewards only patient visitors. Lower: begins when a
+    /// visitor hardly stops.
     #[schemars(range(min = 0.0, max = 3600.0))]
     pub still_secs: f32,
 }
@@ -106,8 +113,8 @@ impl Default for StillCondition {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RestlessCondition {
-    /// Mean speed of the outline of at least one visitor who stays on the spot. One who stands has less than 0.02, one who stamps 0.03 to
-    /// 0.15.
+    /// Mean speed of the outline of at least one visitor who stays on the spot. One who stands has less than 0.02, one who stamps
+    /// 0.03 to 0.15. Higher: only a strong stamp counts. Lower: also small movements do; below 0.02, a visitor who only stands.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub agitation_mps: f32,
 }
@@ -124,11 +131,13 @@ impl Default for RestlessCondition {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ScareCondition {
-    /// Minimum share of agents whose allowed speed is clearly above their cruise speed. Agents that cannot boost, such as
-    /// plankton, do not count.
+    /// Minimum share of agents that fled from a visitor or an enemy and are still clearly faster than their cruise speed. Agents
+    /// that cannot boost, such as plankton, do not count. Higher: only a scare of the whole pool counts. Lower: a few fleeing fish
+    /// are enough.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub share: f32,
-    /// Largest number of visitors on the surface at which the condition can hold; 0: only after all visitors have left.
+    /// Largest number of visitors on the surface at which the condition can hold. Higher: holds also in a crowd. Lower: only with
+    /// few visitors; 0: only after all visitors have left.
     #[schemars(range(min = 0, max = 1000))]
     pub visitors_at_most: u32,
 }
@@ -146,7 +155,8 @@ impl Default for ScareCondition {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ChanceCondition {
-    /// Average number of beginnings per second: 0.01 is once in 100 s on average.
+    /// Average number of beginnings per second: 0.01 is once in 100 s on average. Higher: the rule begins often. Lower: it is rare;
+    /// 0: never.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub rate_per_sec: f32,
 }
