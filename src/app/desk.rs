@@ -8,7 +8,8 @@ use std::path::Path;
 
 use crate::config::Problems;
 use crate::control::{
-    CalibrationKnown, CalibrationStatus, CommandLine, PoolCommand, Reason, Rejection, Status, Trust,
+    CalibrationKnown, CalibrationStatus, CommandLine, PoolCommand, Reason, Rejection, Source,
+    Status, Trust,
 };
 use crate::records::JsonLinesWriter;
 use crate::simulation::Simulation;
@@ -43,6 +44,11 @@ impl Desk {
     /// Sets what the next commands may change.
     pub fn set_trust(&mut self, trust: Trust) {
         self.editor.set_trust(trust);
+    }
+
+    /// Sets who sends the next commands.
+    pub fn set_author(&mut self, author: Source) {
+        self.editor.set_author(author);
     }
 
     /// Returns the documents.
@@ -104,11 +110,13 @@ impl Desk {
     /// Returns the part of the status that concerns the documents. Its calibration is the one of a camera on the disk.
     pub fn document_status(&self, camera: usize) -> Status {
         let (undo_depth, redo_depth) = self.editor.undo_depths();
+        let (undo, redo) = self.editor.next_steps();
         let saved = self.editor.site().calibrations.get(camera);
         let saved = saved.and_then(Option::as_ref);
         let calibration = CalibrationStatus {
             current: saved.map(|saved| CalibrationKnown {
                 date: saved.date.clone(),
+                lamp_m: saved.lamp_m,
                 ..CalibrationKnown::default()
             }),
             ..CalibrationStatus::default()
@@ -116,6 +124,8 @@ impl Desk {
         Status {
             calibration,
             scene: self.editor.site().scene_name.clone(),
+            undo,
+            redo,
             undo_depth,
             redo_depth,
             unsaved: self.editor.unsaved(),

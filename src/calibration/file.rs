@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::fit::LensModel;
 use super::position::position_problem;
 use super::texture::TextureMark;
-use crate::config::{self, Problems};
+use crate::config::{self, Problem, Problems};
 use crate::geometry::{FloorFromCamera, Homography, Lens};
 
 /// Accepted map from camera to floor, with the data from which it was computed.
@@ -169,6 +169,10 @@ impl Calibration {
     /// Returns all problems of the text with line and column: wrong, missing or out-of-range values, or a map that is not
     /// invertible.
     pub fn parse(text: &str, file: &str) -> Result<Self, Problems> {
+        if text.trim().is_empty() {
+            let message = "the file is empty; calibrate again, or put back an earlier version";
+            return Err(Problems(vec![Problem::of_file(file, message)]));
+        }
         let (calibration, spans) = config::parse::<Self>(text, file)?;
         let problems = calibration.problems();
         if problems.is_empty() {

@@ -341,7 +341,7 @@ mod tests {
         Request {
             id,
             source: Source::of(SourceKind::Ctl),
-            command: Command::Pool(EditorStep::Undo.into()),
+            command: Command::Pool(EditorStep::UNDO.into()),
             trust: Trust::Programs,
         }
     }

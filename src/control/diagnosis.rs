@@ -38,6 +38,25 @@ const MILD: &[&str] = &[
     "unreliable_area",
 ];
 
+/// Faults because of which a calibration does not hold any more, although it is in use.
+const SPOIL_CALIBRATION: &[&str] = &[
+    "calibration_surface",
+    "camera_moved",
+    "camera_size",
+    "cameras_disagree",
+];
+
+/// Returns the active faults because of which the calibrations in use do not hold.
+pub(super) fn calibration_doubts(status: &Status) -> Vec<String> {
+    let names = status.faults.iter().map(|fault| &fault.name);
+    let mut doubts: Vec<String> = names
+        .filter(|name| SPOIL_CALIBRATION.contains(&name.as_str()))
+        .cloned()
+        .collect();
+    doubts.dedup();
+    doubts
+}
+
 impl HealthStatus {
     /// Returns the health that the facts of a status show.
     pub fn of(status: &Status) -> Self {
@@ -76,6 +95,7 @@ pub(super) fn make_stale(status: &mut Status, age_secs: f64) {
 
 /// Computes the health of a status from its facts.
 pub fn complete(status: &mut Status) {
+    status.calibration.doubts = calibration_doubts(status);
     status.health = HealthStatus::of(status);
     status.sentence = status.health.sentence();
     status.is_healthy = status.faults.is_empty() && status.stages.iter().all(|stage| stage.is_well);
@@ -154,17 +174,28 @@ fn of_fault(fault: &FaultStatus, status: &Status) -> Finding {
         since => format!(" since {since}"),
     };
     Finding {
-        level: match MILD.contains(&name) {
+        // What is not there at the moment spoils nothing.
+        level: match MILD.contains(&name) || fault.away_secs.is_some() {
             true => HealthLevel::Attention,
             false => HealthLevel::Fault,
         },
-        sentence: format!("{}{since}: {}", fault.name, fault.detail),
+        sentence: format!("{}{since}: {}{}", fault.name, fault.detail, away(fault)),
         detail: fault.detail.clone(),
         since: fault.since.clone(),
         for_secs: fault.for_secs,
+        away_secs: fault.away_secs,
         name: name.to_owned(),
         ..Finding::default()
     }
+}
+
+/// Says that a fault is not present at the moment; empty if it is.
+fn away(fault: &FaultStatus) -> String {
+    fault.away_secs.map_or(String::new(), |[away, quiet]| {
+        format!(
+            " (it comes and goes: away for {away:.0} s, over when it has stayed away for {quiet:.0} s)"
+        )
+    })
 }
 
 /// States that somebody chose, or that the installation was never taken out of.

@@ -33,6 +33,8 @@ pub struct Finding {
     pub since: String,
     /// Duration so far.
     pub for_secs: f64,
+    /// Of a fault that comes and goes and is not present now: time since it was, and time after which it is over.
+    pub away_secs: Option<[f64; 2]>,
     /// Time at which it ends by itself, local time; `None` if it does not, or if that is unknown.
     pub until: Option<String>,
 }

@@ -39,15 +39,15 @@ pub use recording::{COMMANDED_SECS_MAX, RecordingStatus, RecordingStep};
 pub use remote_status::{OscStatus, ProjectorPower, ProjectorStatus};
 pub use request::{Outcome, Reason, Reply, Request, Source, SourceKind, Trust};
 pub use schedule::{
-    ByHandStatus, HandEnd, PlanSource, PreviewDay, PreviewPeriod, ScheduleStatus, ScheduleStep,
-    ShowState,
+    ByHandStatus, HandEnd, NextShow, PlanSource, PreviewDay, PreviewPeriod, ScheduleStatus,
+    ScheduleStep, ShowState,
 };
 pub use stage::StageChoice;
 pub use status::{
     AgreementStatus, AreaStatus, CalibrationEnd, CalibrationKnown, CalibrationPhase,
     CalibrationRejection, CalibrationResult, CalibrationStatus, CalibrationWait, CameraKind,
-    CameraStatus, DriftStatus, ExposureAdvice, ExposureStatus, GpuStatus, OutputStatus, PassStatus,
-    PictureStatus, Rejection, RuleStatus, SpeciesStatus, Status, TargetResult, TimingStatus,
-    TrackStatus, VersionStatus, VisitorStatus,
+    CameraStatus, ChangeNote, DriftStatus, ExposureAdvice, ExposureStatus, GpuStatus, OutputStatus,
+    PassStatus, PictureStatus, Rejection, RuleStatus, SpeciesStatus, Status, TargetResult,
+    TimingStatus, TrackStatus, VersionStatus, VisitorStatus,
 };
 pub use test_picture::{CornerName, MarkedCorner, TestPattern, TestPicture};

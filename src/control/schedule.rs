@@ -80,10 +80,13 @@ pub enum ScheduleStep {
     ByHand {
         /// The state.
         state: ShowState,
-        /// When the plan applies again.
+        /// When it ends. After a duration, the state that was set by hand before applies again if its own end has not come;
+        /// otherwise the plan.
         #[serde(default, skip_serializing_if = "HandEnd::is_default")]
         until: HandEnd,
     },
+    /// Ends the state that was set last. The one that was set by hand before it applies again, or the plan.
+    End,
     /// Returns to the plan.
     Resume,
 }
@@ -137,7 +140,21 @@ pub struct ScheduleStatus {
 pub struct ByHandStatus {
     /// The state.
     pub state: ShowState,
-    /// Time at which the plan applies again; `None` if somebody has to end the state.
+    /// Time at which it ends; `None` if somebody has to end it.
+    pub until: Option<String>,
+    /// What applies then; `None` if somebody has to end the state.
+    #[serde(default)]
+    pub then: Option<NextShow>,
+}
+
+/// What applies after a state that was set by hand.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NextShow {
+    /// The state.
+    pub state: ShowState,
+    /// Whether it was set by hand before. If not, it is the one of the plan.
+    pub is_by_hand: bool,
+    /// If it was set by hand, the time at which it ends; `None` if somebody has to end it.
     pub until: Option<String>,
 }
 

@@ -10,7 +10,7 @@ use super::command::{AreaList, DocumentName, TouchMark};
 use super::health::HealthStatus;
 use super::recording::RecordingStatus;
 use super::remote_status::{OscStatus, ProjectorStatus};
-use super::request::Reason;
+use super::request::{Reason, Source};
 use super::schedule::ScheduleStatus;
 use super::test_picture::TestPicture;
 use crate::geometry::Visitor;
@@ -80,6 +80,10 @@ pub struct Status {
     pub projectors: Vec<ProjectorStatus>,
     /// The rules of the scene's director.
     pub director: Vec<RuleStatus>,
+    /// The change that `undo` takes back; `None` if there is none.
+    pub undo: Option<ChangeNote>,
+    /// The change that `redo` makes again; `None` if there is none.
+    pub redo: Option<ChangeNote>,
     /// Number of changes that can be undone.
     pub undo_depth: usize,
     /// Number of undone changes that can be redone.
@@ -109,6 +113,20 @@ pub enum CameraKind {
     Simulated,
     /// A file with recorded frames.
     Recording,
+}
+
+impl ChangeNote {
+    /// Returns the change in a line, with who made it.
+    pub fn line(&self) -> String {
+        let Self {
+            author,
+            command,
+            summary,
+            ..
+        } = self;
+        let author = author.as_ref().map(|author| format!(" ({author})"));
+        format!("{command} {summary}{}", author.unwrap_or_default())
+    }
 }
 
 impl Status {
@@ -151,7 +169,7 @@ pub struct CameraStatus {
     pub mean_level: f32,
     /// Share of pixels of the newest frame at the maximum level, 0 to 1.
     pub saturated_share: f32,
-    /// How the surface is lit; `None` until it is judged, and if visitors are not darker than the floor.
+    /// How the surface is lit in the picture of now; `None` while that is measured, and if visitors are not darker than the floor.
     pub exposure: Option<ExposureStatus>,
     /// Width and height of its picture; 0 before the first frame.
     pub size_px: [u32; 2],
@@ -186,7 +204,7 @@ pub struct ExposureStatus {
     /// Share of the surface in each of 32 equal ranges of levels, from black to white.
     pub histogram: [f32; 32],
     /// Contrast of the lit floor in thirds of the surface, rows along z: mean level as a multiple of its noise; 0 for a part that the
-    /// camera does not see.
+    /// camera does not see, or whose noise cannot be measured because it is saturated.
     pub contrast: [[f32; 3]; 3],
     /// Contrast below which noise decides which shadows are found.
     pub needed_contrast: f32,
@@ -537,6 +555,9 @@ pub struct CalibrationStatus {
     pub is_saved: bool,
     /// Shift of the camera since the calibration; `None` if unknown.
     pub drift: Option<DriftStatus>,
+    /// Names of the active faults because of which the calibrations in use do not hold any more.
+    #[serde(default)]
+    pub doubts: Vec<String>,
 }
 
 /// Properties of a calibration.
@@ -568,6 +589,19 @@ pub struct DriftStatus {
     pub shift_px: f64,
     /// Whether the shift is above the limit, so that the camera has to be calibrated again.
     pub is_alarm: bool,
+}
+
+/// A change that can be undone or redone: who made it, and what it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChangeNote {
+    /// Number of the change, which `undo` and `redo` can name.
+    pub number: u64,
+    /// Who made it; `None` if that is not known.
+    pub author: Option<Source>,
+    /// Name of the command.
+    pub command: String,
+    /// What the command concerns.
+    pub summary: String,
 }
 
 /// A rejected command.

@@ -30,6 +30,8 @@ const CHECKS_PER_PING: u32 = 20;
 const SEND_TIMEOUT: Duration = Duration::from_secs(10);
 /// Close code when the session has ended.
 const CLOSE_NOT_LOGGED_IN: u16 = 4401;
+/// Shortest time between two changes of what a client watches. Each sends the status and the missed events again.
+const SUBSCRIBE_PAUSE: Duration = Duration::from_millis(50);
 /// Largest number of subscriptions of a client.
 const SUBSCRIPTIONS_MAX: usize = 32;
 
@@ -66,7 +68,11 @@ impl Watched {
         if names.len() > SUBSCRIPTIONS_MAX {
             return Err(format!("{SUBSCRIPTIONS_MAX} subscriptions are the most"));
         }
-        for name in names {
+        for (index, name) in names.iter().enumerate() {
+            // The same picture twice would only be sent twice.
+            if names.iter().take(index).any(|before| before == name) {
+                continue;
+            }
             match name.as_str() {
                 "status" => watched.status = Some(hub.status.subscribe()),
                 "events" => watched.events = Some(hub.events.subscribe()),
@@ -173,6 +179,7 @@ pub(crate) async fn stream(
                 identity: name,
                 socket,
                 watched: Watched::default(),
+                subscribed: None,
             };
             // An error means that the client is gone or too slow.
             let _gone = client.serve().await;
@@ -188,6 +195,8 @@ struct StreamClient {
     identity: Identity,
     socket: WebSocket,
     watched: Watched,
+    /// When it was changed last.
+    subscribed: Option<Instant>,
 }
 
 impl StreamClient {
@@ -233,6 +242,11 @@ impl StreamClient {
     }
 
     async fn subscribe(&mut self, text: &str) -> Result<(), Gone> {
+        let due = self.subscribed.map(|last| last + SUBSCRIBE_PAUSE);
+        if let Some(due) = due {
+            tokio::time::sleep_until(due.into()).await;
+        }
+        self.subscribed = Some(Instant::now());
         let hub = &self.panel.hub;
         let newest = self
             .panel

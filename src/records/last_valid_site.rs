@@ -9,12 +9,13 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use super::state_folder::state_folder;
-use crate::config::read_text;
-use crate::files::write_private;
+use crate::files::{read_file, write_private};
 use crate::site::{Editor, EditorState};
 
 /// Name of the file in the state folder.
 const FILE: &str = "last-valid-site.json";
+/// Largest size of the file, in bytes: more than all documents of a large site, each once as it runs and once as it is on the disk.
+const BYTES_MAX: u64 = 64 << 20;
 
 /// The file with the last valid documents.
 #[derive(Debug)]
@@ -54,6 +55,12 @@ impl LastValidSite {
         if text == self.written {
             return Ok(());
         }
+        // What could not be read at the next start is not written.
+        anyhow::ensure!(
+            text.len() as u64 <= BYTES_MAX,
+            "all documents together have more than {} MiB",
+            BYTES_MAX >> 20
+        );
         write_private(&self.file, text.as_bytes())?;
         self.written = text;
         Ok(())
@@ -67,12 +74,13 @@ impl LastValidSite {
         if !self.file.exists() {
             return Ok(None);
         }
-        let text = read_text(&self.file).map_err(|problem| anyhow::anyhow!("{problem}"))?;
-        let state: EditorState = serde_json::from_str(&text)
-            .with_context(|| format!("{}: damaged; remove it", self.file.display()))?;
+        let file = self.file.display();
+        let text = read_file(&self.file, BYTES_MAX, "the last valid site")
+            .map_err(|problem| anyhow::anyhow!("{file}: {problem}"))?;
+        let state: EditorState =
+            serde_json::from_slice(&text).with_context(|| format!("{file}: damaged; remove it"))?;
         let editor = Editor::restore(Some(&self.site), &state);
         editor.map(Some).map_err(|problems| {
-            let file = self.file.display();
             anyhow::anyhow!("{file}: the last valid site is no longer valid: {problems}")
         })
     }

@@ -34,6 +34,9 @@ pub struct FaultStatus {
     pub for_secs: f64,
     /// Number of occurrences since it began.
     pub count: u64,
+    /// If it comes and goes and is not present now: time since it was, and time for which it must stay away to be over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub away_secs: Option<[f64; 2]>,
 }
 
 /// The start or the end of a fault.
@@ -103,17 +106,13 @@ impl fmt::Debug for FaultLedger {
 
 impl ActiveFault {
     fn status(&self, now: Instant) -> FaultStatus {
-        let detail = match self.away {
-            None => self.detail.clone(),
-            Some((_, quiet)) => format!(
-                "{} (it comes and goes; it is over when it has stayed away for {:.0} s)",
-                self.detail,
-                quiet.as_secs_f64()
-            ),
-        };
+        let away_secs = self.away.map(|(since, quiet)| {
+            [now.saturating_duration_since(since), quiet].map(|time| time.as_secs_f64())
+        });
         FaultStatus {
             name: self.name.clone(),
-            detail,
+            detail: self.detail.clone(),
+            away_secs,
             since: self.since.clone(),
             for_secs: now.saturating_duration_since(self.began).as_secs_f64(),
             count: self.count,
@@ -432,11 +431,7 @@ mod tests {
         fault.raise_at(&"dark", at(30));
         fault.clear_at(at(31));
         assert!(!fault.is_present());
-        let detail = &ledger.active(at(70))[0].detail;
-        assert!(
-            detail.starts_with("dark (it comes and goes") && detail.contains("40 s"),
-            "{detail}"
-        );
+        assert_eq!(ledger.active(at(70))[0].away_secs, Some([39.0, 40.0]));
         // The ledger ends it without another call.
         assert_eq!(ledger.active(at(71)), []);
         assert!(fault.raise_at(&"dark", at(500)), "it did not return soon");

@@ -40,6 +40,7 @@ pub(super) fn check_site(entry: &Entry<SiteFile>, library: &Library, findings: &
     findings.problems_of(entry, "panel", site.panel.problems());
     findings.problems_of(entry, "remote", site.remote.problems());
     findings.problems_of(entry, "schedule", site.schedule.problems());
+    findings.warnings_of(entry, "schedule", site.schedule.warnings());
     for (path, scene) in site.schedule.scenes() {
         if !library.scenes.contains_key(scene) {
             let message = unknown("scene", scene, library.scenes.keys());

@@ -274,10 +274,10 @@ mod tests {
         let command: PoolCommand = edit(vec![set("alerts.command", json!("other"))]).into();
         editor.apply(&command, &|_| None).unwrap();
         editor.set_trust(Trust::Confirmed);
-        assert!(editor.apply(&EditorStep::Undo.into(), &|_| None).is_err());
+        assert!(editor.apply(&EditorStep::UNDO.into(), &|_| None).is_err());
         assert_eq!(editor.site().file.alerts.command, "other");
         editor.set_trust(Trust::Programs);
-        editor.apply(&EditorStep::Undo.into(), &|_| None).unwrap();
+        editor.apply(&EditorStep::UNDO.into(), &|_| None).unwrap();
     }
 
     #[test]

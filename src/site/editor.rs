@@ -23,7 +23,10 @@ use super::models::Models;
 use super::restart::restart_needed;
 use super::trial::PopulationTrial;
 use crate::config::{PathSegment, Problem, Problems, TextChange, ValuePath, apply_changes};
-use crate::control::{DocumentName, DocumentText, EditorStep, PoolCommand, PoolEdit, Trust};
+use crate::control::{
+    ChangeNote, Command, DocumentName, DocumentText, EditorStep, PoolCommand, PoolEdit, Source,
+    Trust,
+};
 use crate::simulation::{Change, PlanChange, PoolPlan};
 use crate::world::CommandedDirection;
 
@@ -33,6 +36,9 @@ const BATCH_MAX: usize = 100;
 /// The reason why the site file cannot be written alone.
 pub const NEEDS_DRAFT: &str =
     "not saved yet: the site needs a scene or species that is not saved; save all changes";
+
+/// The reason why a change that is not the next one is not undone.
+const OTHER_CHANGE: &str = "something was changed meanwhile, so this is not the next change in the history; look at it again";
 
 /// All documents of a site, the site compiled from them, and the undo history.
 #[derive(Clone, Debug)]
@@ -49,6 +55,8 @@ pub struct Editor {
     is_replay: bool,
     /// What commands may change.
     trust: Trust,
+    /// Who sends the commands; `None` if nobody does, as in a replay.
+    author: Option<Source>,
     /// Tries whether the machine can hold a larger population; `None` accepts all.
     trial: Option<PopulationTrial>,
 }
@@ -123,6 +131,7 @@ impl Editor {
             history: History::default(),
             is_replay: false,
             trust: Trust::Programs,
+            author: None,
             trial: None,
         })
     }
@@ -191,6 +200,11 @@ impl Editor {
         self.trust = trust;
     }
 
+    /// Sets who sends the next commands, for the notes of the changes.
+    pub fn set_author(&mut self, author: Source) {
+        self.author = Some(author);
+    }
+
     /// Returns the current site.
     pub fn site(&self) -> &Arc<Site> {
         &self.site
@@ -199,6 +213,12 @@ impl Editor {
     /// Returns the number of changes that can be undone, and the number of changes that can be redone.
     pub fn undo_depths(&self) -> (usize, usize) {
         self.history.depths()
+    }
+
+    /// Returns the change that would be undone, and the one that would be redone.
+    pub fn next_steps(&self) -> (Option<ChangeNote>, Option<ChangeNote>) {
+        let note = |direction| self.history.note(direction).cloned();
+        (note(Direction::Undo), note(Direction::Redo))
     }
 
     /// Returns the current text of a document; `None` if the document does not exist.
@@ -290,8 +310,8 @@ impl Editor {
                 self.disk.note_broken(&self.library, documents, rejected);
                 applied
             }
-            EditorStep::Undo => self.step(Direction::Undo),
-            EditorStep::Redo => self.step(Direction::Redo),
+            EditorStep::Undo { change } => self.step(Direction::Undo, *change),
+            EditorStep::Redo { change } => self.step(Direction::Redo, *change),
             EditorStep::Save => self.save(),
             EditorStep::SaveSite => self.save_site(),
             EditorStep::Revert => {
@@ -333,12 +353,24 @@ impl Editor {
             }
         }
         let batch = std::mem::replace(&mut self.history, history);
-        self.history.push_merged(batch);
+        let commands = commands.to_vec();
+        let command = EditorStep::Batch { commands }.into();
+        self.history.push_merged(batch, self.note_of(&command));
         if all.is_new_site || !all.changes.is_empty() {
-            let commands = commands.to_vec();
-            all.command = Some(EditorStep::Batch { commands }.into());
+            all.command = Some(command);
         }
         Ok(all)
+    }
+
+    /// Returns who makes a change, and what it concerns. The history numbers it.
+    fn note_of(&self, command: &PoolCommand) -> ChangeNote {
+        let command = Command::Pool(command.clone());
+        ChangeNote {
+            number: 0,
+            author: self.author.clone(),
+            command: command.name().to_owned(),
+            summary: command.summary(),
+        }
     }
 
     /// Applies a draft, if all documents are valid with its changes.
@@ -364,7 +396,12 @@ impl Editor {
             added: draft.added,
         };
         let changes = self.apply_state(&after, draft.removed_ids)?;
-        let step = HistoryStep { before, after };
+        let note = self.note_of(&command);
+        let step = HistoryStep {
+            before,
+            after,
+            note,
+        };
         let is_new_site = step.changes_texts();
         if is_new_site || !step.before.changes.is_empty() {
             self.history.push(step);
@@ -443,20 +480,25 @@ impl Editor {
         Ok((library, site, plan))
     }
 
-    /// Undoes the last change, or redoes the change that was undone last.
-    fn step(&mut self, direction: Direction) -> Result<Applied, Problems> {
+    /// Undoes the last change, or redoes the change that was undone last; only the one with the number `wanted`, if there is one.
+    fn step(&mut self, direction: Direction, wanted: Option<u64>) -> Result<Applied, Problems> {
         let (nothing, opposite, command) = match direction {
             Direction::Undo => (
                 "there is nothing to undo",
                 Direction::Redo,
-                EditorStep::Undo,
+                EditorStep::UNDO,
             ),
             Direction::Redo => (
                 "there is nothing to redo",
                 Direction::Undo,
-                EditorStep::Redo,
+                EditorStep::REDO,
             ),
         };
+        let next = self.history.note(direction);
+        let next = next.ok_or_else(|| no_step(nothing))?;
+        if wanted.is_some_and(|wanted| wanted != next.number) {
+            return Err(no_step(OTHER_CHANGE));
+        }
         let step = self
             .history
             .take(direction)

@@ -242,7 +242,7 @@ mod tests {
         // What a user with the password changed, cannot be changed back or again without it.
         let (_folder, mut editor) = opened();
         let change = set("panel.names", json!(["pool.museum.org"]));
-        for step in [EditorStep::Revert, EditorStep::Undo] {
+        for step in [EditorStep::Revert, EditorStep::UNDO] {
             editor.set_trust(Trust::Confirmed);
             editor.apply(&change, &|_| None).unwrap();
             editor.set_trust(Trust::Role);
@@ -251,7 +251,7 @@ mod tests {
             editor.apply(&step.into(), &|_| None).unwrap();
         }
         editor.set_trust(Trust::Role);
-        assert!(editor.apply(&EditorStep::Redo.into(), &|_| None).is_err());
+        assert!(editor.apply(&EditorStep::REDO.into(), &|_| None).is_err());
         editor
             .apply(&set("scene", json!("reef")), &|_| None)
             .unwrap();

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::control::DocumentName;
+use crate::control::{ChangeNote, DocumentName};
 use crate::simulation::Change;
 use crate::world::CommandedDirection;
 
@@ -27,6 +27,8 @@ pub(super) struct EditState {
 pub(super) struct HistoryStep {
     pub(super) before: EditState,
     pub(super) after: EditState,
+    /// What it is, for people.
+    pub(super) note: ChangeNote,
 }
 
 impl EditState {
@@ -59,6 +61,7 @@ impl HistoryStep {
             let mut undone = step.before.changes;
             undone.append(&mut all.before.changes);
             all.before.changes = undone;
+            all.note = step.note;
             all.after.texts.extend(step.after.texts);
             all.after.director = step.after.director;
             all.after.changes.extend(step.after.changes);
@@ -82,6 +85,8 @@ pub(super) enum Direction {
 pub(super) struct History {
     undo: Vec<HistoryStep>,
     redo: Vec<HistoryStep>,
+    /// Number of the newest change.
+    newest: u64,
 }
 
 impl History {
@@ -91,7 +96,9 @@ impl History {
     }
 
     /// Adds a change. The undone changes can no longer be redone.
-    pub(super) fn push(&mut self, step: HistoryStep) {
+    pub(super) fn push(&mut self, mut step: HistoryStep) {
+        self.newest += 1;
+        step.note.number = self.newest;
         self.redo.clear();
         self.undo.push(step);
         let mut bytes = 0;
@@ -105,9 +112,9 @@ impl History {
     }
 
     /// Adds all changes of another history as one change.
-    pub(super) fn push_merged(&mut self, other: Self) {
+    pub(super) fn push_merged(&mut self, other: Self, note: ChangeNote) {
         if let Some(step) = HistoryStep::merged(other.undo) {
-            self.push(step);
+            self.push(HistoryStep { note, ..step });
         }
     }
 
@@ -119,6 +126,15 @@ impl History {
             let steps = self.undo.split_off(self.undo.len() - 2);
             self.undo.extend(HistoryStep::merged(steps));
         }
+    }
+
+    /// Returns what the next step in a direction is; `None` if there is none.
+    pub(super) fn note(&self, direction: Direction) -> Option<&ChangeNote> {
+        let steps = match direction {
+            Direction::Undo => &self.undo,
+            Direction::Redo => &self.redo,
+        };
+        steps.last().map(|step| &step.note)
     }
 
     /// Removes and returns the next step in a direction.
@@ -157,12 +173,14 @@ mod tests {
             history.push(HistoryStep {
                 before: state(&long),
                 after: state("short"),
+                note: ChangeNote::default(),
             });
         }
         assert_eq!(history.depths(), (BYTES_MAX / 901_100, 0));
         history.push(HistoryStep {
             before: state(&"x".repeat(BYTES_MAX)),
             after: state("short"),
+            note: ChangeNote::default(),
         });
         // The last change can always be undone.
         assert_eq!(history.depths(), (1, 0));
@@ -170,6 +188,7 @@ mod tests {
             history.push(HistoryStep {
                 before: state("a"),
                 after: state("b"),
+                note: ChangeNote::default(),
             });
         }
         assert_eq!(history.depths(), (UNDO_MAX, 0));

@@ -4,6 +4,7 @@ use glam::Vec2;
 
 use super::VisionParams;
 use super::background::{Background, SATURATED_LEVEL};
+use super::bit_mask::BitMask;
 use super::fault::Exposure;
 use super::floor::FloorTable;
 use crate::geometry::Surface;
@@ -38,7 +39,7 @@ pub struct Lighting {
     /// Share of the surface in each of 32 equal ranges of levels, from black to white.
     pub histogram: [f32; BARS],
     /// Mean level of each third of the surface in x and z, as a multiple of the standard deviation of its noise; rows follow z. 0 for a
-    /// region that the camera does not see.
+    /// region that the camera does not see, or that is saturated.
     pub contrast: [[f32; REGIONS]; REGIONS],
     /// Contrast below which noise decides which shadows are found.
     pub needed_contrast: f32,
@@ -61,8 +62,16 @@ pub enum ExposureAdvice {
 #[derive(Clone, Copy)]
 struct Judged {
     index: u32,
+    /// Column and row in the picture.
+    at_px: [u16; 2],
     /// Row and column of its region.
     region: [u8; 2],
+}
+
+/// A picture, and where visitors cover the floor in it.
+pub(super) struct JudgedPicture<'a> {
+    pub(super) levels: &'a [u8],
+    pub(super) occupied: &'a BitMask,
 }
 
 /// Judges the exposure from time to time.
@@ -92,6 +101,7 @@ impl ExposureMeter {
                 .map(|at| (at as u8).min(REGIONS as u8 - 1));
             is_on_surface.then_some(Judged {
                 index: (y * width + x) as u32,
+                at_px: [x as u16, y as u16],
                 region: [row, column],
             })
         };
@@ -107,8 +117,14 @@ impl ExposureMeter {
         }
     }
 
-    /// Judges the model of the floor as the camera shows it.
-    pub(super) fn advance(&mut self, dt_secs: f32, background: &Background, params: &VisionParams) {
+    /// Judges the floor in a picture. Noise is that of the model, which follows slowly, so the model must be one of this picture's light.
+    pub(super) fn advance(
+        &mut self,
+        dt_secs: f32,
+        picture: &JudgedPicture<'_>,
+        background: &Background,
+        params: &VisionParams,
+    ) {
         self.since_secs += dt_secs;
         if self.since_secs < JUDGED_SECS || self.pixels.is_empty() {
             return;
@@ -120,18 +136,35 @@ impl ExposureMeter {
             background.std_devs(),
             background.gain(),
         );
+        let dark = (params.dark_level * gain).clamp(0.0, 255.0) as usize;
         let mut sums = [[(0.0_f32, 0.0_f32); REGIONS]; REGIONS];
+        let mut count = 0_u32;
+        let (mut dark_model, mut bright_model) = (0_u32, 0_u32);
         for pixel in &self.pixels {
             let index = pixel.index as usize;
-            let level = (levels[index] * gain).clamp(0.0, 255.0);
-            self.histogram[level as usize] += 1;
-            let [row, column] = pixel.region.map(usize::from);
-            let (level, std_dev) = &mut sums[row][column];
-            (*level, *std_dev) = (*level + levels[index], *std_dev + noise[index]);
+            let model = (levels[index] * gain).clamp(0.0, 255.0) as usize;
+            dark_model += u32::from(model < dark);
+            bright_model += u32::from(model >= usize::from(SATURATED_LEVEL));
+            let [x, y] = pixel.at_px.map(i32::from);
+            if picture.occupied.contains(x, y) {
+                continue;
+            }
+            let level = picture.levels[index];
+            self.histogram[usize::from(level)] += 1;
+            count += 1;
+            // A saturated pixel shows no noise, however bad the picture is.
+            if level < SATURATED_LEVEL && model < usize::from(SATURATED_LEVEL) {
+                let [row, column] = pixel.region.map(usize::from);
+                let (level, std_dev) = &mut sums[row][column];
+                (*level, *std_dev) = (*level + levels[index], *std_dev + noise[index]);
+            }
         }
-        let count = self.pixels.len() as f32;
+        if count == 0 {
+            self.lighting = None;
+            return;
+        }
+        let count = count as f32;
         let share = |levels: &[u32]| levels.iter().sum::<u32>() as f32 / count;
-        let dark = (params.dark_level * gain).clamp(0.0, 255.0) as usize;
         let mut above = 0;
         let brightest = (self.histogram.iter().enumerate().rev())
             .find(|(_, pixels)| {
@@ -144,10 +177,13 @@ impl ExposureMeter {
             saturated_share: share(&self.histogram[SATURATED_LEVEL as usize..]),
             factor: WANTED_LEVEL / brightest,
         };
-        let is_faulty =
-            |share: f32, was: bool| share > if was { MENDED_SHARE } else { FAULTY_SHARE };
-        self.is_too_dark = is_faulty(exposure.dark_share, self.is_too_dark);
-        self.is_too_bright = is_faulty(exposure.saturated_share, self.is_too_bright);
+        // A fault is what lasts, as the model does, and is there now.
+        let all = self.pixels.len() as f32;
+        let is_faulty = |now: f32, model: u32, was: bool| {
+            now.min(model as f32 / all) > if was { MENDED_SHARE } else { FAULTY_SHARE }
+        };
+        self.is_too_dark = is_faulty(exposure.dark_share, dark_model, self.is_too_dark);
+        self.is_too_bright = is_faulty(exposure.saturated_share, bright_model, self.is_too_bright);
         let contrast = sums.map(|row| {
             row.map(|(level, std_dev)| if std_dev > 0.0 { level / std_dev } else { 0.0 })
         });
@@ -167,7 +203,7 @@ impl ExposureMeter {
         });
     }
 
-    /// Forgets what was judged, for a new background model.
+    /// Forgets what was judged, because the light or the background model is another one.
     pub(super) fn reset(&mut self) {
         self.since_secs = 0.0;
         self.lighting = None;
@@ -210,30 +246,70 @@ mod tests {
     use crate::geometry::{FloorFromCamera, Surface};
     use crate::vision::{ExposureAdvice, FloorView, Lighting, Vision, VisionParams};
 
-    /// Returns the lighting after two seconds of pictures of a floor whose level depends on the column, from 0 to 1.
-    fn lighting(level: impl Fn(f32) -> f32) -> Lighting {
-        let (width, height, surface) = (96, 64, Surface::default());
+    const SIZE: (u32, u32) = (96, 64);
+
+    fn vision() -> Vision {
+        let surface = Surface::default();
         let view = FloorView {
-            map: FloorFromCamera::whole_frame(width, height, &surface),
+            map: FloorFromCamera::whole_frame(SIZE.0, SIZE.1, &surface),
             lamp_m: None,
             camera_m: None,
             surface,
         };
-        let mut vision = Vision::new(&VisionParams::default(), view);
-        for frame in 0..60_u32 {
-            let pixel = |i: u32| {
-                let noise = (i ^ frame).wrapping_mul(2_654_435_761) >> 30;
-                (level((i % width) as f32 / width as f32) + noise as f32).min(255.0) as u8
-            };
-            vision.observe(&Frame {
-                width_px: width,
-                height_px: height,
-                time_secs: f64::from(frame) / 30.0,
-                luma: Luma::U8((0..width * height).map(pixel).collect()),
-                ..Frame::default()
-            });
-        }
+        Vision::new(&VisionParams::default(), view)
+    }
+
+    /// Shows the picture with this number, 30 of which are a second. The level depends on the column, from 0 to 1.
+    fn observe(vision: &mut Vision, frame: u32, level: impl Fn(f32) -> f32) {
+        let (width, height) = SIZE;
+        let pixel = |i: u32| {
+            let noise = (i ^ frame).wrapping_mul(2_654_435_761) >> 30;
+            (level((i % width) as f32 / width as f32) + noise as f32).min(255.0) as u8
+        };
+        vision.observe(&Frame {
+            width_px: width,
+            height_px: height,
+            time_secs: f64::from(frame) / 30.0,
+            luma: Luma::U8((0..width * height).map(pixel).collect()),
+            ..Frame::default()
+        });
+    }
+
+    /// Returns the lighting after two seconds of pictures of a floor.
+    fn lighting(level: impl Fn(f32) -> f32) -> Lighting {
+        let mut vision = vision();
+        (0..60).for_each(|frame| observe(&mut vision, frame, &level));
         vision.lighting().unwrap().clone()
+    }
+
+    /// A fixed bug: "the exposure is good" stood over a white picture for ten seconds, and "overexposed" over a good one.
+    #[test]
+    fn the_advice_is_about_the_picture_of_now() {
+        let mut vision = vision();
+        let mut frame = 0;
+        let mut advice = |vision: &mut Vision, secs: u32, level: f32| {
+            let mut all = Vec::new();
+            for _ in 0..secs * 30 {
+                observe(vision, frame, |_| level);
+                frame += 1;
+                all.push(vision.lighting().map(|lighting| lighting.advice));
+            }
+            // The time between two judgments.
+            all.drain(..32);
+            all.dedup();
+            all
+        };
+        let (good, lower) = (Some(ExposureAdvice::Good), Some(ExposureAdvice::Lower));
+        assert_eq!(advice(&mut vision, 3, 180.0), [good]);
+        assert_eq!(advice(&mut vision, 3, 255.0), [lower]);
+        let contrast = vision.lighting().unwrap().contrast;
+        assert_eq!(contrast, [[0.0; 3]; 3], "a white picture has none");
+        assert!(!advice(&mut vision, 30, 180.0).contains(&lower));
+        assert_eq!(advice(&mut vision, 3, 180.0), [good]);
+        assert_eq!(advice(&mut vision, 40, 255.0), [lower]);
+        let after = advice(&mut vision, 30, 180.0);
+        assert!(!after.contains(&lower), "{after:?}");
+        assert_eq!(after.last(), Some(&good));
     }
 
     #[test]
@@ -251,6 +327,8 @@ mod tests {
         );
         let shares: f32 = uneven.histogram.iter().sum();
         assert!((shares - 1.0).abs() < 1e-3, "{shares}");
-        assert!((uneven.histogram[0] - 0.4).abs() < 0.05, "{uneven:?}");
+        // Levels 5 to 8.
+        let dark: f32 = uneven.histogram[..2].iter().sum();
+        assert!((dark - 0.4).abs() < 0.05, "{uneven:?}");
     }
 }

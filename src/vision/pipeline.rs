@@ -13,7 +13,7 @@ use super::bands::RollingBands;
 use super::bit_mask::BitMask;
 use super::blobs::{BlobContext, BlobFinder};
 use super::debug::{self, DebugViews};
-use super::exposure::{ExposureMeter, Lighting};
+use super::exposure::{ExposureMeter, JudgedPicture, Lighting};
 use super::fault::VisionFault;
 use super::floor::{FloorTable, FloorView};
 use super::foot::FootFinder;
@@ -142,7 +142,8 @@ impl Vision {
         }
     }
 
-    /// Returns how the surface is lit. `None` in the first second, and if visitors are not darker than the floor.
+    /// Returns how the surface is lit. `None` in the first second, while the light changes, and if visitors are not darker than the
+    /// floor.
     pub fn lighting(&self) -> Option<&Lighting> {
         self.segmentation.as_ref()?.exposure.lighting()
     }
@@ -347,6 +348,7 @@ impl Vision {
         };
         if segmentation.light(&self.params, dt_secs as f32) == LightState::Changed {
             let since = *self.light_changed_since_secs.get_or_insert(time_secs);
+            segmentation.exposure.reset();
             if let Some(tracker) = &mut self.tracker {
                 tracker.hold(dt_secs as f32);
             }
@@ -366,7 +368,16 @@ impl Vision {
             .background
             .learn(levels, &segmentation.occupied, &self.params, dt_secs as f32);
         if self.params.polarity == Polarity::Dark {
-            (segmentation.exposure).advance(dt_secs as f32, &segmentation.background, &self.params);
+            let picture = JudgedPicture {
+                levels,
+                occupied: &segmentation.occupied,
+            };
+            (segmentation.exposure).advance(
+                dt_secs as f32,
+                &picture,
+                &segmentation.background,
+                &self.params,
+            );
         }
         segmentation.background.advance_unreliable(
             dt_secs as f32,

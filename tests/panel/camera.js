@@ -1,5 +1,5 @@
 // A camera for the calibration test: a program that writes y4m frames of a lit floor, with a dark disc where the test wants it.
-// Usage: node camera.js FILE. FILE holds the place of the disc on the floor as "x z" in meters, or nothing, or "lost".
+// Usage: node camera.js FILE. FILE holds the place of the disc on the floor as "x z" in meters, or nothing, or "lost", or "white".
 
 import { readFileSync } from "node:fs";
 
@@ -32,14 +32,16 @@ function place() {
   }
 }
 
-/** Whether the camera is to send nothing, as with a loose cable. */
-function isLost() {
+/** Whether the file says a word: "lost" for a loose cable that sends nothing, "white" for a picture of daylight. */
+function says(word) {
   try {
-    return readFileSync(file, "utf8").trim() === "lost";
+    return readFileSync(file, "utf8").trim() === word;
   } catch {
     return false;
   }
 }
+
+const WHITE = Buffer.alloc(WIDTH * HEIGHT, 255);
 
 /** The empty floor, some times with other noise: computed once, because a test shares its processor with the pool. */
 const FLOORS = Array.from({ length: 6 }, (_, n) => {
@@ -76,9 +78,9 @@ if (process.argv[1]?.endsWith("camera.js")) {
   process.stdout.write(`YUV4MPEG2 W${WIDTH} H${HEIGHT} F${FPS}:1 Ip A1:1 Cmono\n`);
   let n = 0;
   setInterval(() => {
-    if (isLost()) return;
+    if (says("lost")) return;
     if (process.stdout.writableLength > WIDTH * HEIGHT * 3) return;
     process.stdout.write("FRAME\n");
-    process.stdout.write(frame(n++, place()));
+    process.stdout.write(says("white") ? WHITE : frame(n++, place()));
   }, 1000 / FPS);
 }

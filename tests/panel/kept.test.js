@@ -188,6 +188,125 @@ test("a camera that is no device of this computer, but works, brings no warning"
   await page.getByText("No camera is connected").waitFor({ state: "detached" });
 });
 
+/** Shows the page as it is with another status, and returns what `read` finds in it. */
+const shownWith = (change, read) => page.evaluate(`(async () => {
+  const { emit } = await import("/assets/core/topics.js");
+  const store = await import("/assets/core/store.js");
+  const status = structuredClone(store.status);
+  ${change};
+  emit("status", status);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  return ${read};
+})()`);
+
+test("a step that a fault has spoiled has no tick, and its box is not green", async () => {
+  const ticks = "[...document.querySelectorAll('.steps .step-mark.done')].map((mark) => mark.closest('a').hash.split('/')[2])";
+  const moved = `status.faults.push({ name: "camera_moved", detail: "", since: status.time, for_secs: 1, count: 1 });
+    status.calibration.doubts = ["camera_moved"];
+    status.health.findings.push({ name: "camera_moved", level: "fault", is_show: false, sentence: "", detail: "", since: status.time, for_secs: 1, away_secs: null, until: null });`;
+  const steps = ["surface", "calibration", "lamp"];
+  for (const step of steps) {
+    await page.goto(`${pool.url}/#/setup/${step}`);
+    await until(async () => steps.every((name) => page.evaluate(ticks).then((all) => all.includes(name))), "the ticks of before");
+    // A status of the pool may come between.
+    await until(async () => (await shownWith(moved, ticks)).every((name) => !steps.includes(name)), `no tick at ${step}`);
+    if (step === "surface") continue;
+    const box = "document.querySelector('.setup-body .hint').className + document.querySelector('.setup-body .hint').textContent";
+    await until(async () => /^hint warn.*This does not hold any more: The camera was moved\./.test(await shownWith(moved, box)), `the box of ${step}`);
+  }
+  await page.goto(`${pool.url}/#/setup/report`);
+  const report = "document.querySelector('.report-list').textContent";
+  await until(async () => /Calibrated: .*This does not hold any more: The camera was moved\./.test(await shownWith(moved, report)), "the report");
+  // What is in use but not on the disk is not done either.
+  await until(async () => !(await shownWith('status.unsaved.push({ kind: "site" })', ticks)).includes("surface"), "no tick of what is not saved");
+});
+
+test("the advice about the exposure is about the picture of now", async () => {
+  const good = page.getByText("The exposure is good.");
+  await page.goto(`${pool.url}/#/setup/camera`);
+  await good.waitFor({ timeout: 60_000 });
+  writeFileSync(join(folder, "disc"), "white");
+  await page.getByText("A part of the surface is overexposed").or(page.getByText("far too bright")).first().waitFor();
+  assert.equal(await good.count(), 0);
+  assert.ok(!(await page.locator(".facts").allInnerTexts()).some((text) => text.includes("Contrast to noise")), "a white picture has no contrast");
+  // Long enough for the model of the floor to become white too.
+  await new Promise((resolve) => setTimeout(resolve, 12_000));
+  assert.equal(await good.count(), 0);
+  writeFileSync(join(folder, "disc"), "");
+  await page.getByText("The light is being measured.").or(good).first().waitFor();
+  assert.equal(await page.getByText("A part of the surface is overexposed").count(), 0);
+  await good.waitFor({ timeout: 60_000 });
+});
+
+test("dark for some minutes returns to what was set by hand, with its end, and says so before and after", async () => {
+  const hand = async () => (await api(page, "/status")).schedule.by_hand;
+  await command(page, { command: "schedule", step: { do: "by_hand", state: "open", until: { secs: 7200 } } });
+  const { until: end } = await until(async () => (await hand())?.until && hand(), "open");
+  await page.goto(`${pool.url}/#/now`);
+  await page.getByRole("button", { name: /^Dark/ }).click();
+  await page.locator("dialog", { hasText: /Open is set by hand until \d\d:\d\d: after minutes or hours it applies again/ }).getByRole("button", { name: /^10 minutes/ }).click();
+  await page.getByText(/Set by hand: Dark, until .* Then again, as set by hand before: Open, until/).waitFor();
+  assert.equal((await hand()).then.until, end);
+  await page.locator(".big-buttons").getByRole("button", { name: /^Dark/ }).click();
+  await notice("Back to what was set by hand before: Open.").waitFor();
+  await until(async () => (await hand())?.state === "open", "open again");
+  assert.equal((await hand()).until, end);
+  await page.getByRole("button", { name: "Back to the plan" }).click();
+  await until(async () => (await hand()) === null, "the plan");
+});
+
+test("undo says what it takes back and whose it is, and asks if it is somebody else's", async () => {
+  await page.goto(`${pool.url}/#/hours`);
+  const other = await openPage(browser, pool.url);
+  await logIn(other, "Anna", "three blue fish there");
+  const site = { kind: "site" };
+  const name = async () => (await api(page, "/documents")).documents[0].effective.schedule.yearly[0].name;
+  await command(other, { command: "edit", edits: [{ document: site, path: "schedule.yearly[0].name", change: { do: "set", value: "Holy night" } }] });
+  await until(async () => (await name()) === "Holy night", "the change of Anna");
+  const undo = page.locator(".changes").getByRole("button", { name: "Undo" });
+  await page.locator(".changes", { hasText: "Undo takes back: Anna changed the opening hours" }).waitFor();
+  await undo.click();
+  await page.locator("dialog", { hasText: "Anna changed the opening hours" }).getByRole("button", { name: "Cancel" }).click();
+  assert.equal(await name(), "Holy night");
+  // Another change meanwhile: the one that is named is not the one that would be taken back.
+  const number = (await api(page, "/status")).undo.number;
+  await command(other, { command: "edit", edits: [{ document: site, path: "schedule.yearly[0].name", change: { do: "set", value: "Christmas Eve!" } }] });
+  await assert.rejects(command(page, { command: "undo", change: number }));
+  await until(async () => (await api(page, "/status")).undo.number > number, "the newer change");
+  await undo.click();
+  await page.locator("dialog").getByRole("button", { name: "Undo" }).click();
+  await notice("Taken back: Anna changed the opening hours.").waitFor();
+  assert.equal(await name(), "Holy night");
+  // No names of files or values in what the others read.
+  await other.getByText("admin took a change back Anna changed the opening hours").waitFor();
+  await other.context().close();
+});
+
+test("an entry says how many days it covers, and one that closes the year is asked about", async () => {
+  await page.goto(`${pool.url}/#/hours`);
+  await page.getByRole("button", { name: "Add a holiday" }).click();
+  const choose = async (label, day, month) => {
+    await page.getByLabel(`${label}: day`).selectOption(day);
+    await page.getByLabel(`${label}: month`).selectOption({ label: month });
+  };
+  await choose("Date", "26", "December");
+  await page.getByText("This is 1 day of every year.").waitFor();
+  await choose("Last day (if several)", "23", "December");
+  await page.locator(".hint.warn", { hasText: "These are 363 days of every year. No hours are planned on them." }).waitFor();
+  await page.getByRole("button", { name: "Done" }).click();
+  await page.locator("dialog", { hasText: "These are 363 days of every year." }).getByRole("button", { name: "Cancel" }).click();
+  assert.ok(!readFileSync(pool.site, "utf8").includes("12-23"));
+  await page.getByRole("button", { name: "Cancel" }).click();
+  assert.equal(await page.getByRole("button", { name: "Add hours for other days" }).count(), 0, "all days have hours");
+  // A plan without any opening.
+  await page.getByRole("button", { name: /^Every Monday to Sunday/ }).click();
+  await page.locator(".hour").first().waitFor();
+  for (let left = await page.locator(".hour").count(); left > 0; left--) await page.locator(".hour button").first().click();
+  await page.getByRole("button", { name: "Done" }).click();
+  await page.locator("dialog", { hasText: "the pool is never open" }).getByRole("button", { name: "Cancel" }).click();
+  await page.getByRole("button", { name: "Cancel" }).click();
+});
+
 test("a calibration that a power cut ends is called lost", async () => {
   await page.goto(`${pool.url}/#/setup/calibration`);
   await page.getByRole("button", { name: "Start", exact: true }).click();
@@ -198,4 +317,20 @@ test("a calibration that a power cut ends is called lost", async () => {
   assert.ok(existsSync(pool.site));
   pool = await start();
   await page.getByText("Shoal was restarted while it calibrated. What was measured is lost").waitFor({ timeout: 60_000 });
+});
+
+test("what needs the password is not shown as set before it is entered, and giving up leaves no warning", async () => {
+  await page.goto(`${pool.url}/#/hours`);
+  const listen = () => page.evaluate(async () => (await import("/assets/core/store.js")).documents.get("site")?.effective.panel.listen);
+  const before = await until(listen, "the documents");
+  const edit = { command: "edit", edits: [{ document: { kind: "site" }, path: "panel.listen", change: { do: "set", value: "lan" } }] };
+  const sent = page.evaluate(async (one) => (await import("/assets/core/store.js")).send(one), edit);
+  const dialog = page.locator("dialog", { has: page.locator("#password-again") });
+  await dialog.waitFor();
+  assert.equal(await listen(), before);
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  assert.equal(await sent, false);
+  await notice("The password was not entered. Nothing was changed.").waitFor();
+  assert.equal(await page.locator(".notice.bad").count(), 0);
+  assert.equal(await listen(), before);
 });

@@ -469,7 +469,9 @@ test("a second browser sees the change and who made it; undo takes it back", asy
   await ada.getByRole("button", { name: "One herring more" }).click();
   await page.locator(".notice", { hasText: "ada changed" }).waitFor();
   await until(async () => (await page.getByLabel("Number of herring").inputValue()) === String(before + 1), "the number in the first browser");
+  await page.locator(".changes", { hasText: "Undo takes back: ada changed" }).waitFor();
   await page.locator(".changes").getByRole("button", { name: "Undo" }).click();
+  await page.locator("dialog", { hasText: "ada changed" }).getByRole("button", { name: "Undo" }).click();
   await until(async () => (await count()) === before, "undo");
   await until(async () => (await ada.getByLabel("Number of herring").inputValue()) === String(before), "undo in the other browser");
   await ada.context().close();

@@ -47,7 +47,7 @@ test("with a holiday only and a clock that is not set, closing until tomorrow is
   await page.getByRole("button", { name: /^Until tomorrow/ }).click();
   const { until: end } = await until(async () => (await api(page, "/status")).schedule.by_hand, "closed by hand");
   assert.match(end, /T06:00/);
-  await page.getByText(/^Set by hand: Closed, until .*06:00\.$/).waitFor();
+  await page.getByText(/^Set by hand: Closed, until .*06:00\. Then: Shows itself\.$/).waitFor();
   await page.getByRole("button", { name: /^Open/ }).click();
   await page.getByRole("button", { name: "Back to the plan" }).last().click();
   await page.locator("p", { hasText: "Set by hand" }).waitFor({ state: "detached" });
@@ -56,7 +56,7 @@ test("with a holiday only and a clock that is not set, closing until tomorrow is
 test("in the dark, each page says until when, what is off says why, and nothing claims to be seen", async () => {
   await page.getByRole("button", { name: /^Dark/ }).click();
   await page.getByRole("button", { name: /^10 minutes/ }).click();
-  await page.getByText(/^Set by hand: Dark, until \d\d:\d\d\.$/).waitFor();
+  await page.getByText(/^Set by hand: Dark, until \d\d:\d\d\. Then: \w/).waitFor();
   const pause = page.getByRole("button", { name: /^Pause/ });
   assert.ok(await pause.isDisabled());
   assert.match(await pause.innerText(), /Off: the picture is dark/);

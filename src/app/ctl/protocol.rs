@@ -66,7 +66,7 @@ mod tests {
         let send = CtlRequest::Send {
             id: 0,
             name: String::new(),
-            command: Command::Pool(EditorStep::Undo.into()),
+            command: Command::Pool(EditorStep::UNDO.into()),
         };
         assert_eq!(
             read(r#"{"do":"send","command":{"command":"undo"}}"#).unwrap(),

@@ -204,6 +204,18 @@ fn schedule(status: &Status) -> String {
     if let Some(until) = until {
         let _ = write!(text, " until {until}");
     }
+    if let Some(then) = schedule
+        .by_hand
+        .as_ref()
+        .and_then(|by_hand| by_hand.then.as_ref())
+    {
+        let why = if then.is_by_hand {
+            "set by hand"
+        } else {
+            "plan"
+        };
+        let _ = write!(text, ", then {} ({why})", then.state.name());
+    }
     if schedule.is_unkept {
         text.push_str("; not saved, so after a restart what was saved last applies");
     }

@@ -233,6 +233,8 @@ impl DeskStage {
         };
         let command = current.as_ref().unwrap_or(command);
         let read = FilesRead::of(command, self.desk.editor());
+        let undone = self.undone_by(command);
+        self.desk.set_author(source.clone());
         let outcome = match command {
             Command::Pool(command) => self.change_pool(source, command, sent),
             Command::Vision(VisionCommand::Calibrate { step }) => {
@@ -260,7 +262,7 @@ impl DeskStage {
         let summary = match &read {
             Some(read) if read.is_nothing(self.desk.editor()) => return outcome,
             Some(read) => read.summary(),
-            None => command.summary(),
+            None => undone.unwrap_or_else(|| command.summary()),
         };
         self.add_event(CommandEvent {
             source: source.clone(),
@@ -270,6 +272,17 @@ impl DeskStage {
             outcome: outcome.clone(),
         });
         outcome
+    }
+
+    /// Returns which change a command takes back or makes again, and who made it; `None` if the command does neither.
+    fn undone_by(&self, command: &Command) -> Option<String> {
+        let (undo, redo) = self.desk.editor().next_steps();
+        match command {
+            Command::Pool(PoolCommand::Editor(EditorStep::Undo { .. })) => undo,
+            Command::Pool(PoolCommand::Editor(EditorStep::Redo { .. })) => redo,
+            _ => None,
+        }
+        .map(|change| change.line())
     }
 
     fn add_event(&mut self, event: CommandEvent) {

@@ -365,6 +365,10 @@ fn camera_status(camera: &RigCamera) -> CameraStatus {
 
 /// Whether the calibration in use is the one that the saved site names.
 fn is_saved(in_use: &CalibrationStatus, documents: &Status) -> bool {
-    let date = |status: &CalibrationStatus| status.current.as_ref().map(|known| known.date.clone());
-    date(in_use) == date(&documents.calibration) && !documents.unsaved.contains(&DocumentName::Site)
+    // The lamp can be set again, without another calibration.
+    let what = |status: &CalibrationStatus| {
+        let known = status.current.as_ref();
+        known.map(|known| (known.date.clone(), known.lamp_m))
+    };
+    what(in_use) == what(&documents.calibration) && !documents.unsaved.contains(&DocumentName::Site)
 }

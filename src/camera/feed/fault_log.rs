@@ -221,7 +221,7 @@ mod tests {
         let mut health = CameraHealth::default();
         log.write(&mut health, at(3601));
         assert_eq!(health.faults[0].count, 120);
-        assert!(health.faults[0].detail.contains("comes and goes"));
+        assert_eq!(health.faults[0].detail, "frozen");
         log.clear(FaultKind::Frozen, at(3700));
         log.raise(FaultKind::Frozen, "frozen", at(5000));
         log.clear(FaultKind::Frozen, at(5001));

@@ -164,9 +164,18 @@ pub enum EditorStep {
         documents: Vec<DocumentText>,
     },
     /// Undoes the last change.
-    Undo,
+    Undo {
+        /// Number of the change that is meant, from the status. Rejected if another one would be undone, because somebody changed
+        /// something meanwhile. If absent, the last change is meant, whatever it is.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        change: Option<u64>,
+    },
     /// Applies the last undone change again.
-    Redo,
+    Redo {
+        /// Number of the change that is meant, as for `undo`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        change: Option<u64>,
+    },
     /// Writes all changed documents to the disk.
     Save,
     /// Writes the site file to the disk. Changed scenes and species stay drafts. Rejected if the site needs one of them. A running
@@ -187,6 +196,11 @@ named!(EditorStep {
 });
 
 impl EditorStep {
+    /// Undoes the last change, whatever it is.
+    pub const UNDO: Self = Self::Undo { change: None };
+    /// Applies the last undone change again.
+    pub const REDO: Self = Self::Redo { change: None };
+
     pub(super) fn summary(&self) -> String {
         match self {
             Self::Batch { commands } => {
@@ -196,7 +210,9 @@ impl EditorStep {
             Self::TakeOver { documents } => {
                 listed(documents.iter().map(|d| d.document.to_string()))
             }
-            Self::Undo | Self::Redo | Self::Save | Self::SaveSite | Self::Revert => String::new(),
+            Self::Undo { .. } | Self::Redo { .. } | Self::Save | Self::SaveSite | Self::Revert => {
+                String::new()
+            }
         }
     }
 }

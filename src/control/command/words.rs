@@ -78,8 +78,8 @@ impl Command {
                 on: false,
                 until: HandEnd::default(),
             }),
-            ["undo"] => pool(EditorStep::Undo.into()),
-            ["redo"] => pool(EditorStep::Redo.into()),
+            ["undo"] => pool(EditorStep::UNDO.into()),
+            ["redo"] => pool(EditorStep::REDO.into()),
             ["save"] => pool(EditorStep::Save.into()),
             ["restart", "program"] => Ok(Self::Upkeep(UpkeepCommand::RestartProgram)),
             ["restart", stage] => {

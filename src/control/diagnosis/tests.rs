@@ -89,6 +89,7 @@ fn a_black_or_still_pool_says_until_when() {
     status.schedule.by_hand = Some(ByHandStatus {
         state: ShowState::Closed,
         until: None,
+        then: None,
     });
     let sentence = "The pool is closed until somebody ends this.";
     assert_said(&status, sentence, HealthLevel::Attention);
@@ -99,6 +100,7 @@ fn a_black_or_still_pool_says_until_when() {
     status.schedule.by_hand = Some(ByHandStatus {
         state: ShowState::Dark,
         until: Some("2026-11-27T14:00:00+01:00".to_owned()),
+        then: None,
     });
     status.schedule.lit_again = Some("2026-11-27T14:10:00+01:00".to_owned());
     let sentence = "All is well. The picture is dark until 2026-11-27 14:10.";
@@ -160,4 +162,37 @@ fn an_old_status_is_a_fault() {
         "{}",
         status.sentence
     );
+}
+
+/// A fixed bug: a green step said "calibrated" although the camera had been moved since.
+#[test]
+fn a_calibration_in_use_names_the_faults_because_of_which_it_does_not_hold() {
+    let mut status = usual();
+    status
+        .faults
+        .extend(["counting", "camera_moved", "calibration_surface"].map(fault));
+    complete(&mut status);
+    assert_eq!(
+        status.calibration.doubts,
+        ["camera_moved", "calibration_surface"]
+    );
+    status.faults.clear();
+    complete(&mut status);
+    assert!(status.calibration.doubts.is_empty());
+}
+
+/// A fixed bug: "the picture is far too bright" stood in red for half a minute after it had ended.
+#[test]
+fn a_fault_that_is_away_is_amber_and_says_so() {
+    let mut status = usual();
+    status.faults.push(FaultStatus {
+        away_secs: Some([12.0, 40.0]),
+        ..fault("camera.saturated")
+    });
+    let (sentence, level) = said(&status);
+    assert!(
+        sentence
+            .ends_with("(it comes and goes: away for 12 s, over when it has stayed away for 40 s)")
+    );
+    assert_eq!(level, HealthLevel::Attention);
 }

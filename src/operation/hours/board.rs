@@ -53,7 +53,7 @@ impl ScheduleBoard {
     pub fn request(&self, step: ScheduleStep) -> Result<(), &'static str> {
         let mut inbox = self.inbox.lock();
         let is_by_hand = self.status.lock().by_hand.is_some() || inbox.step.is_some();
-        if step == ScheduleStep::Resume && !is_by_hand {
+        if matches!(step, ScheduleStep::Resume | ScheduleStep::End) && !is_by_hand {
             return Err("no state is set by hand, so the plan applies already");
         }
         inbox.step = Some(step);

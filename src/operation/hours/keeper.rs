@@ -6,11 +6,14 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::plan::SchedulePlan;
 use super::timeline::PlanNow;
-use crate::control::ShowState;
+use crate::control::{HandEnd, ShowState};
 use crate::operation::hold::{Hold, Moment};
 
 /// Longest time for which a computed state is used again. After that, the database of time zones may have changed.
 const RECOMPUTE: SignedDuration = SignedDuration::from_secs(60);
+
+/// Largest number of states set by hand of which each interrupts the one before.
+const INTERRUPTED_MAX: usize = 4;
 
 /// A state that was set by hand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,10 +39,12 @@ pub(super) struct ScheduleDecision {
     pub plan: PlanNow,
 }
 
-/// Remembers the state that was set by hand.
+/// Remembers the states that were set by hand.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ScheduleKeeper {
-    by_hand: Option<ByHand>,
+    /// The state that was set last is the last one. One set for a duration leaves those before it, which apply again after it if their
+    /// own end has not come. At most [`INTERRUPTED_MAX`].
+    by_hand: Vec<ByHand>,
     /// The last computed state of the plan, and the time for which it was computed.
     computed: Option<(Timestamp, PlanNow)>,
 }
@@ -47,17 +52,42 @@ pub(super) struct ScheduleKeeper {
 impl ScheduleKeeper {
     /// Returns the state that was set by hand; `None` if there is none.
     pub(super) fn by_hand(&self) -> Option<ByHand> {
-        self.by_hand
+        self.by_hand.last().copied()
     }
 
-    /// Sets a state.
+    /// Returns the states that were set by hand and have not ended, the one that applies last.
+    pub(super) fn all_by_hand(&self) -> &[ByHand] {
+        &self.by_hand
+    }
+
+    /// Sets a state. For a duration, it interrupts the state that was set by hand before; otherwise it replaces all of them.
     pub(super) fn set_by_hand(&mut self, by_hand: ByHand) {
-        self.by_hand = Some(by_hand);
+        match by_hand.hold.ends() {
+            // The same state again is a correction of its end.
+            HandEnd::Secs(_) => {
+                self.by_hand.pop_if(|last| last.state == by_hand.state);
+            }
+            HandEnd::NextChange | HandEnd::Tomorrow | HandEnd::Never => self.by_hand.clear(),
+        }
+        if self.by_hand.len() >= INTERRUPTED_MAX {
+            self.by_hand.remove(INTERRUPTED_MAX - 1);
+        }
+        self.by_hand.push(by_hand);
+    }
+
+    /// Continues with the states that an earlier run of the program kept.
+    pub(super) fn continue_by_hand(&mut self, by_hand: Vec<ByHand>) {
+        self.by_hand = by_hand;
+    }
+
+    /// Ends the state that was set by hand last. The one before it applies again, or the plan.
+    pub(super) fn end(&mut self) {
+        self.by_hand.pop();
     }
 
     /// Returns to the plan.
     pub(super) fn resume(&mut self) {
-        self.by_hand = None;
+        self.by_hand.clear();
     }
 
     /// Forgets what was computed from an old plan.
@@ -72,10 +102,9 @@ impl ScheduleKeeper {
         let now = self.state_of_plan(plan, time);
         // Also by a clock that is not set: otherwise what was set would have no end.
         let end_of = |ends, from| plan.end_of(ends, from);
-        if (self.by_hand.as_mut()).is_some_and(|by_hand| by_hand.hold.follow(at, end_of)) {
-            self.by_hand = None;
-        }
-        if let Some(by_hand) = self.by_hand {
+        self.by_hand
+            .retain_mut(|by_hand| !by_hand.hold.follow(at, end_of));
+        if let Some(by_hand) = self.by_hand() {
             return ScheduleDecision {
                 state: by_hand.state,
                 scene: None,
@@ -119,7 +148,6 @@ impl ScheduleKeeper {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::HandEnd;
     use std::time::Instant;
 
     use crate::operation::{DayName, DayParams, HoursParams, ScheduleParams, WeeklyParams};
@@ -196,6 +224,45 @@ mod tests {
         assert!(!keeper.decide(&plan, at("11:00:01")).wants_power);
         keeper.resume();
         assert_eq!(keeper.decide(&plan, at("11:00:02")).state, ShowState::Open);
+    }
+
+    /// A fixed bug: *Dark* for ten minutes ended an *Open* that was set by hand, and its end was lost.
+    #[test]
+    fn a_state_for_a_duration_returns_to_the_state_set_by_hand_before_with_its_end() {
+        use ShowState::{Attract, Closed, Dark, Open};
+        let (plan, mut keeper) = (plan(), ScheduleKeeper::default());
+        let mut set = |state, ends, clock| {
+            keeper.set_by_hand(by_hand(state, ends, clock));
+            keeper.decide(&plan, at(clock));
+        };
+        set(Open, HandEnd::Secs(3 * 3600), "19:00:00");
+        set(Dark, HandEnd::Secs(600), "20:00:00");
+        set(Attract, HandEnd::Secs(60), "20:01:00");
+        let state = |keeper: &mut ScheduleKeeper, clock| keeper.decide(&plan, at(clock)).state;
+        for (clock, shown) in [
+            ("20:01:59", Attract),
+            ("20:02:00", Dark),
+            ("20:09:59", Dark),
+            ("20:10:00", Open),
+            ("21:59:59", Open),
+            ("22:00:00", Closed),
+        ] {
+            assert_eq!(state(&mut keeper, clock), shown, "{clock}");
+        }
+        assert_eq!(keeper.by_hand(), None);
+        // An end that comes meanwhile counts, and so does a hand that ends the later state.
+        keeper.set_by_hand(by_hand(Open, HandEnd::Secs(300), "22:00:00"));
+        keeper.set_by_hand(by_hand(Dark, HandEnd::Secs(600), "22:01:00"));
+        assert_eq!(state(&mut keeper, "22:01:00"), Dark);
+        assert_eq!(state(&mut keeper, "22:11:00"), Closed);
+        keeper.set_by_hand(by_hand(Open, HandEnd::Never, "22:20:00"));
+        keeper.set_by_hand(by_hand(Dark, HandEnd::Secs(600), "22:21:00"));
+        keeper.set_by_hand(by_hand(Dark, HandEnd::Secs(60), "22:22:00"));
+        keeper.end();
+        assert_eq!(state(&mut keeper, "22:22:01"), Open);
+        // What is set until tomorrow is a new decision.
+        keeper.set_by_hand(by_hand(Closed, HandEnd::Tomorrow, "22:23:00"));
+        assert_eq!(keeper.all_by_hand().len(), 1);
     }
 
     /// A fixed bug: a state that was set while the clock was wrong lasted for good.

@@ -32,6 +32,9 @@ type WriteText = Box<dyn Fn(&str) -> Result<(), String> + Send>;
 #[serde(default)]
 struct KeptShow {
     state: Option<(ShowState, KeptHold)>,
+    /// States that apply again after `state`, the next one last.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    before: Vec<(ShowState, KeptHold)>,
     pause: Option<KeptHold>,
     rehearsal: Option<(PathBuf, KeptHold)>,
 }
@@ -39,7 +42,8 @@ struct KeptShow {
 /// What is set by hand.
 #[derive(Default)]
 pub(super) struct HandSettings {
-    pub(super) state: Option<ByHand>,
+    /// The states, the one that applies last.
+    pub(super) states: Vec<ByHand>,
     pub(super) pause: Option<Hold>,
     pub(super) rehearsal: Option<(PathBuf, Hold)>,
 }
@@ -99,15 +103,17 @@ impl HandFile {
     pub(super) fn settings(&self) -> HandSettings {
         let KeptShow {
             state,
+            before,
             pause,
             rehearsal,
         } = &self.kept;
+        let by_hand = |(state, hold): &(ShowState, KeptHold)| ByHand {
+            state: *state,
+            hold: hold.hold(),
+        };
         let rehearsal = rehearsal.as_ref().filter(|(path, _)| path.is_file());
         HandSettings {
-            state: state.as_ref().map(|(state, hold)| ByHand {
-                state: *state,
-                hold: hold.hold(),
-            }),
+            states: before.iter().chain(state).map(by_hand).collect(),
             pause: pause.as_ref().map(KeptHold::hold),
             rehearsal: rehearsal.map(|(path, hold)| (path.clone(), hold.hold())),
         }
@@ -117,12 +123,16 @@ impl HandFile {
     /// Returns whether a restart keeps it.
     pub(super) fn keep(&mut self, settings: HandSettings, now: Instant) -> bool {
         let HandSettings {
-            state,
+            states,
             pause,
             rehearsal,
         } = settings;
+        let mut before: Vec<_> = (states.iter())
+            .map(|by_hand| (by_hand.state, KeptHold::of(&by_hand.hold)))
+            .collect();
         let wanted = KeptShow {
-            state: state.map(|by_hand| (by_hand.state, KeptHold::of(&by_hand.hold))),
+            state: before.pop(),
+            before,
             pause: pause.as_ref().map(KeptHold::of),
             rehearsal: rehearsal.map(|(path, hold)| (path, KeptHold::of(&hold))),
         };

@@ -5,6 +5,7 @@
 
 mod board;
 mod clock_trust;
+mod doubtful;
 mod keeper;
 mod kept;
 mod params;

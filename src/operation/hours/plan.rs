@@ -33,10 +33,10 @@ pub struct SchedulePlan {
     pub(super) on_before_secs: u32,
     pub(super) off_after_secs: u32,
     /// Hours of each weekday, from Monday; `None` if the weekday is not planned.
-    weekly: [Option<Vec<Hours>>; 7],
+    pub(super) weekly: [Option<Vec<Hours>>; 7],
     /// Hours of days that return every year, by their dates in the [`LEAP_YEAR`].
-    yearly: NamedDays,
-    dates: NamedDays,
+    pub(super) yearly: NamedDays,
+    pub(super) dates: NamedDays,
 }
 
 /// A part of a day with one state.
@@ -51,15 +51,15 @@ pub(super) struct Hours {
 }
 
 /// Hours by date. The dates of an item share its hours.
-type NamedDays = BTreeMap<Date, Arc<NamedHours>>;
+pub(super) type NamedDays = BTreeMap<Date, Arc<NamedHours>>;
 
 /// The hours of an item with its name.
 #[derive(Debug)]
-struct NamedHours {
+pub(super) struct NamedHours {
     name: String,
-    hours: Vec<Hours>,
+    pub(super) hours: Vec<Hours>,
     /// Path of the item, for messages.
-    path: String,
+    pub(super) path: String,
 }
 
 /// The hours of a date, and the part of the plan that they are from.

@@ -16,8 +16,8 @@ use super::kept::{HandFile, HandSettings, ShowFile};
 use super::params::ScheduleParams;
 use super::plan::SchedulePlan;
 use crate::control::{
-    Board, ByHandStatus, Command, CommandSender, DirectorEvent, EventKind, Journal, PoolEdit,
-    ScheduleStatus, ScheduleStep, ShowState,
+    Board, ByHandStatus, Command, CommandSender, DirectorEvent, EventKind, Journal, NextShow,
+    PoolEdit, ScheduleStatus, ScheduleStep, ShowState,
 };
 use crate::operation::hold::{Hold, Moment};
 use crate::operation::show::ShowControl;
@@ -74,14 +74,12 @@ impl ScheduleStage {
     pub fn new(mut links: ScheduleLinks) -> Self {
         let hand_file = HandFile::new(links.kept.take(), &links.journal);
         let HandSettings {
-            state,
+            states,
             pause,
             rehearsal,
         } = hand_file.settings();
         let mut keeper = ScheduleKeeper::default();
-        if let Some(by_hand) = state {
-            keeper.set_by_hand(by_hand);
-        }
+        keeper.continue_by_hand(states);
         let at = Moment {
             time: now(),
             now: Instant::now(),
@@ -137,6 +135,7 @@ impl ScheduleStage {
                 let hold = Hold::new(until, now);
                 self.keeper.set_by_hand(ByHand { state, hold });
             }
+            Some(ScheduleStep::End) => self.keeper.end(),
             Some(ScheduleStep::Resume) => self.keeper.resume(),
             None => {}
         }
@@ -159,24 +158,34 @@ impl ScheduleStage {
         self.links
             .show
             .follow(at, |ends, from| plan.end_of(ends, from));
-        let state = self.keeper.by_hand();
+        let states = self.keeper.all_by_hand();
         let (pause, rehearsal) = self.links.show.holds();
         let local = |hold: Hold| hold.until().map(|until| plan.local(until));
         let mut status = ScheduleStatus {
             is_clock_trusted: is_trusted,
             clock: clock.to_owned(),
-            by_hand: state.map(|by_hand| ByHandStatus {
-                state: by_hand.state,
-                until: local(by_hand.hold),
+            by_hand: states.split_last().map(|(last, before)| ByHandStatus {
+                state: last.state,
+                until: local(last.hold),
+                then: then(plan, last.hold, before).map(|then| {
+                    match then.is_by_hand || is_trusted {
+                        true => then,
+                        // The plan does not apply.
+                        false => NextShow {
+                            state: ShowState::Attract,
+                            ..then
+                        },
+                    }
+                }),
             }),
-            lit_again: lit_again(plan, &decision, state, time).map(|lit| plan.local(lit)),
+            lit_again: lit_again(plan, &decision, states, time).map(|lit| plan.local(lit)),
             paused_until: pause.and_then(local),
             rehearsal_until: (rehearsal.as_ref()).and_then(|(_, hold)| local(*hold)),
             ..status
         };
         // The status says it when it would survive a power cut, or says that it would not.
         let settings = HandSettings {
-            state,
+            states: states.to_vec(),
             pause,
             rehearsal,
         };
@@ -282,17 +291,52 @@ impl ScheduleStage {
 fn lit_again(
     plan: &SchedulePlan,
     decision: &ScheduleDecision,
-    by_hand: Option<ByHand>,
+    by_hand: &[ByHand],
     time: Timestamp,
 ) -> Option<Timestamp> {
     if decision.state.is_lit() {
         return None;
     }
-    let from = match by_hand {
-        Some(by_hand) => by_hand.hold.until()?,
-        None => time,
+    let Some((last, before)) = by_hand.split_last() else {
+        return plan.lit_from(time);
     };
+    let mut from = last.hold.until()?;
+    for next in after(last.hold, before) {
+        if next.state.is_lit() {
+            return Some(from);
+        }
+        from = next.hold.until()?;
+    }
     plan.lit_from(from)
+}
+
+/// Returns what applies after the state that was set by hand last; `None` if somebody has to end it.
+fn then(plan: &SchedulePlan, last: Hold, before: &[ByHand]) -> Option<NextShow> {
+    let from = last.until()?;
+    Some(match after(last, before).next() {
+        Some(next) => NextShow {
+            state: next.state,
+            is_by_hand: true,
+            until: next.hold.until().map(|until| plan.local(until)),
+        },
+        None => NextShow {
+            state: plan.at(from).state,
+            ..NextShow::default()
+        },
+    })
+}
+
+/// Returns the states set by hand that apply after one that ends, in this order: those whose own end comes later.
+fn after(last: Hold, before: &[ByHand]) -> impl Iterator<Item = ByHand> {
+    let mut from = last.until();
+    before.iter().rev().copied().filter(move |next| {
+        let until = next.hold.until();
+        let is_later = from.is_some_and(|from| until.is_none_or(|until| until > from));
+        if is_later {
+            from = until;
+        }
+        is_later
+    })
 }
 
 fn status(plan: &SchedulePlan, decision: &ScheduleDecision, time: Timestamp) -> ScheduleStatus {

@@ -14,6 +14,7 @@ import { openDialog } from "./parts/dialog.js";
 import { askPassword } from "./parts/password.js";
 import "./parts/access.js";
 import { describeCommand } from "./parts/event_text.js";
+import { nextStepText, step } from "./parts/undo.js";
 import "./pages/hours.js";
 import "./pages/life.js";
 import "./pages/live.js";
@@ -44,6 +45,9 @@ function currentPage() {
   const allowed = PAGES.filter((page) => may(page.role));
   return allowed.find((page) => page.name === name) ?? allowed[0];
 }
+
+/** What *Save* writes. The site file is written at once; if it is unsaved, the disk refuses it, which is a fault. */
+const drafts = () => status.unsaved.filter((/** @type {any} */ name) => name.kind !== "site");
 
 class App extends View {
   #menuIsOpen = false;
@@ -114,7 +118,7 @@ class App extends View {
 
   /** The frame shows little of the status, so it is drawn only if that changed. */
   #followStatus() {
-    const next = JSON.stringify([status.unsaved, status.undo_depth, status.redo_depth, health(status), status.site, status.calibration.is_running, status.test_picture]);
+    const next = JSON.stringify([status.unsaved, status.undo, status.redo, health(status), status.site, status.calibration.is_running, status.test_picture]);
     if (next !== this.#lastFrame) this.update();
     this.#lastFrame = next;
   }
@@ -139,7 +143,7 @@ class App extends View {
       if (status?.unsaved.length > 0) send({ command: "save" }, t("changes.saved"));
     } else if (event.key.toLowerCase() === "z" && !isTyping && may("admin")) {
       event.preventDefault();
-      send({ command: event.shiftKey ? "redo" : "undo" });
+      step(event.shiftKey ? "redo" : "undo");
     }
   }
 
@@ -244,22 +248,21 @@ class App extends View {
     // Scenes and species are the designer's: staff set what is written at once.
     if (!may("admin") || status === null) return false;
     // What is saved can still be undone, where things are edited.
-    const canUndo = page.isEditor && status.undo_depth + status.redo_depth > 0;
-    return status.unsaved.length > 0 || canUndo;
+    const canUndo = page.isEditor && (status.undo !== null || status.redo !== null);
+    return drafts().length > 0 || canUndo;
   }
 
   /** The bar with the unsaved changes: undo, redo, revert, save. */
   #changes() {
-    const command = (/** @type {string} */ name, /** @type {string} */ iconName, /** @type {boolean} */ isOn) => {
-      const label = t(`changes.${name}`);
-      return h("button", { key: name, class: "plain wordy", type: "button", title: label, "aria-label": label, disabled: !isOn || connection === "lost", onclick: () => send({ command: name }) }, icon(iconName), h("span", null, label));
-    };
-    const unsaved = status.unsaved.length;
+    const button = (/** @type {string} */ name, /** @type {string} */ iconName, /** @type {boolean} */ isOn, /** @type {() => void} */ action, title = t(`changes.${name}`)) =>
+      h("button", { key: name, class: "plain wordy", type: "button", title, "aria-label": title, disabled: !isOn || connection === "lost", onclick: action }, icon(iconName), h("span", null, t(`changes.${name}`)));
+    const back = nextStepText("undo");
+    const unsaved = drafts().length;
     return h("div", { class: unsaved > 0 ? "changes is-draft" : "changes", key: "changes", role: "region", "aria-label": t("changes.title") },
-      h("p", { class: "grow" }, unsaved > 0 ? t("changes.unsaved", { n: unsaved }) : t("changes.all_saved")),
-      command("undo", "undo", status.undo_depth > 0),
-      command("redo", "redo", status.redo_depth > 0),
-      command("revert", "revert", unsaved > 0),
+      h("p", { class: "grow" }, unsaved > 0 ? t("changes.unsaved", { n: unsaved }) : t("changes.all_saved"), back && h("span", { class: "small muted undo-what" }, " ", back)),
+      button("undo", "undo", back !== "", () => step("undo"), back || t("changes.undo")),
+      button("redo", "redo", status.redo !== null, () => step("redo"), nextStepText("redo") || t("changes.redo")),
+      button("revert", "revert", unsaved > 0, () => send({ command: "revert" })),
       h("button", { class: "primary", type: "button", disabled: unsaved === 0 || connection === "lost", onclick: () => send({ command: "save" }, t("changes.saved")) }, icon("save"), h("span", null, t("changes.save"), unsaved > 0 && h("span", { class: "count", "aria-hidden": "true" }, unsaved))));
   }
 }

@@ -169,7 +169,14 @@ pub(super) async fn change_tokens(
         TokenRequest::Add { label, role } => {
             (AuditEvent::TokenAdded, format!("{label}: {}", role.name()))
         }
-        TokenRequest::Remove { remove } => (AuditEvent::TokenRemoved, remove.clone()),
+        TokenRequest::Remove { remove } => {
+            // Nobody knows a token by its id.
+            let access = panel.access.lock();
+            let mut tokens = access.accounts().tokens().iter();
+            let token = tokens.find(|token| token.id == *remove);
+            let label = token.map_or_else(String::new, |token| format!("{}: ", token.label));
+            (AuditEvent::TokenRemoved, format!("{label}{remove}"))
+        }
     };
     let changed = {
         let mut access = panel.access.lock();

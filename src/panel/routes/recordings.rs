@@ -74,6 +74,7 @@ pub(super) async fn download(
     Path(name): Path<String>,
 ) -> Result<Response, ApiError> {
     let place = panel.one_download()?;
+    let sender_of = caller.clone();
     let opened = panel.run_blocking("the recording cannot be read", move |panel| {
         let file = (recordings(panel)?.open)(&name).ok_or_else(ApiError::not_found)?;
         let bytes = (file.metadata().map(|metadata| metadata.len())).map_err(unreadable)?;
@@ -83,7 +84,8 @@ pub(super) async fn download(
     let (file, bytes, name) = opened.await?;
     let (sender, body) = Channel::new(CHUNKS_WAITING);
     tokio::task::spawn_blocking(move || {
-        send_file(file, bytes, sender);
+        let may_go_on = || sender_of.check_again(&mut panel.access.lock()).is_ok();
+        send_file(file, bytes, sender, may_go_on);
         drop(place);
     });
     let headers = [
@@ -102,11 +104,21 @@ fn unreadable(error: impl std::fmt::Display) -> ApiError {
     ApiError::unavailable(format!("the recording cannot be read: {error}"))
 }
 
-/// Reads the first `bytes` of a file, until the client is gone.
-fn send_file(mut file: File, bytes: u64, mut body: Sender<Bytes, std::io::Error>) {
+/// Sends the first `bytes` of a file, until the client is gone or `may_go_on` is false: a download takes minutes, and the session of
+/// its reader can end meanwhile.
+fn send_file(
+    mut file: File,
+    bytes: u64,
+    mut body: Sender<Bytes, std::io::Error>,
+    may_go_on: impl Fn() -> bool,
+) {
     let runtime = Handle::current();
     let mut left = bytes;
     while left > 0 {
+        if !may_go_on() {
+            body.abort(std::io::Error::other("the session has ended"));
+            return;
+        }
         let length = left.min(CHUNK_BYTES as u64);
         let mut chunk = vec![0; usize::try_from(length).unwrap_or(CHUNK_BYTES)];
         if let Err(error) = file.read_exact(&mut chunk) {
@@ -117,5 +129,33 @@ fn send_file(mut file: File, bytes: u64, mut body: Sender<Bytes, std::io::Error>
             return;
         }
         left -= length;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    /// A fixed bug: a download went on for minutes after the session of its reader had been ended.
+    #[tokio::test]
+    async fn a_download_ends_with_the_session() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.y4m");
+        let bytes = 4 * CHUNK_BYTES;
+        std::fs::write(&path, vec![7; bytes]).unwrap();
+        for (chunks, is_whole) in [(2, false), (9, true)] {
+            let (sender, body) = Channel::new(CHUNKS_WAITING);
+            let file = File::open(&path).unwrap();
+            let asked = AtomicUsize::new(0);
+            let may_go_on = move || asked.fetch_add(1, Ordering::Relaxed) < chunks;
+            let sending = tokio::task::spawn_blocking(move || {
+                send_file(file, bytes as u64, sender, may_go_on);
+            });
+            let read = axum::body::to_bytes(Body::new(body), usize::MAX).await;
+            sending.await.unwrap();
+            assert_eq!(read.is_ok_and(|read| read.len() == bytes), is_whole);
+        }
     }
 }

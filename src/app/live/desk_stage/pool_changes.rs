@@ -304,7 +304,7 @@ mod tests {
         assert!(!edit("bob", "surface.width_m", 100).joins(&first));
         // Another value.
         assert!(!edit("ada", "surface.height_m", 100).joins(&first));
-        assert!(LastEdit::of(&source("ada"), &EditorStep::Undo.into(), begin).is_none());
+        assert!(LastEdit::of(&source("ada"), &EditorStep::UNDO.into(), begin).is_none());
     }
 
     #[test]
@@ -321,9 +321,9 @@ mod tests {
                 .unwrap();
         }
         assert_eq!(editor.undo_depths(), (2, 0));
-        editor.apply(&EditorStep::Undo.into(), &none).unwrap();
+        editor.apply(&EditorStep::UNDO.into(), &none).unwrap();
         assert!((width(&editor) - 5.0).abs() < 1e-6);
-        editor.apply(&EditorStep::Redo.into(), &none).unwrap();
+        editor.apply(&EditorStep::REDO.into(), &none).unwrap();
         assert!((width(&editor) - 5.3).abs() < 1e-6);
     }
 

@@ -8,7 +8,6 @@ use crate::calibration::{
     Calibration, DarkMask, MeasuredPoint, calibrate, find_texture_marks, lamp_problem,
 };
 use crate::control::{CalibrationEnd, CalibrationRejection, StageReport, Undelivered};
-use crate::runtime::now_iso;
 
 /// Largest number of points that can be fitted while the pool runs, because tracking pauses during a fit.
 const POINTS_MAX: usize = 500;
@@ -88,7 +87,6 @@ impl LiveCalibration {
         let [x, y, z] = position_m;
         let mut calibration = self.current.clone().ok_or(NO_CALIBRATION)?;
         calibration.lamp_m = Some(position_m);
-        calibration.date = now_iso();
         self.hand_to_desk(&calibration)?;
         self.message = format!("The lamp is at {x:.2}, {y:.2}, {z:.2} m.");
         self.use_calibration(Some(calibration));

@@ -207,6 +207,7 @@ impl LiveCalibration {
             // The desk, which saves it, completes this.
             is_saved: false,
             drift: self.drift.status(),
+            doubts: Vec::new(),
         };
         self.show_on_floor(&status);
         let mut published = self.status.lock();

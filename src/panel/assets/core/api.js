@@ -103,7 +103,10 @@ async function request(path, ms, body) {
     await loadSession();
     if (!hasEnded && session.user === user && session.csrf !== csrf) return request(path, ms, body);
   }
-  if (error.code === "password_needed" && await askPassword()) return request(path, ms, body);
+  if (error.code === "password_needed") {
+    emit("password");
+    if (await askPassword()) return request(path, ms, body);
+  }
   throw new ApiError(error.code ?? `http_${response.status}`, error.message ?? "", error.problems ?? [], retry);
 }
 

@@ -30,6 +30,10 @@ export let documents = new Map();
 export let schema = null;
 /** When the newest status arrived. */
 export let statusAt = 0;
+/** When Shoal was started, by its clock, in milliseconds. */
+export let startedAt = 0;
+/** Change of the start from which the clock of the pool was set; a smaller one is the time that a status was on its way. */
+const CLOCK_SET_MS = 5000;
 
 let revision = -1;
 let users = 0;
@@ -46,8 +50,12 @@ on("status", (next) => {
   status = next;
   setTimeZone(next.schedule?.time_zone);
   statusAt = Date.now();
+  const started = Date.parse(next.time) - next.uptime_secs * 1000;
+  if (Math.abs(started - startedAt) > CLOCK_SET_MS) startedAt = started;
   if (isChanged || next.revision !== revision) readSoon();
 });
+// What needs the password does not hold before it is entered.
+on("password", () => hideEdits());
 on("event", (event) => {
   events.push(event);
   if (events.length > EVENTS_KEPT) events.shift();
@@ -107,6 +115,7 @@ async function readDocuments() {
     const answer = await get("/documents");
     // What was read may be older than an edit that the page already shows.
     if (before !== sentEdits || openEdits > 0) return readSoon();
+    beforeEdits.clear();
     documents = new Map(answer.documents.map((/** @type {Doc} */ doc) => [keyOf(doc.document), doc]));
     revision = answer.revision;
     emit("documents");
@@ -117,6 +126,16 @@ async function readDocuments() {
   }
 }
 
+/** The documents that show edits without an answer, as they were before. @type {Map<Doc, { values: any, effective: any }>} */
+const beforeEdits = new Map();
+
+/** Shows the documents without the edits that have no answer yet. */
+function hideEdits() {
+  for (const [doc, before] of beforeEdits) Object.assign(doc, before);
+  beforeEdits.clear();
+  emit("documents");
+}
+
 /**
  * Shows edits at once, before the pool has answered. The documents that follow replace this, also after a rejection.
  * @param {Edit[]} edits
@@ -125,6 +144,7 @@ function showEdits(edits) {
   for (const { document, path, change } of edits) {
     const doc = documents.get(keyOf(document));
     if (!doc) continue;
+    if (!beforeEdits.has(doc)) beforeEdits.set(doc, structuredClone({ values: doc.values, effective: doc.effective }));
     showChange(doc.values, path, change);
     // Without the value in the file a default applies, which only the pool knows.
     if (change.do !== "remove" || /\]$/.test(path)) showChange(doc.effective, path, change);
@@ -181,6 +201,8 @@ export async function send(command, done) {
 /** Says on the page what went wrong. @param {ApiError} error */
 export function complain(error) {
   if (error.code === "not_logged_in") return;
+  // The user gave the question up.
+  if (error.code === "password_needed") return notify("info", t("password.given_up"));
   const known = ["offline", "busy", "late", "throttled", "forbidden", "setup_needed", "not_found", "unavailable", "too_large"];
   const text = known.includes(error.code) ? errorText(error) : error.message || errorText(error);
   // A single reason is often the message itself.

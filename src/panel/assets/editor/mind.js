@@ -20,7 +20,7 @@ export function mind(ctx, schema) {
   return h("div", { class: "column", key: `mind-${ctx.docs[0].document.name}` },
     h("section", { class: "card" },
       h("h2", null, t("mind.needs")),
-      h("p", { class: "muted" }, t("mind.needs_help")),
+      h("p", { class: "muted" }, t("mind.needs_help"), !ctx.isReadOnly && ` ${t("mind.needs_drag")}`),
       sortable({
         items: (species.needs ?? []).map((/** @type {any} */ need, /** @type {number} */ index) => ({ key: index, label: need.name || t("edit.item", { n: index + 1 }), note: h("span", { class: "small muted need-note" }, needSentence(need)) })),
         isReadOnly: ctx.isReadOnly,

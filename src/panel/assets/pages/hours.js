@@ -7,6 +7,7 @@ import { documents, documentsOf, schema, send, setEdit, status, useDocuments } f
 import { on } from "../core/topics.js";
 import { context } from "../editor/context.js";
 import { editor } from "../editor/form.js";
+import { daysCovered, isNeverOpen, isTooLong } from "../editor/plan_check.js";
 import { join, valueAt } from "../editor/schema.js";
 import { confirmed } from "../parts/dialog.js";
 import { icon } from "../parts/icons.js";
@@ -201,6 +202,7 @@ class Hours extends View {
     draft.wrong = this.#otherHand(ctx, draft) || this.#problem(ctx, draft);
     if (draft.wrong) return this.update();
     const { list, index, value } = draft;
+    if (!(await this.#meansIt(ctx, draft))) return;
     if (concernsToday(list, value) && !(await confirmed({ title: t("hours.today_title"), text: t("hours.today_text"), yes: t("hours.done") }))) return;
     /** @type {Record<string, any>} */
     const entry = { ...withoutEmpty(value), hours: value.hours.map(withoutEmpty) };
@@ -211,6 +213,30 @@ class Hours extends View {
       this.#draft = null;
       this.update();
     }
+  }
+
+  /** Asks about an entry that covers very many days, and about a plan that never opens the pool. @param {Context} ctx @param {Draft} draft */
+  async #meansIt(ctx, { list, index, value }) {
+    const plan = ctx.docs[0].effective.schedule ?? {};
+    const ask = (/** @type {string} */ text) => confirmed({ title: t("hours.sure_title"), text, yes: t("hours.done") });
+    if (list !== "weekly" && isTooLong(plan, list, value) && !(await ask(this.#lengthText(list, value)))) return false;
+    const entries = [...(plan[list] ?? [])];
+    entries.splice(index < 0 ? entries.length : index, index < 0 ? 0 : 1, value);
+    return isNeverOpen(plan) || !isNeverOpen({ ...plan, [list]: entries }) || ask(t("hours.never_open"));
+  }
+
+  /** Says how many days an entry covers. @param {"dates" | "yearly"} list @param {any} entry */
+  #lengthText(list, entry) {
+    const hours = entry.hours?.length > 0 ? "" : t("hours.no_hours_on_them");
+    return [t(list === "yearly" ? "hours.covers_yearly" : "hours.covers", { n: daysCovered(list, entry) }), hours].filter(Boolean).join(" ");
+  }
+
+  /** The days that an entry covers, as a warning if they are very many. @param {Context} ctx @param {"dates" | "yearly"} list @param {any} entry */
+  #length(ctx, list, entry) {
+    const days = daysCovered(list, entry);
+    if (days === 0) return null;
+    const isWarning = isTooLong(ctx.docs[0].effective.schedule ?? {}, list, entry);
+    return h("p", { key: "length", class: isWarning ? "hint warn plan-length" : "small muted plan-length", role: "status" }, isWarning && icon("warn"), h("span", null, isWarning ? this.#lengthText(list, entry) : t(list === "yearly" ? "hours.covers_yearly" : "hours.covers", { n: days })));
   }
 
   /** @param {Context} ctx @param {Draft["list"]} list @param {number} index @param {string} name */
@@ -234,6 +260,7 @@ class Hours extends View {
     return h("section", { class: "card stack", key: "weekly" },
       h("h2", null, t("hours.weekly")),
       h("p", { class: "muted" }, t("hours.weekly_help")),
+      isNeverOpen(ctx.docs[0].effective.schedule ?? {}) && h("p", { class: "hint warn", key: "never", role: "status" }, icon("warn"), h("span", null, t("hours.never_open_now"))),
       entries.map(({ entry, index }) => this.#entry(ctx, "weekly", index, entry, () => [
         h("div", { class: "days", role: "group", "aria-label": t("hours.days") }, DAYS.map((day) => {
           const isOn = (entry.days ?? []).includes(day);
@@ -241,7 +268,7 @@ class Hours extends View {
             onclick: () => this.#change((value) => { value.days = DAYS.filter((other) => (other === day ? !isOn : (value.days ?? []).includes(other))); }) }, dayName(day, "short"));
         })),
       ])),
-      this.#add(ctx, "weekly", t("hours.add_weekly"), () => ({ days: free, hours: [{ from: "10:00", to: "18:00", state: "open" }] })));
+      free.length > 0 && this.#add(ctx, "weekly", t("hours.add_weekly"), () => ({ days: free, hours: [{ from: "10:00", to: "18:00", state: "open" }] })));
   }
 
   /** @param {Context} ctx */
@@ -288,8 +315,10 @@ class Hours extends View {
     return h("div", { class: draft ? "plan-entry is-draft" : "plan-entry", key: `${list} ${index}` },
       h("button", { class: "plain plan-title", type: "button", "aria-expanded": String(draft !== null), onclick: () => this.#edit(list, index, entry) },
         icon(draft ? "open" : "right"), h("span", { class: "grow" }, h("strong", null, title), h("br", null), h("span", { class: "muted" }, summary))),
+      !draft && list !== "weekly" && isTooLong(ctx.docs[0].effective.schedule ?? {}, list, entry) && this.#length(ctx, list, entry),
       draft && h("div", { class: "plan-body" },
         h("div", { class: "plan-fields" }, fields()),
+        list !== "weekly" && this.#length(ctx, list, entry),
         hours.length === 0 && h("p", { class: "muted" }, t("hours.all_day", { state: this.#otherwise(ctx) })),
         h("ul", { class: "stack-2" }, hours.map((hour, i) => this.#hour(ctx, i, hour))),
         draft.wrong && h("p", { class: "hint bad", role: "alert" }, icon("warn"), h("span", null, draft.wrong)),

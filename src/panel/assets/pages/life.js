@@ -100,7 +100,7 @@ class Life extends View {
     return h("section", { class: "card species-list", key: "list" },
       h("div", { class: "card-head" }, h("h2", null, t("life.species")),
         may("admin") && h("button", { class: "square", type: "button", "aria-label": t("life.add"), title: t("life.add"), onclick: () => this.#addSpecies() }, icon("plus"))),
-      h("p", { class: "small muted" }, t("life.choose")),
+      may("admin") && h("p", { class: "small muted" }, t("life.choose")),
       h("ul", null, here.map((doc) => this.#row(doc, population[doc.document.name ?? ""]))),
       others.length > 0 && h("button", { class: "plain block", type: "button", "aria-expanded": String(this.#showsAll), onclick: () => { this.#showsAll = !this.#showsAll; this.update(); } }, t(this.#showsAll ? "life.fewer" : "life.others", { n: others.length })),
       this.#showsAll && h("ul", null, others.map((doc) => this.#row(doc, null))));

@@ -3,7 +3,7 @@
 import { get, may, pictureUrl } from "../core/api.js";
 import { h, View } from "../core/dom.js";
 import { clock, duration, isoDay, known, number, t, when } from "../core/i18n.js";
-import { documents, documentsOf, send, status, useDocuments } from "../core/store.js";
+import { documents, documentsOf, send, startedAt, status, useDocuments } from "../core/store.js";
 import { on } from "../core/topics.js";
 import { brokenFiles } from "../parts/broken.js";
 import { allCameras } from "../parts/camera_choice.js";
@@ -90,7 +90,7 @@ class Now extends View {
     const scene = sceneTitle(status.scene);
     // Without an output, nothing is shown.
     const isLit = status.outputs.length > 0 && !["dark", "closed"].includes(status.schedule.state);
-    return t(isLit ? "now.showing" : "now.loaded", { scene, time: when(new Date(Date.parse(status.time) - status.uptime_secs * 1000)) });
+    return t(isLit ? "now.showing" : "now.loaded", { scene, time: when(new Date(startedAt)) });
   }
 
   /** Says that the pool stands still, so that nobody looks for a fault. */
@@ -132,9 +132,18 @@ class Now extends View {
     return send({ command: "schedule", step: { do: "resume" } }, t("now.done.resume"));
   }
 
+  /** Ends what was set by hand last; what was set by hand before applies again, or the plan. */
+  #end() {
+    const { then } = status.schedule.by_hand;
+    return send({ command: "schedule", step: { do: "end" } }, then?.is_by_hand ? t("now.done.end", { state: known("state", then.state) ?? then.state }) : t("now.done.resume"));
+  }
+
   /** Sets a state for a time that is asked for. @param {"open" | "dark" | "closed"} state @param {import("../parts/until.js").Choice[]} choices */
   async #setState(state, choices) {
-    const until = await askedUntil({ title: t(`now.${state}_title`), text: t(`now.${state}_text`), choices });
+    const before = status.schedule.by_hand;
+    // A duration interrupts what was set by hand, any other end replaces it.
+    const after = before && before.state !== state ? t(before.until ? "now.interrupts_until" : "now.interrupts", { state: known("state", before.state) ?? before.state, time: before.until ? when(before.until) : "" }) : "";
+    const until = await askedUntil({ title: t(`now.${state}_title`), text: [t(`now.${state}_text`), after].filter(Boolean).join(" "), choices });
     if (until === "plan") this.#resume();
     else if (until) send({ command: "schedule", step: { do: "by_hand", state, until } }, t(`now.done.${state}`));
   }
@@ -159,7 +168,7 @@ class Now extends View {
       ["scene", "scenes", () => this.#chooseScene(), "", false],
       ["event", "hand", () => this.#chooseEvent(), status.director.length > 0 ? "" : t("now.off.event"), false],
       ["calm", "calm", () => send({ command: "director", event: { event: "calm" } }, done("now.done.calm")), "", false],
-      ["dark", "dim", () => (hand === "dark" ? this.#resume() : this.#setState("dark", ends)), isClosed ? t("now.off.dark") : "", hand === "dark"],
+      ["dark", "dim", () => (hand === "dark" ? this.#end() : this.#setState("dark", ends)), isClosed ? t("now.off.dark") : "", hand === "dark"],
       ["pause", isPaused ? "play" : "pause", () => (isPaused ? this.#goOn() : this.#pause()), isPaused || isLit ? "" : t("now.off.pause"), isPaused],
       isClosed
         ? ["open", "power", () => this.#open(), "", false]
@@ -211,7 +220,7 @@ class Now extends View {
     // Those of a recording and of a demonstration are no visitors.
     const isReal = allCameras().every((camera) => camera.kind === "live") && typeof status.rehearsal !== "string";
     // Without a file of counts, the number begins again with each start.
-    const start = new Date(Date.parse(status.time) - status.uptime_secs * 1000);
+    const start = new Date(startedAt);
     const isWhole = this.#byHour !== null || isoDay(start) !== isoDay(status.time);
     return h("section", { class: "card stack", key: "visitors" },
       h("h2", null, t(isReal ? "now.visitors" : "now.visitors_simulated")),
@@ -277,11 +286,19 @@ function unkept() {
 export function planText(plan) {
   const name = (/** @type {string} */ state) => known("state", state) ?? state;
   if (plan.by_hand) {
-    const { state, until } = plan.by_hand;
-    return until ? t("now.by_hand_until", { state: name(state), time: when(until) }) : t("now.by_hand", { state: name(state) });
+    const { state, until, then } = plan.by_hand;
+    if (!until) return t("now.by_hand", { state: name(state) });
+    return [t("now.by_hand_until", { state: name(state), time: when(until) }), then && thenText(then)].filter(Boolean).join(" ");
   }
   if (!plan.is_clock_trusted) return t("now.clock_unset", { state: name(plan.state) });
   return plan.until && plan.next ? t("now.until", { state: name(plan.state), time: when(plan.until), next: name(plan.next) }) : "";
+}
+
+/** Says what applies after a state that was set by hand. @param {{ state: string, is_by_hand: boolean, until: string | null }} then */
+function thenText({ state, is_by_hand, until }) {
+  const name = known("state", state) ?? state;
+  if (!is_by_hand) return t("now.then_plan", { state: name });
+  return until ? t("now.then_hand_until", { state: name, time: when(until) }) : t("now.then_hand", { state: name });
 }
 
 /** Says that a recording is replayed, and until when. @param {any} status */

@@ -9,45 +9,17 @@ import { context } from "../editor/context.js";
 import { editor } from "../editor/form.js";
 import { allCameras } from "../parts/camera_choice.js";
 import { confirmed } from "../parts/dialog.js";
-import { valueAt } from "../editor/schema.js";
 import { health, troubles, troubleText } from "../parts/health.js";
 import { icon } from "../parts/icons.js";
 import { notify } from "../parts/notices.js";
 import { brokenFiles } from "../parts/broken.js";
-import { isOtherSurface } from "../setup/calibration_step.js";
+import "../setup/calibration_step.js";
 import "../setup/camera_step.js";
 import { surfaceDrawing } from "../setup/drawings.js";
 import { lampText } from "../setup/lamp_step.js";
 import "../setup/output_step.js";
+import { STEPS, calibrationDoubts, isOtherSurface, isSiteSaved, isTrue } from "../setup/steps.js";
 import { done, sceneTitle } from "./now.js";
-
-/** The value that the site file itself has. @param {string} path */
-const written = (path) => valueAt(documents.get("site")?.values, path);
-/** Whether the camera shows a floor, and not simulated visitors. */
-const hasCamera = () => allCameras().every((camera) => camera.kind === "live" && camera.fps > 0) && !status.faults.some((/** @type {any} */ fault) => fault.name.startsWith("camera"));
-/** Whether the calibration in use is one of the present surface, and the camera was not moved since. */
-const isCalibrated = () => {
-  const { current, drift } = status.calibration;
-  const surface = documents.get("site")?.effective?.surface;
-  return current !== null && allCameras().every((camera) => camera.is_calibrated) && !drift?.is_alarm && surface !== undefined && !isOtherSurface(current.surface_m, surface);
-};
-/** Whether every projector shows a picture on a monitor. That the picture fits the surface is seen at the calibration. */
-const isProjected = () => isCalibrated() && status.outputs.length > 0 && status.outputs.every((/** @type {any} */ output) => output.monitor !== "");
-
-/** The steps, and how to see that the work of one is done; `null` where there is nothing to be seen. @type {[string, () => boolean | null][]} */
-const STEPS = [
-  ["language", () => written("language") !== undefined],
-  ["password", () => true],
-  ["camera", hasCamera],
-  // Discs on the crosses prove the size that was entered; before, it is only a number.
-  ["surface", isCalibrated],
-  ["output", isProjected],
-  ["calibration", () => isCalibrated() && status.calibration.is_saved],
-  ["lamp", () => (status.calibration.current?.knows_lamp ?? false) && status.calibration.is_saved],
-  ["scene", () => null],
-  ["hours", () => status.schedule === undefined ? null : status.schedule.is_planned],
-  ["report", () => null],
-];
 
 /** Time after which a changed step is drawn. */
 const STRIP_MS = 100;
@@ -73,7 +45,7 @@ class Setup extends View {
     if (status === null || !may("admin")) return;
     // The site file is no draft: if it is unsaved, the disk refuses it.
     const drafts = status.unsaved.filter((/** @type {any} */ name) => name.kind !== "site");
-    if (drafts.length < status.unsaved.length) notify("bad", `${t("fault.site_unsaved")} ${t("remedy.site_unsaved")}`);
+    if (!isSiteSaved()) notify("bad", `${t("fault.site_unsaved")} ${t("remedy.site_unsaved")}`);
     if (drafts.length === 0) return;
     const names = drafts.map(fileOf).join(", ");
     if (await confirmed({ title: t("setup.leave_title"), text: t("setup.leave_text", { names }), yes: t("changes.save"), no: t("setup.leave_drafts") })) {
@@ -92,29 +64,29 @@ class Setup extends View {
 
   #step() {
     const name = location.hash.split("/")[2];
-    return Math.max(0, STEPS.findIndex(([step]) => step === name));
+    return Math.max(0, STEPS.findIndex((step) => step.name === name));
   }
 
   view() {
     if (schema === null || status === null || documents.size === 0) return h("p", { class: "muted" }, t("connecting"));
     const index = this.#step();
-    const [name] = STEPS[index];
+    const { name } = STEPS[index];
     return h("div", { class: "setup" },
       h("nav", { class: "steps no-print", "aria-label": t("setup.steps") },
         h("h1", null, t("page.setup")),
         h("p", { class: "small muted steps-count" }, t("setup.step", { n: index + 1, total: STEPS.length })),
-        h("ol", null, STEPS.map(([step, isDone], i) => h("li", { key: step },
-          h("a", { href: `#/setup/${step}`, "aria-current": i === index ? "step" : null },
-            h("span", { class: isDone() ? "step-mark done" : "step-mark" }, isDone() ? icon("check", t("setup.done")) : i + 1), h("span", { class: "step-name" }, t(`setup.${step}`))))))),
+        h("ol", null, STEPS.map((step, i) => h("li", { key: step.name },
+          h("a", { href: `#/setup/${step.name}`, "aria-current": i === index ? "step" : null },
+            h("span", { class: isTrue(step) ? "step-mark done" : "step-mark" }, isTrue(step) ? icon("check", t("setup.done")) : i + 1), h("span", { class: "step-name" }, t(`setup.${step.name}`))))))),
       h("div", { class: "setup-body", key: name },
         h("h2", { class: "setup-title" }, t(`setup.${name}`)),
         h("p", { class: "muted setup-help no-print" }, t(`setup.${name}_help`)),
         brokenFiles(),
         this.#body(name),
         h("div", { class: "row spread setup-foot no-print" },
-          index > 0 ? h("a", { class: "button", href: `#/setup/${STEPS[index - 1][0]}` }, icon("left"), t("setup.back")) : h("span", null),
+          index > 0 ? h("a", { class: "button", href: `#/setup/${STEPS[index - 1].name}` }, icon("left"), t("setup.back")) : h("span", null),
           index < STEPS.length - 1
-            ? h("a", { class: "button primary", href: `#/setup/${STEPS[index + 1][0]}` }, t("setup.next"), icon("right"))
+            ? h("a", { class: "button primary", href: `#/setup/${STEPS[index + 1].name}` }, t("setup.next"), icon("right"))
             : h("a", { class: "button primary", href: "#/now" }, t("setup.finish"), icon("check")))));
   }
 
@@ -190,7 +162,7 @@ class Setup extends View {
       ...allCameras().map((camera) => /** @type {[string, any]} */ ([[t("live.camera"), camera.name].filter(Boolean).join(" "), `${camera.source} · ${t("unit.fps", { n: Number(camera.fps.toFixed(1)) })} · ${t("live.level")} ${percent(camera.mean_level)} · ${t("live.saturated")} ${percent(camera.saturated_share)}`])),
       [t("setup.surface"), `${t(`surface.${site.surface?.kind ?? "floor"}`)}, ${number(site.surface?.width_m ?? 0)} × ${number(site.surface?.height_m ?? 0)} m`],
       ...status.outputs.map((/** @type {any} */ output, /** @type {number} */ i) => [t("now.output", { n: i + 1 }), `${output.monitor || "–"} · ${output.size_px.join(" × ")} · ${t("unit.fps", { n: Math.round(output.fps) })}`]),
-      [t("setup.calibration"), calibration ? t("calibration.current", { mean: number(calibration.predicted_rms_m * 1000, 0), worst: number(calibration.predicted_worst_m * 1000, 0), date: when(calibration.date) }) : t("calibration.none")],
+      [t("setup.calibration"), [calibration ? t("calibration.current", { mean: number(calibration.predicted_rms_m * 1000, 0), worst: number(calibration.predicted_worst_m * 1000, 0), date: when(calibration.date) }) : t("calibration.none"), ...calibrationDoubts().map((reason) => t("setup.no_longer", { reason }))].join(" ")],
       [t("setup.lamp"), lampText(calibration)],
       [t("setup.scene"), `${sceneTitle(status.scene)} · ${Object.entries(status.species).map(([name, s]) => `${/** @type {any} */ (s).count} ${name}`).join(", ")}`],
       [t("report.speed"), [t("report.speed_fish", { tick: number(status.timing.tick.p99_ms, 1) }), status.timing.draw.count > 0 && t("report.speed_picture", { draw: number(status.timing.draw.p99_ms, 1) })].filter(Boolean).join(" · ")],

@@ -13,13 +13,48 @@ export function sender(source) {
 /** Says who changed what. @param {PoolEvent} event */
 export function describeCommand(event) {
   const what = known("command", event.command) ?? event.command;
-  return t("event.command", { who: sender(event.source), what, summary: summary(event) }).trim();
+  return t("event.command", { who: sender(event.source), what, summary: summary(/** @type {any} */ (event)) }).trim();
 }
 
-/** Says what a command concerns, in the reader's language where the catalogue knows it. @param {PoolEvent} event */
-function summary(event) {
-  const text = event.summary ?? "";
-  return known(`summary.${event.command}`, text) ?? text;
+/** Says what a command concerns, in the reader's language where the catalogue knows it. @param {{ command: string, summary?: string }} event @returns {string} */
+function summary({ command, summary: text = "" }) {
+  const own = known(`summary.${command}`, text);
+  if (own !== undefined) return own;
+  if (["undo", "redo"].includes(command)) return changeLine(text);
+  if (["edit", "batch", "take_over", "replace_text"].includes(command)) return places(text);
+  return text.startsWith("{") ? step(text) : text;
+}
+
+/** Says what was changed, without the names of files and values. @param {string} text as in "site: schedule.weekly[0], species/koi: look" */
+function places(text) {
+  const found = text.split(", ").map((part) => {
+    const [, kind, name, path = ""] = /^(?:\w+ )?(site|scenes|species)(?:\/([^:]+))?(?::\s*(.*))?$/.exec(part) ?? [];
+    if (kind === undefined) return part;
+    if (kind !== "site") return t(`place.${kind}`, { name: name ?? "" });
+    return known("place", /^\w*/.exec(path)?.[0] || "site") ?? t("place.other");
+  });
+  return [...new Set(found)].join(", ");
+}
+
+/** Says what a step set. @param {string} text JSON, which may be cut off */
+function step(text) {
+  const [, state] = /"state":"(\w+)"/.exec(text) ?? [];
+  const [, rule] = /"rule":"([^"]+)"/.exec(text) ?? [];
+  const [, name] = /"(?:do|event)":"(\w+)"/.exec(text) ?? [];
+  return known("state", state ?? "") ?? rule ?? known("step", name ?? "") ?? "";
+}
+
+/** Says which change was taken back or made again. @param {string} line as in "edit site: surface (panel Anna)" @returns {string} */
+function changeLine(line) {
+  const [, command, text, kind, name] = /^(\w+) (.*?)(?: \((\w+)(?: ([^)]*))?\))?$/.exec(line) ?? [];
+  if (command === undefined) return line;
+  return changeText({ command, summary: text, author: kind === undefined ? null : { kind, name } });
+}
+
+/** Says what a change of the history is and who made it. @param {{ command: string, summary: string, author: { kind: string, name?: string } | null }} change @returns {string} */
+export function changeText({ command, summary: text, author }) {
+  const what = known("command", command) ?? command;
+  return t("event.command", { who: author ? sender(author) : t("source.unknown"), what, summary: summary({ command, summary: text }) }).trim();
 }
 
 /** @param {PoolEvent} event @returns {{ kind: "good" | "bad" | "info" | "warn", text: string, detail: string }} */
@@ -30,9 +65,9 @@ export function describe(event) {
     case "fault_ended":
       return { kind: "good", text: t("event.fault_ended", { fault: known("fault", event.fault) ?? event.fault, time: duration(event.lasted_secs) }), detail: "" };
     case "command_applied":
-      return { kind: "info", text: describeCommand(event), detail: "" };
+      return { kind: "info", text: describeCommand(event), detail: describeCommand(event).includes(event.summary ?? "") ? "" : event.summary };
     case "command_rejected":
-      return { kind: "warn", text: t("event.rejected", { who: sender(event.source), what: known("command", event.command) ?? event.command, summary: summary(event) }), detail: (event.problems ?? []).map((/** @type {any} */ p) => p.message).join(" ") };
+      return { kind: "warn", text: t("event.rejected", { who: sender(event.source), what: known("command", event.command) ?? event.command, summary: summary(/** @type {any} */ (event)) }), detail: (event.problems ?? []).map((/** @type {any} */ p) => p.message).join(" ") };
     case "calibration_step":
       return { kind: "info", text: t("event.calibration"), detail: event.sentence };
     case "visitor_arrived":

@@ -6,8 +6,8 @@ import { connection, newsAt } from "../core/stream.js";
 
 /** @typedef {"good" | "warn" | "bad" | "wait"} Kind */
 /** @typedef {{ kind: Kind, icon: string, short: string, sentence: string, since: string, remedy: string, detail: string }} Health */
-/** @typedef {{ title: string, since: string, remedy: string, detail: string, name: string, kind: Kind, isShow: boolean }} Trouble */
-/** @typedef {{ name: string, level: string, is_show: boolean, sentence: string, detail: string, since: string, for_secs: number, until: string | null }} Finding */
+/** @typedef {{ title: string, since: string, remedy: string, detail: string, name: string, kind: Kind, isShow: boolean, isAway: boolean }} Trouble */
+/** @typedef {{ name: string, level: string, is_show: boolean, sentence: string, detail: string, since: string, for_secs: number, away_secs: [number, number] | null, until: string | null }} Finding */
 
 /** @type {Record<string, Kind>} */
 const KINDS = { well: "good", attention: "warn", fault: "bad" };
@@ -25,15 +25,18 @@ function trouble(finding, status) {
     until: finding.until ? when(finding.until) : "",
     fps: Math.round(shown?.fps ?? 0), wanted: Math.round(status.picture.wanted_fps),
   };
-  const since = finding.since ? t("health.since", { time: when(finding.since), duration: duration(finding.for_secs) })
+  const away = finding.away_secs;
+  const since = away ? t("health.away", { since: when(finding.since), time: duration(away[0]), quiet: duration(away[1]) })
+    : finding.since ? t("health.since", { time: when(finding.since), duration: duration(finding.for_secs) })
     : finding.for_secs > 0 ? t("health.for", { time: duration(finding.for_secs) }) : "";
   // Of several cameras, the description of a fault names one.
   const camera = /^camera "([^"]*)": /.exec(finding.detail)?.[1];
   const isStage = name.startsWith("stage.");
   const title = isStage ? t("health.stage", { name: known("stage", name.slice(6)) ?? name.slice(6) })
     : (finding.until ? undefined : known("endless", name, values)) ?? known("finding", name, values) ?? known("fault", name, values) ?? sentenceCase(finding.detail || finding.sentence);
+  const whole = camera ? `${camera}: ${title}` : title;
   return {
-    name: camera ? `${name} ${camera}` : name, title: camera ? `${camera}: ${title}` : title, since, kind: KINDS[finding.level] ?? "bad", isShow: finding.is_show, detail: finding.detail,
+    name: camera ? `${name} ${camera}` : name, title: away ? t("health.not_now", { fault: whole }) : whole, isAway: Boolean(away), since, kind: KINDS[finding.level] ?? "bad", isShow: finding.is_show, detail: finding.detail,
     remedy: isStage ? t("health.stage_remedy") : known("remedy", name) ?? "",
   };
 }

@@ -7,7 +7,7 @@ import { openDialog } from "./dialog.js";
 import { icon } from "./icons.js";
 
 /** When something ends, as in a command; `plan`: it does not begin. @typedef {"plan" | "next_change" | "tomorrow" | "never" | { secs: number }} Until */
-/** @typedef {{ until: Until, label: string }} Choice */
+/** `at` is the time of the end, if it is a planned one. @typedef {{ until: Until, label: string, at?: string }} Choice */
 
 /** Ends after some minutes. @param {number} n @returns {Choice} */
 export function minutes(n) {
@@ -19,7 +19,7 @@ export function minutes(n) {
 /** Ends with the next planned change; none if nothing is planned. @returns {Choice[]} */
 export function nextChange() {
   const plan = status.schedule;
-  return plan.until && plan.is_clock_trusted ? [{ until: "next_change", label: t("until.change", { time: when(plan.until) }) }] : [];
+  return plan.until && plan.is_clock_trusted ? [{ until: "next_change", at: plan.until, label: t("until.change", { time: when(plan.until) }) }] : [];
 }
 
 /** Ends with the first opening after midnight. None while the clock is certainly wrong. @returns {Choice[]} */
@@ -27,7 +27,7 @@ export function tomorrow() {
   const plan = status.schedule;
   if (!plan.tomorrow) return [];
   const text = !plan.is_clock_trusted ? "until.tomorrow_unset" : plan.tomorrow_opens ? "until.opening" : "until.tomorrow";
-  return [{ until: "tomorrow", label: t(text, { time: when(plan.tomorrow), now: clock(plan.local_time) }) }];
+  return [{ until: "tomorrow", at: plan.tomorrow, label: t(text, { time: when(plan.tomorrow), now: clock(plan.local_time) }) }];
 }
 
 /** Somebody has to end it. @returns {Choice} */
@@ -45,7 +45,8 @@ export async function askedUntil({ title, text, choices }) {
   let answer = null;
   await openDialog(title, (close) => [
     h("p", { class: "muted" }, text),
-    h("div", { class: "choices" }, choices.map(({ until, label }) =>
+    // Two choices of the same time are one; the later one says more.
+    h("div", { class: "choices" }, choices.filter(({ at }, index) => at === undefined || !choices.slice(index + 1).some((other) => other.at === at)).map(({ until, label }) =>
       h("button", { key: label, type: "button", onclick: () => { answer = until; close(); } }, icon(until === "never" ? "hand" : "hours"), h("span", { class: "grow" }, label)))),
     h("div", { class: "row end top" }, h("button", { type: "button", onclick: close }, t("cancel")))]);
   return answer;

@@ -10,6 +10,7 @@ import { cameraChoice } from "../parts/camera_choice.js";
 import { icon } from "../parts/icons.js";
 import "../parts/picture.js";
 import "./point_picker.js";
+import { calibrationDoubts, isOtherSurface, stateHint } from "./steps.js";
 import { rejectionText, waiting } from "./waiting.js";
 
 /** @typedef {{ camera_px: [number, number], floor_m: [number, number] }} Marker */
@@ -46,8 +47,9 @@ class CalibrationStep extends View {
     const known = calibration.current;
     if (!known) return h("p", { class: "hint warn" }, icon("warn"), h("span", null, t("calibration.none")));
     const drift = calibration.drift;
+    const text = t("calibration.current", { mean: mm(known.predicted_rms_m), worst: mm(known.predicted_worst_m), date: when(known.date) });
     return [
-      h("p", { class: "hint good" }, icon("check"), h("span", null, t("calibration.current", { mean: mm(known.predicted_rms_m), worst: mm(known.predicted_worst_m), date: when(known.date) }))),
+      stateHint([text, !calibration.is_saved && t("setup.unsaved")].filter(Boolean).join(" "), calibration.is_saved, calibrationDoubts()),
       this.#otherSurface(known.surface_m),
       drift?.is_alarm && h("p", { class: "hint bad" }, icon("warn"), h("span", null, t("calibration.drift", { mm: mm(drift.shift_m) }))),
     ];
@@ -68,7 +70,7 @@ class CalibrationStep extends View {
 
   /** How the last procedure ended. "Saved" is said only when it is on the disk. @param {any} calibration */
   #end({ end, is_saved }) {
-    const isDone = end === "accepted" && is_saved;
+    const isDone = end === "accepted" && is_saved && calibrationDoubts().length === 0;
     const text = end !== "accepted" ? t(`calibration.end_${end}`) : t(is_saved ? "calibration.accepted" : "calibration.unsaved");
     return h("p", { class: isDone ? "hint good" : "hint", role: "status" }, icon(isDone ? "check" : "info"), h("span", null, text));
   }
@@ -173,11 +175,6 @@ class CalibrationStep extends View {
         h("h3", null, t("calibration.target_errors")),
         h("ul", { class: "target-errors top" }, result.targets.map((target) => h("li", { key: target.number }, h("span", { class: "muted" }, t("calibration.cross", { n: target.number })), h("strong", { class: "number" }, `${mm(target.error_m)} mm`))))));
   }
-}
-
-/** Whether the surface has another size than that of the calibration. @param {[number, number]} was @param {{ width_m: number, height_m: number }} surface */
-export function isOtherSurface(was, surface) {
-  return Math.abs(was[0] - surface.width_m) > 1e-3 || Math.abs(was[1] - surface.height_m) > 1e-3;
 }
 
 /** @param {number} meters */

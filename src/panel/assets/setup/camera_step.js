@@ -8,6 +8,7 @@ import { on } from "../core/topics.js";
 import { context } from "../editor/context.js";
 import { editor } from "../editor/form.js";
 import { cameraChoice, chosenCamera } from "../parts/camera_choice.js";
+import { troubles, troubleText } from "../parts/health.js";
 import { icon } from "../parts/icons.js";
 import "../parts/picture.js";
 import "./area_editor.js";
@@ -15,6 +16,8 @@ import { networkSource, withoutPassword } from "./network_camera.js";
 
 /** Time that the projection gets to become dark, or light again. */
 const DARK_MS = 3500;
+/** Time after which a dark projection of a test that was left ends by itself. */
+const TEST_SECS = 20;
 /** Change of brightness above which the camera sees the projection, as a share of full scale. */
 const SEEN = 0.012;
 
@@ -25,7 +28,7 @@ class CameraStep extends View {
   #state = { open: new Set(["camera.controls"]), wrong: new Map() };
   #address = "";
   #login = { user: "", password: "" };
-  /** @type {{ step: "" | "dark" | "light" | "done", change: number }} */
+  /** @type {{ step: "" | "dark" | "light" | "done" | "failed", change: number }} */
   #test = { step: "", change: 0 };
 
   start() {
@@ -72,7 +75,8 @@ class CameraStep extends View {
       cameras?.length === 0 && !this.#isWorking() && h("div", { class: "hint warn" }, icon("warn"), h("div", null, h("p", null, t("camera.none")), h("ul", { class: "checklist" }, ["plug", "linux", "group", "network"].map((name) => h("li", { key: name }, t(`camera.check.${name}`)))))),
       this.#isSimulated() && h("p", { class: "hint warn" }, icon("warn"), h("span", null, t("camera.simulated"))),
       h("div", { class: "choices" }, (cameras ?? []).map((camera) => h("button", { key: camera.source, type: "button", "aria-pressed": String(camera.source === current), onclick: () => choose(camera.source) }, h("span", { class: "grow" }, camera.card, h("br", null), h("span", { class: "small muted" }, camera.problem ?? camera.source))))),
-      h("p", { class: "small muted top" }, t("camera.current", { source: withoutPassword(current ?? "") })),
+      // What is open, and not what the site file wants.
+      h("p", { class: "small muted top" }, t("camera.current", { source: withoutPassword(status.camera.source || t("camera.no_source")) }), h("br", null), t("camera.written", { source: withoutPassword(current ?? "") })),
       this.#network());
   }
 
@@ -118,25 +122,38 @@ class CameraStep extends View {
   #exposure() {
     const { camera } = status;
     if (!(camera.fps > 0)) return h("p", { class: "hint warn" }, icon("warn"), h("span", null, t("camera.no_picture")));
-    const { exposure } = camera;
     return h("section", { class: "card stack" },
       h("h2", null, t("camera.exposure")),
-      exposure && this.#lighting(exposure),
+      this.#advice(camera),
+      camera.exposure && this.#lighting(camera.exposure),
       h("dl", { class: "facts" },
         h("dt", null, t("live.level")), h("dd", null, percent(camera.mean_level)),
         h("dt", null, t("live.saturated")), h("dd", null, percent(camera.saturated_share)),
         h("dt", null, t("live.rate")), h("dd", null, t("unit.fps", { n: Number(camera.fps.toFixed(1)) }))));
   }
 
-  /** How the surface is lit, as the server judges it. @param {any} exposure */
+  /** What to do about the picture of now; that it is being measured while nothing is known about it. @param {any} camera */
+  #advice({ exposure, faults }) {
+    // Simulated visitors have no exposure that could be good.
+    if (this.#isSimulated()) return null;
+    const [fault] = faults;
+    const spoiler = fault && troubles(status).find((trouble) => trouble.name.split(" ")[0] === `camera.${fault}`);
+    if (spoiler && !spoiler.isAway) return h("p", { class: "hint warn", role: "alert" }, icon("warn"), h("span", null, troubleText(spoiler)));
+    if (!exposure) {
+      const isJudged = (documents.get("site")?.effective?.vision?.polarity ?? "dark") === "dark";
+      return isJudged && h("p", { class: "hint", role: "status" }, icon("info"), h("span", null, t("camera.measuring")));
+    }
+    const { advice, factor } = exposure;
+    return h("p", { class: `hint ${advice === "good" ? "good" : "warn"}`, "aria-live": "polite" }, icon(advice === "good" ? "check" : "warn"), h("span", null, t(`camera.advice.${advice}`, { factor: number(Number(factor.toFixed(1))) })));
+  }
+
+  /** How the surface is lit, as the server measures it. @param {any} exposure */
   #lighting(exposure) {
-    const { advice, histogram, dark_share: dark, saturated_share: saturated } = exposure;
+    const { histogram, dark_share: dark, saturated_share: saturated } = exposure;
     const most = Math.max(...histogram, 0.01);
-    // 0 is a part of the surface that the camera does not see.
+    // 0 is a part of the surface whose contrast cannot be measured.
     const seen = exposure.contrast.flat().filter((/** @type {number} */ contrast) => contrast > 0);
     return h("div", { class: "stack" },
-      // Simulated visitors have no exposure that could be good.
-      !this.#isSimulated() && h("p", { class: `hint ${advice === "good" ? "good" : "warn"}`, "aria-live": "polite" }, icon(advice === "good" ? "check" : "warn"), h("span", null, t(`camera.advice.${advice}`, { factor: number(Number(exposure.factor.toFixed(1))) }))),
       h("div", null,
         h("div", { class: "bars", role: "img", "aria-label": t("camera.histogram", { saturated: percent(saturated), dark: percent(dark) }) },
           histogram.map((/** @type {number} */ share, /** @type {number} */ index) => h("span", { key: index, class: "bar", style: { height: `${Math.max(1, Math.sqrt(share / most) * 100)}%` } }))),
@@ -157,26 +174,31 @@ class CameraStep extends View {
       h("p", { class: "muted" }, t("camera.unseen_help")),
       !isPossible && h("p", { class: "small muted" }, t("camera.unseen_impossible")),
       step === "done" && h("p", { class: `hint ${seen ? "bad" : "good"}`, role: "status" }, icon(seen ? "warn" : "check"), h("span", null, t(seen ? "camera.seen" : "camera.not_seen", { change: percent(Math.abs(change)) }))),
+      step === "failed" && h("p", { class: "hint warn", role: "alert" }, icon("warn"), h("span", null, t("camera.test_failed"))),
       (step === "dark" || step === "light") && h("p", { class: "hint", role: "status" }, icon("dim"), h("span", null, t(`camera.test_${step}`))),
       h("button", { type: "button", disabled: !isPossible || step === "dark" || step === "light", onclick: () => this.#compare() }, icon("dim"), t("camera.test")));
   }
 
   async #compare() {
-    const pause = () => new Promise((resolve) => setTimeout(resolve, DARK_MS));
-    const step = (/** @type {"dark" | "light" | "done"} */ name) => {
+    const step = (/** @type {"dark" | "light" | "done" | "failed"} */ name) => {
       this.#test = { ...this.#test, step: name };
       this.update();
     };
-    const before = status.schedule?.by_hand?.state;
+    // For a limited time, so that what was set by hand before comes back with its end, also without this page.
+    const show = (/** @type {"dark" | "open"} */ state) => send({ command: "schedule", step: { do: "by_hand", state, until: { secs: TEST_SECS } } });
+    /** The brightness of a picture of now; `null` if there is none. */
+    const measure = async () => {
+      await new Promise((resolve) => setTimeout(resolve, DARK_MS));
+      return status.camera.fps > 0 && status.camera.faults.length === 0 ? status.camera.mean_level : null;
+    };
     step("dark");
-    if (!(await send({ command: "schedule", step: { do: "by_hand", state: "dark" } }))) return step("done");
-    await pause();
-    const dark = status.camera.mean_level;
+    const dark = await show("dark") ? await measure() : null;
+    if (dark === null) return step("failed");
     step("light");
-    await send({ command: "schedule", step: { do: "by_hand", state: "open" } });
-    await pause();
-    this.#test.change = status.camera.mean_level - dark;
-    await send({ command: "schedule", step: before ? { do: "by_hand", state: before } : { do: "resume" } });
+    const light = await show("open") ? await measure() : null;
+    await send({ command: "schedule", step: { do: "end" } });
+    if (light === null) return step("failed");
+    this.#test.change = light - dark;
     step("done");
   }
 }

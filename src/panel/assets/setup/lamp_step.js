@@ -9,6 +9,7 @@ import { cameraChoice } from "../parts/camera_choice.js";
 import { icon } from "../parts/icons.js";
 import { lampDrawing } from "./drawings.js";
 import "./point_picker.js";
+import { calibrationDoubts, stateHint } from "./steps.js";
 
 /** @typedef {{ foot_px: [number, number], tip_px?: [number, number] }} Pole */
 
@@ -33,7 +34,7 @@ class LampStep extends View {
     if (!current) return [cameraChoice(), h("p", { class: "hint warn", key: "first" }, icon("warn"), h("span", null, t("lamp.first_calibrate")))];
     return [
       cameraChoice(),
-      h("p", { class: `hint ${current.knows_lamp && is_saved ? "good" : "warn"}` }, icon(current.knows_lamp && is_saved ? "check" : "warn"), h("span", null, lampText(current), current.knows_lamp && ` ${t(is_saved ? "lamp.saved" : "setup.unsaved")}`)),
+      stateHint([lampText(current), current.knows_lamp && t(is_saved ? "lamp.saved" : "setup.unsaved")].filter(Boolean).join(" "), current.knows_lamp && is_saved, calibrationDoubts()),
       h("section", { class: "card stack" },
         h("div", { class: "segments", role: "group", "aria-label": t("lamp.how") }, ["tape", "poles"].map((name) => h("button", { key: name, type: "button", "aria-pressed": String(name === this.#method), onclick: () => { this.#method = name; this.update(); } }, t(`lamp.${name}`)))),
         this.#method === "tape" ? this.#tape() : this.#pole()),

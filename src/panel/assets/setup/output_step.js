@@ -9,8 +9,10 @@ import { context } from "../editor/context.js";
 import { editor } from "../editor/form.js";
 import { join } from "../editor/schema.js";
 import { confirmed } from "../parts/dialog.js";
+import { troubles, troubleText } from "../parts/health.js";
 import { icon } from "../parts/icons.js";
 import "./corner_editor.js";
+import { stateHint } from "./steps.js";
 
 /** Test pictures, in the order of their use. `blend` only says something about several projectors. */
 const PATTERNS = ["grid", "corners", "rulers", "targets", "outputs", "blend"];
@@ -115,7 +117,7 @@ class OutputStep extends View {
     const choose = (/** @type {string} */ name) => send({ command: "edit", edits: [setEdit(document, join(path, "monitor"), name)] });
     const state = shown?.monitor ? t("output.shown_on", { monitor: shown.monitor, width: String(shown.size_px[0]), height: String(shown.size_px[1]) }) : t("output.not_shown");
     return [
-      h("p", { class: `hint ${shown?.monitor ? "good" : "warn"}` }, icon(shown?.monitor ? "check" : "warn"), h("span", null, state)),
+      stateHint(state, Boolean(shown?.monitor), troubles(status).filter(({ name }) => name === "picture" || name === "monitor").map(troubleText)),
       h("div", { class: "field top" }, h("label", { for: "monitor" }, t("output.monitor_name")),
         this.#monitors
           ? h("select", { id: "monitor", value: output.monitor ?? "", onchange: (/** @type {any} */ e) => choose(e.target.value) },
