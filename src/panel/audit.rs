@@ -2,7 +2,7 @@
 //!
 //! Three logs of bounded size, so that a client that fails to log in a thousand times can push neither the changes of an administrator
 //! nor the logins of users out: one of changes, one of logins, one of refusals. Each has a file of JSON lines and the file before it.
-//! Equal entries of a minute are one with a count. Refusals of a minute that have nothing in common are at most [`OPEN_MAX`] entries;
+//! Equal entries of a minute are one with a count, which has the time of the last of them, so that the newest entry is what holds. Refusals of a minute that have nothing in common are at most [`OPEN_MAX`] entries;
 //! the others are one with a count. In: one entry at a time. Out: the newest entries. Must not: contain a secret.
 
 use std::fs::File;
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::control::Journal;
 use crate::files::{append_private, read_file};
-use crate::runtime::{Fault, is_hidden, now_iso};
+use crate::runtime::{Fault, is_hidden, now_iso_millis};
 
 /// Size after which a file is replaced by a new one, in bytes.
 const FILE_BYTES_MAX: u64 = 512 << 10;
@@ -150,7 +150,7 @@ impl Audit {
             shown.take(FIELD_CHARS_MAX).collect()
         };
         let entry = AuditEntry {
-            time: now_iso(),
+            time: now_iso_millis(),
             event,
             who: field(who),
             address: field(address),
@@ -219,6 +219,8 @@ struct Open {
     since: Instant,
     /// Number of entries like it that came since.
     more: u64,
+    /// Time of the last of them.
+    last_time: String,
 }
 
 impl Open {
@@ -232,6 +234,7 @@ impl Open {
         let more = self.more;
         (more > 0).then(|| AuditEntry {
             more,
+            time: self.last_time.clone(),
             ..self.entry.clone()
         })
     }
@@ -270,6 +273,7 @@ impl AuditLog {
         }
         self.write(&entry);
         self.open.push(Open {
+            last_time: entry.time.clone(),
             entry,
             since: now,
             more: 0,
@@ -283,6 +287,7 @@ impl AuditLog {
             return false;
         };
         same.more += 1;
+        same.last_time.clone_from(&entry.time);
         true
     }
 
@@ -432,7 +437,7 @@ mod tests {
         let begun = Instant::now();
         for n in 0..20_000 {
             let entry = AuditEntry {
-                time: now_iso(),
+                time: now_iso_millis(),
                 event: AuditEvent::LoginFailed,
                 who: format!("user {n}"),
                 address: "10.0.0.66".to_owned(),
@@ -499,6 +504,44 @@ mod tests {
         audit.add(AuditEvent::Login, "ada", "10.0.0.1", "");
         audit.write_counts(now, true);
         assert_eq!(written(), 9);
+    }
+
+    /// A fixed bug: a role that was given, changed and given again within a minute was listed as changed, because the third entry was
+    /// counted with the first.
+    #[test]
+    fn the_newest_entry_is_the_state_that_holds() {
+        let (folder, journal, audit) = audit();
+        let begun = Instant::now();
+        for (ms, role) in ["admin", "view", "view", "admin", "operate", "view"]
+            .iter()
+            .enumerate()
+        {
+            let entry = AuditEntry {
+                time: format!("2026-06-01T12:00:00.00{ms}Z"),
+                event: AuditEvent::UserChanged,
+                who: "ada".to_owned(),
+                address: String::new(),
+                detail: (*role).to_owned(),
+                more: 0,
+            };
+            audit.changes.lock().add(entry, begun);
+        }
+        let shown = |audit: &Audit| -> Vec<(String, u64)> {
+            let entries = audit.read().unwrap().into_iter();
+            entries.map(|entry| (entry.detail, entry.more)).collect()
+        };
+        let all = [
+            ("view", 2),
+            ("operate", 0),
+            ("admin", 1),
+            ("view", 0),
+            ("admin", 0),
+        ];
+        let all = all.map(|(role, more)| (role.to_owned(), more));
+        assert_eq!(shown(&audit), all);
+        audit.write_counts(begun + SAME_FOR, false);
+        let later = Audit::new(Some(folder.path()), &journal);
+        assert_eq!(shown(&later), all);
     }
 
     #[test]

@@ -143,6 +143,18 @@ mod tests {
         assert_eq!(std::fs::read_to_string(&last.site).unwrap(), bad);
     }
 
+    /// A fixed bug: a site of more than half a mebibyte was kept, and could not be opened.
+    #[test]
+    fn a_large_site_is_kept_and_opened() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut last = kept(&folder);
+        let text = format!("scene = \"pool\"\n{}", "# a long remark\n".repeat(50_000));
+        std::fs::write(&last.site, text).unwrap();
+        last.keep(&Editor::open(Some(&last.site), None).unwrap());
+        assert!(std::fs::metadata(&last.file).unwrap().len() > 1 << 20);
+        assert!(last.open().unwrap().is_some());
+    }
+
     #[test]
     fn unsaved_changes_are_not_kept_and_a_damaged_file_is_named() {
         let folder = tempfile::tempdir().unwrap();

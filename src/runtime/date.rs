@@ -27,6 +27,12 @@ pub fn now_iso() -> String {
     iso_from_time(SystemTime::now())
 }
 
+/// Returns the current date and time in UTC to the millisecond, as ISO 8601.
+pub fn now_iso_millis() -> String {
+    let time = Timestamp::try_from(SystemTime::now()).unwrap_or(Timestamp::UNIX_EPOCH);
+    time.strftime("%Y-%m-%dT%H:%M:%S.%3fZ").to_string()
+}
+
 /// Returns a time in UTC to the second, as ISO 8601.
 pub fn iso_from_time(time: SystemTime) -> String {
     let time = Timestamp::try_from(time).unwrap_or(Timestamp::UNIX_EPOCH);

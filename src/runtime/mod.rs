@@ -27,7 +27,7 @@ pub use child::{foreign_program, kill, run_command, wait_for_exit};
 pub use child_guard::become_guarded_program;
 pub use child_guard::run_child_guard;
 pub use clock::{AwakeClock, monotonic_ns};
-pub use date::{iso_from_time, now, now_iso, numbers_of, parse_date};
+pub use date::{iso_from_time, now, now_iso, now_iso_millis, numbers_of, parse_date};
 pub use duration_meter::{DurationMeter, DurationStatus};
 pub use fault::{Fault, FaultChange, FaultLedger, FaultStatus, SETTLE_TIME};
 pub use heartbeat::{HangPolicy, Heartbeat, StageBoard, StageStatus, StopFlag};

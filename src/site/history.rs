@@ -157,6 +157,8 @@ impl History {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::control::{Edit, EditChange, EditorStep, PoolEdit, Source, SourceKind};
+    use crate::site::Editor;
 
     /// A fixed bug: 2,000 changes of a long text took gigabytes.
     #[test]
@@ -192,5 +194,43 @@ mod tests {
             });
         }
         assert_eq!(history.depths(), (UNDO_MAX, 0));
+    }
+
+    /// A fixed bug: undo took back what another person had saved, and did not say what or whose it was.
+    #[test]
+    fn the_next_step_names_its_author_and_only_the_change_that_is_meant_is_undone() {
+        let mut editor = Editor::open(None, None).unwrap();
+        let set = |editor: &mut Editor, name: &str, width_m: f64| {
+            editor.set_author(Source {
+                kind: SourceKind::Panel,
+                name: name.to_owned(),
+            });
+            let edits = vec![Edit {
+                document: DocumentName::Site,
+                path: "surface.width_m".to_owned(),
+                change: EditChange::Set {
+                    value: width_m.into(),
+                },
+            }];
+            let joins_last = false;
+            let edit = PoolEdit::Edit { edits, joins_last };
+            editor.apply(&edit.into(), &|_| None).unwrap();
+        };
+        set(&mut editor, "ada", 5.0);
+        let seen = editor.next_steps().0.unwrap();
+        assert_eq!(seen.line(), "edit site: surface.width_m (panel ada)");
+        set(&mut editor, "ben", 5.5);
+        let undo = |change: u64| EditorStep::Undo {
+            change: Some(change),
+        };
+        let refused = editor.apply(&undo(seen.number).into(), &|_| None);
+        assert!(refused.unwrap_err().to_string().contains("meanwhile"));
+        let next = editor.next_steps().0.unwrap();
+        assert_eq!(next.author.unwrap().name, "ben");
+        let applied = editor.apply(&undo(next.number).into(), &|_| None).unwrap();
+        // A replay has other numbers.
+        assert_eq!(applied.command, Some(EditorStep::UNDO.into()));
+        let (undo, redo) = editor.next_steps();
+        assert_eq!((undo.unwrap(), redo.unwrap().number), (seen, next.number));
     }
 }
