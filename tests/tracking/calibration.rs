@@ -367,7 +367,7 @@ fn invalid_calibration_files_are_rejected() {
     // A fixed bug: an empty file was seven problems.
     let empty = Calibration::parse("\n", "c.toml").unwrap_err();
     assert_eq!(empty.0.len(), 1);
-    assert_message(&empty.to_string(), &["c.toml: the file is empty"]);
+    assert_message(empty.to_string(), &["c.toml: the file is empty"]);
 }
 
 /// Returns the content of the file that the command replaces.
