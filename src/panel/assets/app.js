@@ -259,7 +259,7 @@ class App extends View {
     const back = nextStepText("undo");
     const unsaved = drafts().length;
     return h("div", { class: unsaved > 0 ? "changes is-draft" : "changes", key: "changes", role: "region", "aria-label": t("changes.title") },
-      h("p", { class: "grow" }, unsaved > 0 ? t("changes.unsaved", { n: unsaved }) : t("changes.all_saved"), back && h("span", { class: "small muted undo-what" }, " ", back)),
+      h("p", { class: "grow" }, unsaved > 0 ? t("changes.unsaved", { n: unsaved }) : t("changes.all_saved"), back && h("span", { class: "small muted undo-what" }, back)),
       button("undo", "undo", back !== "", () => step("undo"), back || t("changes.undo")),
       button("redo", "redo", status.redo !== null, () => step("redo"), nextStepText("redo") || t("changes.redo")),
       button("revert", "revert", unsaved > 0, () => send({ command: "revert" })),

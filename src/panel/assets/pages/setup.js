@@ -18,7 +18,7 @@ import "../setup/camera_step.js";
 import { surfaceDrawing } from "../setup/drawings.js";
 import { lampText } from "../setup/lamp_step.js";
 import "../setup/output_step.js";
-import { STEPS, calibrationDoubts, isOtherSurface, isSiteSaved, isTrue } from "../setup/steps.js";
+import { STEPS, calibrationDoubts, isOtherSurface, isSiteSaved, isTrue, stateHint } from "../setup/steps.js";
 import { done, sceneTitle } from "./now.js";
 
 /** Time after which a changed step is drawn. */
@@ -131,7 +131,7 @@ class Setup extends View {
 
   #password() {
     return h("section", { class: "card stack narrow-card" },
-      h("p", { class: "hint good" }, icon("check"), h("span", null, t("password.set", { name: session.user ?? "" }))),
+      stateHint(t("password.set", { name: session.user ?? "" }), true, troubles(status).filter(({ name }) => name === "panel.users").map(troubleText)),
       h("details", { class: "fold" }, h("summary", null, t("password.change")),
         h("shoal-own-password", null)));
   }

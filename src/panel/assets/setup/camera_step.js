@@ -28,8 +28,8 @@ class CameraStep extends View {
   #state = { open: new Set(["camera.controls"]), wrong: new Map() };
   #address = "";
   #login = { user: "", password: "" };
-  /** @type {{ step: "" | "dark" | "light" | "done" | "failed", change: number }} */
-  #test = { step: "", change: 0 };
+  /** `of` is the source that was tested. @type {{ step: "" | "dark" | "light" | "done" | "failed", change: number, of: string }} */
+  #test = { step: "", change: 0, of: "" };
 
   start() {
     for (const topic of ["documents", "language", "status"]) this.until(on(topic, this.update));
@@ -167,7 +167,9 @@ class CameraStep extends View {
   /** Compares the camera's picture with a dark and a light projection. */
   #projectionTest() {
     const isPossible = status.schedule !== undefined && status.outputs.length > 0;
-    const { step, change } = this.#test;
+    const { change, of } = this.#test;
+    // What was found says nothing about another camera.
+    const step = of === status.camera.source ? this.#test.step : "";
     const seen = Math.abs(change) > SEEN;
     return h("section", { class: "card stack" },
       h("h2", null, t("camera.unseen")),
@@ -181,7 +183,7 @@ class CameraStep extends View {
 
   async #compare() {
     const step = (/** @type {"dark" | "light" | "done" | "failed"} */ name) => {
-      this.#test = { ...this.#test, step: name };
+      this.#test = { ...this.#test, step: name, of: status.camera.source };
       this.update();
     };
     // For a limited time, so that what was set by hand before comes back with its end, also without this page.
