@@ -240,7 +240,11 @@ fn calibration(status: &Status) -> String {
         let _ = write!(text, ", moved by {:.0} mm since", drift.shift_m * 1e3);
     }
     if !calibration.doubts.is_empty() {
-        let _ = write!(text, "; it does not hold: {}", calibration.doubts.join(", "));
+        let _ = write!(
+            text,
+            "; it does not hold: {}",
+            calibration.doubts.join(", ")
+        );
     }
     if calibration.is_running {
         let _ = write!(text, "; running: {}", calibration.sentence);

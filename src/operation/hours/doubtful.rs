@@ -4,8 +4,10 @@
 
 use std::sync::Arc;
 
+use jiff::civil::Date;
+
 use super::params::ScheduleParams;
-use super::plan::{Hours, NamedDays, SchedulePlan};
+use super::plan::{Hours, NamedDays, NamedHours, SchedulePlan};
 
 /// Number of days from which an entry without any opening is probably a mistake.
 const CLOSED_DAYS: usize = 60;
@@ -24,9 +26,11 @@ impl ScheduleParams {
 impl SchedulePlan {
     fn warnings(&self) -> Vec<(String, String)> {
         let mut warnings = Vec::new();
-        for days in [&self.dates, &self.yearly] {
-            self.warn_of_long_items(days, &mut warnings);
-        }
+        self.warn_of_long_items(self.dates.values().collect(), &mut warnings);
+        // A usual year has no 29 February.
+        let is_usual = |date: &Date| (date.month(), date.day()) != (2, 29);
+        let yearly = self.yearly.iter().filter(|(date, _)| is_usual(date));
+        self.warn_of_long_items(yearly.map(|(_, item)| item).collect(), &mut warnings);
         let is_usually_open = match self.weekly.iter().flatten().count() {
             0 => true,
             _ => self.weekly.iter().flatten().any(|hours| self.opens(hours)),
@@ -45,8 +49,12 @@ impl SchedulePlan {
         warnings
     }
 
-    fn warn_of_long_items(&self, days: &NamedDays, warnings: &mut Vec<(String, String)>) {
-        let mut rest: Vec<_> = days.values().collect();
+    /// Warns of the items of a list of days that are too long. `rest` has the item of each day.
+    fn warn_of_long_items(
+        &self,
+        mut rest: Vec<&Arc<NamedHours>>,
+        warnings: &mut Vec<(String, String)>,
+    ) {
         while let Some(item) = rest.last().copied() {
             let before = rest.len();
             rest.retain(|other| !Arc::ptr_eq(item, other));
@@ -117,7 +125,7 @@ mod tests {
         assert_eq!(said.len(), 1);
         assert!(
             said[0]
-                .starts_with("yearly[0].last: the entry covers 365 days, and the pool is closed"),
+                .starts_with("yearly[0].last: the entry covers 364 days, and the pool is closed"),
             "{said:?}"
         );
         for fine in [
