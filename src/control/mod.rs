@@ -37,7 +37,7 @@ pub use journal::Journal;
 pub use lines::{AgentLine, AgentsLine, TrackLine, VisitorLine};
 pub use recording::{COMMANDED_SECS_MAX, RecordingStatus, RecordingStep};
 pub use remote_status::{OscStatus, ProjectorPower, ProjectorStatus};
-pub use request::{Outcome, Reason, Reply, Request, Source, SourceKind, Trust};
+pub use request::{ChangeNote, Outcome, Reason, Reply, Request, Source, SourceKind, Trust};
 pub use schedule::{
     ByHandStatus, HandEnd, NextShow, PlanSource, PreviewDay, PreviewPeriod, ScheduleStatus,
     ScheduleStep, ShowState,
@@ -46,8 +46,8 @@ pub use stage::StageChoice;
 pub use status::{
     AgreementStatus, AreaStatus, CalibrationEnd, CalibrationKnown, CalibrationPhase,
     CalibrationRejection, CalibrationResult, CalibrationStatus, CalibrationWait, CameraKind,
-    CameraStatus, ChangeNote, DriftStatus, ExposureAdvice, ExposureStatus, GpuStatus, OutputStatus,
-    PassStatus, PictureStatus, Rejection, RuleStatus, SpeciesStatus, Status, TargetResult,
-    TimingStatus, TrackStatus, VersionStatus, VisitorStatus,
+    CameraStatus, DriftStatus, ExposureAdvice, ExposureStatus, GpuStatus, OutputStatus, PassStatus,
+    PictureStatus, Rejection, RuleStatus, SpeciesStatus, Status, TargetResult, TimingStatus,
+    TrackStatus, VersionStatus, VisitorStatus,
 };
 pub use test_picture::{CornerName, MarkedCorner, TestPattern, TestPicture};

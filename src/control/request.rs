@@ -80,6 +80,33 @@ impl std::fmt::Display for Source {
     }
 }
 
+/// A change that can be undone or redone: who made it, and what it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChangeNote {
+    /// Number of the change, which `undo` and `redo` can name.
+    pub number: u64,
+    /// Who made it; `None` if that is not known.
+    pub author: Option<Source>,
+    /// Name of the command.
+    pub command: String,
+    /// What the command concerns.
+    pub summary: String,
+}
+
+impl ChangeNote {
+    /// Returns the change in a line, with who made it.
+    pub fn line(&self) -> String {
+        let Self {
+            author,
+            command,
+            summary,
+            ..
+        } = self;
+        let author = author.as_ref().map(|author| format!(" ({author})"));
+        format!("{command} {summary}{}", author.unwrap_or_default())
+    }
+}
+
 /// Kind of a client of the desk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -10,7 +10,7 @@ use super::command::{AreaList, DocumentName, TouchMark};
 use super::health::HealthStatus;
 use super::recording::RecordingStatus;
 use super::remote_status::{OscStatus, ProjectorStatus};
-use super::request::{Reason, Source};
+use super::request::{ChangeNote, Reason};
 use super::schedule::ScheduleStatus;
 use super::test_picture::TestPicture;
 use crate::geometry::Visitor;
@@ -113,20 +113,6 @@ pub enum CameraKind {
     Simulated,
     /// A file with recorded frames.
     Recording,
-}
-
-impl ChangeNote {
-    /// Returns the change in a line, with who made it.
-    pub fn line(&self) -> String {
-        let Self {
-            author,
-            command,
-            summary,
-            ..
-        } = self;
-        let author = author.as_ref().map(|author| format!(" ({author})"));
-        format!("{command} {summary}{}", author.unwrap_or_default())
-    }
 }
 
 impl Status {
@@ -589,19 +575,6 @@ pub struct DriftStatus {
     pub shift_px: f64,
     /// Whether the shift is above the limit, so that the camera has to be calibrated again.
     pub is_alarm: bool,
-}
-
-/// A change that can be undone or redone: who made it, and what it is.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ChangeNote {
-    /// Number of the change, which `undo` and `redo` can name.
-    pub number: u64,
-    /// Who made it; `None` if that is not known.
-    pub author: Option<Source>,
-    /// Name of the command.
-    pub command: String,
-    /// What the command concerns.
-    pub summary: String,
 }
 
 /// A rejected command.
