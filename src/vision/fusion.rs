@@ -133,12 +133,21 @@ struct Link {
     index: Option<usize>,
     /// Id of the visitor; `None` while the track waits for one.
     visitor: Option<u32>,
-    /// Time of the first frame.
+    /// Time of the first frame, or of the last release. Since then, the track waits, or has waited, for a visitor.
     since_secs: f64,
     /// Time of the last frame with this track.
     seen_secs: f64,
+    /// Whether the last frame is the first one after a time without this track.
+    is_back: bool,
     /// Time since which the track contradicts the other tracks of its visitor; `None` if it agrees.
     apart_since_secs: Option<f64>,
+}
+
+impl Link {
+    /// Lets the track wait for a visitor.
+    fn release(&mut self, now_secs: f64) {
+        (self.visitor, self.apart_since_secs, self.since_secs) = (None, None, now_secs);
+    }
 }
 
 /// A visitor, as several cameras see it.

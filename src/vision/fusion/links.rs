@@ -29,7 +29,7 @@ impl Camera {
     /// Replaces the tracks by those of a new frame, and updates the links.
     pub(super) fn see(&mut self, seen: &CameraTracks<'_>) {
         let now_secs = seen.time_secs;
-        self.time_secs = Some(now_secs);
+        let before_secs = self.time_secs.replace(now_secs);
         Visitor::copy_all(&mut self.tracks, seen.tracks);
         self.covariances_m2.clear();
         self.covariances_m2.extend_from_slice(seen.covariances_m2);
@@ -40,13 +40,17 @@ impl Camera {
         }
         for (index, track) in seen.tracks.iter().enumerate() {
             match self.links.iter_mut().find(|link| link.track == track.id) {
-                Some(link) => (link.index, link.seen_secs) = (Some(index), now_secs),
+                Some(link) => {
+                    link.is_back = Some(link.seen_secs) != before_secs;
+                    (link.index, link.seen_secs) = (Some(index), now_secs);
+                }
                 None => self.links.push(Link {
                     track: track.id,
                     index: Some(index),
                     visitor: None,
                     since_secs: now_secs,
                     seen_secs: now_secs,
+                    is_back: false,
                     apart_since_secs: None,
                 }),
             }
@@ -79,7 +83,8 @@ impl Fusion {
     /// one.
     pub(super) fn link(&mut self, camera: usize, now_secs: f64) {
         self.forget(now_secs);
-        self.release_taken(camera);
+        self.release_strangers(camera, now_secs);
+        self.release_taken(camera, now_secs);
         self.assign(camera, now_secs);
         self.begin(camera, now_secs);
     }
@@ -97,16 +102,50 @@ impl Fusion {
         });
     }
 
-    /// Removes the visitor from a track that has come back while another track of its camera has taken over the visitor.
-    fn release_taken(&mut self, camera: usize) {
-        let links = &mut self.cameras[camera].links;
-        for index in 0..links.len() {
-            let link = links[index];
-            let is_other = |other: &Link| {
-                other.track > link.track && other.index.is_some() && other.visitor == link.visitor
-            };
-            if link.index.is_some() && link.visitor.is_some() && links.iter().any(is_other) {
-                links[index].visitor = None;
+    /// Removes the visitor from a track that has come back where the visitor is not, as another camera sees.
+    fn release_strangers(&mut self, camera: usize, now_secs: f64) {
+        for fused in &self.fused {
+            let is_seen = tracks_of(&self.cameras, fused.id).any(|(other, ..)| other != camera);
+            if !is_seen {
+                continue;
+            }
+            let expected = fused.expected(now_secs);
+            let camera = &mut self.cameras[camera];
+            for index in 0..camera.links.len() {
+                let link = camera.links[index];
+                let (Some(track), true) = (link.index, link.visitor == Some(fused.id)) else {
+                    continue;
+                };
+                let is_far = || expected.distance2(&camera.estimate(track, now_secs)) > GATE;
+                if link.is_back && is_far() {
+                    camera.links[index].release(now_secs);
+                }
+            }
+        }
+    }
+
+    /// Lets at most one track of a camera be the same visitor: the one nearest to where the visitor is expected.
+    fn release_taken(&mut self, camera: usize, now_secs: f64) {
+        let camera = &mut self.cameras[camera];
+        for fused in &self.fused {
+            let expected = fused.expected(now_secs);
+            let mut nearest: Option<(usize, f32)> = None;
+            for index in 0..camera.links.len() {
+                let link = camera.links[index];
+                let (Some(track), true) = (link.index, link.visitor == Some(fused.id)) else {
+                    continue;
+                };
+                let far = expected.distance2(&camera.estimate(track, now_secs));
+                let released = match nearest {
+                    Some((_, least)) if least <= far => index,
+                    _ => {
+                        let Some((before, _)) = nearest.replace((index, far)) else {
+                            continue;
+                        };
+                        before
+                    }
+                };
+                camera.links[released].release(now_secs);
             }
         }
     }
@@ -133,7 +172,11 @@ impl Fusion {
         free.clear();
         free.extend((0..fused.len()).filter(|&index| {
             let visitor = &fused[index];
-            let mut seen_by = tracks_of(cameras, visitor.id).map(|(camera, ..)| camera);
+            // A track that contradicts the other cameras gives way to one that does not.
+            let mut seen_by = tracks_of(cameras, visitor.id).filter_map(|(number, link, _)| {
+                let gives_way = number == camera && link.apart_since_secs.is_some();
+                (!gives_way).then_some(number)
+            });
             match seen_by.next() {
                 Some(first) => first != camera && seen_by.all(|other| other != camera),
                 // The tracker of the same camera has already looked for visitors who return.
@@ -186,16 +229,19 @@ impl Fusion {
         }
     }
 
-    /// Finds tracks that contradict the other cameras, and removes the visitor from those that do so for long. The track nearest to
-    /// the expected position is right.
+    /// Finds tracks that contradict the other cameras, and removes the visitor from those that do so for long. Of the tracks of a
+    /// visitor, the one nearest to the expected position is right, unless it is where another visitor is whom its camera does not see:
+    /// then its tracker has gone on with that one.
     pub(super) fn find_contradictions(&mut self, now_secs: f64) {
         for fused in &self.fused {
             let expected = fused.expected(now_secs);
-            let estimates = tracks_of(&self.cameras, fused.id)
-                .map(|(camera, _, index)| self.cameras[camera].estimate(index, now_secs));
-            let nearest =
-                estimates.min_by(|a, b| (expected.distance2(a)).total_cmp(&expected.distance2(b)));
-            let Some(right) = nearest else {
+            let candidates = tracks_of(&self.cameras, fused.id).map(|(camera, _, index)| {
+                let found = self.cameras[camera].estimate(index, now_secs);
+                let is_other = self.is_another(fused.id, camera, &found, now_secs);
+                (is_other, expected.distance2(&found), found)
+            });
+            let nearest = candidates.min_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+            let Some((.., right)) = nearest else {
                 continue;
             };
             for camera in &mut self.cameras {
@@ -209,11 +255,22 @@ impl Fusion {
                     let link = &mut camera.links[index];
                     link.apart_since_secs = is_apart.then_some(since_secs);
                     if is_apart && now_secs - since_secs > SPLIT_SECS {
-                        (link.visitor, link.apart_since_secs) = (None, None);
+                        link.release(now_secs);
                     }
                 }
             }
         }
+    }
+
+    /// Whether a track of a camera that counts as one visitor is at the place of another one, whom this camera does not see.
+    fn is_another(&self, visitor: u32, camera: usize, found: &Estimate, now_secs: f64) -> bool {
+        let is_there = |other: &Fused| {
+            let mut seen_by = tracks_of(&self.cameras, other.id).map(|(camera, ..)| camera);
+            let is_seen_elsewhere = seen_by.next().is_some_and(|first| first != camera)
+                && seen_by.all(|other| other != camera);
+            is_seen_elsewhere && other.expected(now_secs).distance2(found) < SAME_PLACE
+        };
+        (self.fused.iter()).any(|other| other.id != visitor && is_there(other))
     }
 
     /// Merges visitors that different cameras see at the same place for long. The older id stays.

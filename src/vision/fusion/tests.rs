@@ -288,6 +288,76 @@ fn a_tracker_that_starts_again_takes_over_no_id() {
     assert_eq!(found[0].id, 2);
 }
 
+/// A fixed bug: a track whose camera had once taken it for another visitor came back, and took the visitor away from the right track.
+#[test]
+fn a_track_that_comes_back_takes_no_visitor_who_is_elsewhere() {
+    let mut hall = Hall::new(&TWO);
+    let places = |x: f32| {
+        [
+            walk(Vec2::new(-0.5, -0.3), 0.0, 0.0),
+            walk(Vec2::new(x, 0.4), 0.0, 0.0),
+        ]
+    };
+    hall.step(&[0, 1], &places(0.5)[..1]);
+    for _ in 0..50 {
+        hall.step(&[0, 1], &places(0.5));
+    }
+    // The right camera gives the second visitor the track of the first one, and does not see the first one.
+    for _ in 0..40 {
+        let first = hall.tracks(0, &places(0.5));
+        hall.observe(0, &first);
+        let mut second = hall.tracks(1, &places(0.5));
+        second.remove(0);
+        second[0].id = 1;
+        hall.observe(1, &second);
+        hall.frame += 1;
+    }
+    assert_eq!(hall.fusion.visitor_of(1, 1), Some(2));
+    // It finds its second track again where the first visitor is.
+    let first = hall.tracks(0, &places(0.5));
+    hall.observe(0, &first);
+    let mut second = hall.tracks(1, &places(0.5));
+    (second[0].id, second[1].id) = (2, 1);
+    second.reverse();
+    hall.observe(1, &second);
+    assert_eq!(hall.fusion.visitor_of(1, 1), Some(2));
+    assert_ne!(hall.fusion.visitor_of(1, 2), Some(2));
+}
+
+/// A fixed bug: a camera took one visitor for the other when they met. The track of the other camera, which was right, lost the id.
+#[test]
+fn a_camera_that_goes_on_with_another_visitor_is_not_believed() {
+    let mut hall = Hall::new(&TWO);
+    let places = |secs: f64| {
+        [
+            walk(Vec2::new(-0.6, -0.1), 0.6, secs),
+            walk(Vec2::new(0.6, 0.1), -0.6, secs),
+        ]
+    };
+    for frame in 0..57 {
+        let secs = f64::from(frame) / FPS;
+        let seen = hall.tracks(0, &places(secs));
+        hall.observe(0, &seen);
+        // The right camera sees the first visitor until they meet, and then takes the second one for the first.
+        let mut seen = hall.tracks(1, &places(secs));
+        let one = usize::from(secs > 1.0);
+        seen.swap(0, one);
+        seen.truncate(1);
+        seen[0].id = 1;
+        hall.observe(1, &seen);
+        hall.frame += 1;
+        for visitor in hall.fusion.visitors() {
+            let wanted_m = places(secs)[visitor.id as usize - 1].0;
+            let limit_m = if (0.7..1.9).contains(&secs) { 0.7 } else { 0.3 };
+            assert!(
+                visitor.foot_m.distance(wanted_m) < limit_m,
+                "{secs}: {visitor:?}"
+            );
+        }
+    }
+    assert_eq!(hall.fusion.visitor_of(1, 1), Some(2));
+}
+
 #[test]
 fn two_runs_are_identical() {
     let run = || {
