@@ -13,6 +13,7 @@
 )]
 
 mod calibration;
+mod crossings;
 mod disturbances;
 mod frame_rates;
 mod gray_code;
