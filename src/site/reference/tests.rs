@@ -33,6 +33,12 @@ fn a_key_is_explained_with_unit_range_and_default() {
         ),
         "{text}"
     );
+    for line in [
+        "\n  Higher: visitors must stand still",
+        "\n  Lower: fish trust",
+    ] {
+        assert!(text.contains(line), "{line} is missing in:\n{text}");
+    }
     // A part of the way is enough, and a value leads to its key.
     assert!(explain(Some("evade_shadow.calm_after_secs")).is_ok());
     assert!(explain(Some("limit_based")).unwrap().starts_with("type   "));
@@ -186,4 +192,69 @@ fn the_schemas_for_editors_accept_the_shipped_files() {
     let species = editor_schema("species").unwrap();
     assert!(fits(&species, &serde_json::to_value(partial).unwrap()));
     assert!(editor_schema("fish").is_none());
+}
+
+/// Keys without a higher and a lower value. A name with a dot is the end of the way to the key.
+const WITHOUT_MORE_OR_LESS: [(&str, &str); 16] = [
+    ("center_m", "a position"),
+    ("from_m", "a position"),
+    ("to_m", "a position"),
+    ("goal_m", "a position"),
+    ("goals_m", "positions"),
+    ("point_m", "a position"),
+    ("points_m", "positions"),
+    ("individuals.position_m", "a position"),
+    ("outline_m", "positions"),
+    ("uniform.direction", "a direction"),
+    ("normal", "a direction"),
+    ("red", "a channel of a color"),
+    ("green", "a channel of a color"),
+    ("blue", "a channel of a color"),
+    ("look.ground_seed", "a seed"),
+    ("fields.obstacle", "an index"),
+];
+
+/// Whether a value is a number, or a list or map of numbers.
+fn is_number(schema: &Value) -> bool {
+    let is = |name: &str| match schema.get("type") {
+        Some(Value::Array(names)) => names.iter().any(|kind| kind == name),
+        kind => kind.is_some_and(|kind| kind == name),
+    };
+    let inner = ["items", "additionalProperties"].map(|key| schema.get(key));
+    is("number") || is("integer") || inner.into_iter().flatten().any(is_number)
+}
+
+#[test]
+fn every_number_of_a_designer_says_what_higher_and_lower_do() {
+    let schemas = schemas();
+    let mut is_used = [false; WITHOUT_MORE_OR_LESS.len()];
+    let mut lacking = Vec::new();
+    let mut count = 0;
+    for node in nodes(&schemas) {
+        let is_key = matches!(node.steps.last(), Some((Step::Key(_), _)));
+        if !["scene", "species"].contains(&node.kind) || !is_key || !is_number(node.schema()) {
+            continue;
+        }
+        count += 1;
+        let is_exempt = |(name, _): &(&str, &str)| {
+            let words: Vec<&str> = name.split('.').collect();
+            node.is_named(&words)
+        };
+        if let Some(index) = WITHOUT_MORE_OR_LESS.iter().position(is_exempt) {
+            is_used[index] = true;
+            continue;
+        }
+        let description = node.schema()["description"].as_str().unwrap_or_default();
+        if !(description.contains("Higher:") && description.contains("Lower:")) {
+            lacking.push(format!("{}: {description}", node.path()));
+        }
+    }
+    assert!(count > 400, "{count}");
+    assert!(
+        lacking.is_empty(),
+        "{} of {count}:\n{}",
+        lacking.len(),
+        lacking.join("\n")
+    );
+    assert_eq!(is_used, [true; WITHOUT_MORE_OR_LESS.len()]);
 }

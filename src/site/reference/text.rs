@@ -53,7 +53,10 @@ impl<'a> Meaning<'a> {
         }
         text.push('\n');
         for paragraph in paragraphs(description(schema)) {
-            text.push_str(&wrapped(&paragraph, 2));
+            let lines = paragraph.replace(" Higher: ", "\nHigher: ");
+            for line in lines.replace(" Lower: ", "\nLower: ").lines() {
+                text.push_str(&wrapped(line, 2));
+            }
         }
         let keys = keys_of(schema);
         if !keys.is_empty() {
