@@ -103,9 +103,9 @@ pub struct LimitParams {
     /// Lower: the other way round.
     #[schemars(range(min = -1000000.0, max = 1000000.0))]
     pub start: f32,
-    /// Growth of the variable per second. If it is negative, the variable decreases. Higher: with `side` `upper` and a rate above
-    /// 0, the need comes back more often. Lower: it comes back rarely; 0: only the director or an event changes the variable. With
-    /// `side` `lower`, the same holds for rates below 0.
+    /// Growth of the variable per second. If it is negative, the variable decreases. Higher: with `side` `upper`, the need comes
+    /// back more often. Lower: it comes back rarely; 0: only the director or an event changes the variable. With `side` `lower`,
+    /// use a rate below 0: the further below, the more often.
     #[schemars(range(min = -1000.0, max = 1000.0))]
     pub rate_per_sec: f32,
     /// Random spread of the initial value: an agent starts between `start` and this share of the difference to the limit. Higher:
