@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use super::cameras::CameraEntry;
 use super::dead_configuration::{warn_dead_scene, warn_dead_species};
-use super::files::{SceneFile, SiteFile, SpeciesFile};
+use super::files::{SceneFile, SiteFile, SpeciesFile, VISITOR};
 use super::findings::Findings;
 use super::library::Library;
 use super::source::Entry;
@@ -16,9 +16,6 @@ use crate::control::{DocumentName, FAULT_NAMES, names_fault};
 use crate::render::OutputParams;
 use crate::simulation::MAX_AGENTS;
 use crate::world::{Effect, rule_problems};
-
-/// Species name of the visitors' shadows.
-pub(super) const VISITOR: &str = "visitor";
 
 /// Largest ratio between the drawn and the simulated length of a fish, in both directions. Above this ratio, fish
 /// seem to swim through each other and through obstacles, or to keep too large distances.

@@ -5,8 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use super::check::VISITOR;
-use super::files::{IndividualParams, SceneFile, SpeciesFile};
+use super::files::{IndividualParams, SceneFile, SpeciesFile, VISITOR};
 use super::findings::Findings;
 use super::library::Library;
 use super::source::Entry;

@@ -24,6 +24,9 @@ use crate::world::{
     PerceptionParams, PoolParams, RelationParams, RuleParams,
 };
 
+/// Species name of the visitors' shadows.
+pub(super) const VISITOR: &str = "visitor";
+
 /// A site file: the hardware of one installation, and the scene that it shows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
