@@ -119,6 +119,20 @@ pub enum EventKind {
     },
 }
 
+impl EventKind {
+    /// Number of bytes of the texts that can be long.
+    fn text_bytes(&self) -> usize {
+        match self {
+            Self::FaultBegan { detail, .. } => detail.len(),
+            Self::CommandRejected { problems, .. } => {
+                let texts = problems.iter().flat_map(|p| [&p.file, &p.path, &p.message]);
+                texts.map(String::len).sum()
+            }
+            _ => 0,
+        }
+    }
+}
+
 /// Events after a number.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EventPage {
@@ -149,6 +163,8 @@ impl EventLog {
     pub const KEPT: usize = 4096;
     /// Largest number of events in one page. Limits the time for which a reader holds the lock.
     pub const PAGE: usize = 256;
+    /// Largest number of bytes of long texts in one page, beside its first event. Limits what a reader keeps in memory.
+    const PAGE_BYTES: usize = 256 << 10;
 
     /// Adds an event. `time` is the current date and time, `uptime_secs` the time since the start of the program.
     pub fn push(&self, kind: EventKind, time: String, uptime_secs: f64) {
@@ -178,8 +194,13 @@ impl EventLog {
         let oldest = kept.newest + 1 - kept.events.len() as u64;
         let first = (number.saturating_add(1)).max(oldest);
         let events = kept.events.iter().skip((first - oldest) as usize);
+        let mut bytes = 0;
+        let fits = |event: &&Event| {
+            bytes += event.kind.text_bytes();
+            event.number == first || bytes <= Self::PAGE_BYTES
+        };
         EventPage {
-            events: events.take(Self::PAGE).cloned().collect(),
+            events: events.take(Self::PAGE).take_while(fits).cloned().collect(),
             lost: oldest.saturating_sub(number.saturating_add(1)),
             newest: kept.newest,
         }
@@ -212,6 +233,29 @@ mod tests {
             let page = log.after(number, Duration::ZERO);
             assert_eq!((page.events.len(), page.newest), (0, newest));
         }
+    }
+
+    /// A fixed bug: a client that sent wrong commands with long texts made pages of many megabytes.
+    #[test]
+    fn a_page_with_long_texts_is_bounded_and_every_event_comes() {
+        let log = EventLog::default();
+        for length in [10, 2 * EventLog::PAGE_BYTES, 100].repeat(20) {
+            let kind = EventKind::FaultBegan {
+                fault: String::new(),
+                detail: "x".repeat(length),
+            };
+            log.push(kind, String::new(), 0.0);
+        }
+        let (mut last, mut pages) = (0, 0);
+        while last < 60 {
+            let page = log.after(last, Duration::ZERO);
+            let bytes: usize = page.events.iter().map(|e| e.kind.text_bytes()).sum();
+            assert!(bytes <= 3 * EventLog::PAGE_BYTES, "{bytes}");
+            assert_eq!(page.events[0].number, last + 1);
+            last = page.events.last().unwrap().number;
+            pages += 1;
+        }
+        assert!((20..=60).contains(&pages), "{pages}");
     }
 
     #[test]

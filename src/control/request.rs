@@ -206,22 +206,28 @@ pub struct Reason {
     pub message: String,
 }
 
-/// Longest text of a reason that is kept, in characters.
-const KEPT_CHARS_MAX: usize = 500;
-/// Largest number of reasons that are kept of one rejection.
-const KEPT_MAX: usize = 10;
+/// Longest text of a reason that is kept, in bytes.
+const TEXT_BYTES_MAX: usize = 1000;
+/// Largest number of bytes that are kept of the reasons of one rejection, beside the first reason.
+const KEPT_BYTES_MAX: usize = 4000;
 
 impl Reason {
     /// Returns the first reasons with short texts, for lists that are kept: a client can send anything.
     pub fn kept(reasons: &[Self]) -> Vec<Self> {
-        let short = |text: &str| -> String { text.chars().take(KEPT_CHARS_MAX).collect() };
-        let kept = reasons.iter().take(KEPT_MAX).map(|reason| Self {
+        let short = |text: &str| text[..text.floor_char_boundary(TEXT_BYTES_MAX)].to_owned();
+        let kept = reasons.iter().map(|reason| Self {
             file: short(&reason.file),
             line: reason.line,
             path: short(&reason.path),
             message: short(&reason.message),
         });
-        kept.collect()
+        let mut bytes = 0;
+        let fits = |reason: &Self| {
+            let is_first = bytes == 0;
+            bytes += 1 + reason.file.len() + reason.path.len() + reason.message.len();
+            is_first || bytes <= KEPT_BYTES_MAX
+        };
+        kept.take_while(fits).collect()
     }
 }
 
@@ -248,15 +254,21 @@ mod tests {
 
     #[test]
     fn what_is_kept_of_a_rejection_is_bounded() {
-        let long = "x".repeat(1 << 20);
-        let reason = Reason {
-            file: long.clone(),
-            line: 1,
-            path: long.clone(),
-            message: long,
-        };
-        let kept = serde_json::to_string(&Reason::kept(&vec![reason; 100])).unwrap();
-        assert!(kept.len() < 20_000, "{}", kept.len());
+        for letter in ["x", "\u{1f41f}"] {
+            for length in [1_usize, 100, 1 << 20] {
+                let long = letter.repeat(length);
+                let reason = Reason {
+                    file: long.clone(),
+                    line: 1,
+                    path: long.clone(),
+                    message: long,
+                };
+                let kept = Reason::kept(&vec![reason; 100]);
+                assert!(!kept.is_empty());
+                let kept = serde_json::to_string(&kept).unwrap();
+                assert!(kept.len() < 25_000, "{}", kept.len());
+            }
+        }
     }
 
     #[test]

@@ -27,7 +27,7 @@ const JPEG_QUALITY: u8 = 70;
 pub(crate) async fn fill_channels(panel: Arc<Panel>) {
     let hub = &panel.hub;
     let client = &panel.links.client;
-    let mut last_event = client.events_after(u64::MAX, Duration::ZERO).newest;
+    let mut last_event = 0;
     let mut last_status: Option<Arc<Status>> = None;
     let (mut last_agents, mut last_tracks, mut last_outlines) = (0, 0, 0);
     let mut pictures: Vec<PictureTask> = [&hub.camera, &hub.mask]
@@ -48,10 +48,9 @@ pub(crate) async fn fill_channels(panel: Arc<Panel>) {
         let page = client.events_after(last_event, Duration::ZERO);
         for event in &page.events {
             last_event = event.number;
-            if hub.events.receiver_count() > 0 {
-                let text = StreamText::Event { event }.text();
-                let _nobody = hub.events.send((event.number, text));
-            }
+            let encoded = (event.number, StreamText::Event { event }.text());
+            hub.kept_events.push(encoded.clone());
+            let _nobody = hub.events.send(encoded);
         }
         if hub.status.receiver_count() > 0 {
             let status = client.status();

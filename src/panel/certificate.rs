@@ -106,7 +106,7 @@ impl Certificate {
         let config =
             config.map_err(|error| format!("the certificate or its key is damaged: {error}"))?;
         let mut settings = (*config.get_inner()).clone();
-        // HTTP/2 gives a client many streams in one connection. The panel does not need it.
+        // The only protocol that the panel serves.
         settings.alpn_protocols = vec![b"http/1.1".to_vec()];
         Ok(RustlsConfig::from_config(settings.into()))
     }

@@ -11,6 +11,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use super::access::{Role, is_equal};
+use super::answer;
 use super::audit::AuditEvent;
 use super::caller::{Caller, Need};
 use super::cookies::{Cookies, DEVICE_COOKIE, SESSION_COOKIE};
@@ -144,11 +145,11 @@ pub(crate) async fn check_role(
         Ok(going_on) => {
             let extensions = request.extensions_mut();
             extensions.insert(caller.clone());
-            // A stream goes on after its answer, so its handler keeps this.
+            // A command and a stream go on after their answer, so their handlers keep this.
             if let Some(going_on) = &going_on {
                 extensions.insert(Arc::clone(going_on));
             }
-            next.run(request).await
+            answer::hold(next.run(request).await, going_on)
         }
         Err(error) => error.into_response(),
     };

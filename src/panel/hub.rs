@@ -3,20 +3,22 @@
 //! A task looks for new values some times a second, and only for those that a client waits for. Clients read through channels in
 //! which the newest value wins, so a slow client misses values and costs neither memory nor the time of a stage.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
 
 use axum::body::Bytes;
 use axum::extract::ws::Utf8Bytes;
+use parking_lot::Mutex;
 use serde::Serialize;
 use tokio::sync::{broadcast, watch};
 
 use super::links::{LiveViews, PanelLinks, RawPicture};
 use super::live_slot::LiveSlot;
 use super::topic::Topic;
-use crate::control::{Event, Status};
+use crate::control::{Event, EventLog, Status};
 
-/// Number of events that wait for a slow client. A client that misses more reads them again from the desk.
+/// Number of events that wait for a slow client. A client that misses more reads them again.
 const EVENTS_WAITING: usize = 256;
 
 /// What a text message of the stream contains.
@@ -55,6 +57,30 @@ impl StreamText<'_> {
 /// An encoded event and its number.
 pub(crate) type EncodedEvent = (u64, Utf8Bytes);
 
+/// The events that the desk keeps, encoded once for all clients.
+#[derive(Default)]
+pub(crate) struct EncodedEvents(Mutex<VecDeque<EncodedEvent>>);
+
+impl EncodedEvents {
+    /// Adds the next event.
+    pub(crate) fn push(&self, event: EncodedEvent) {
+        let mut kept = self.0.lock();
+        if kept.len() >= EventLog::KEPT {
+            kept.pop_front();
+        }
+        kept.push_back(event);
+    }
+
+    /// Returns the first `most` events after a number, and how many after it are no longer kept.
+    pub(crate) fn after(&self, number: u64, most: usize) -> (Vec<EncodedEvent>, u64) {
+        let kept = self.0.lock();
+        let first = kept.partition_point(|(own, _)| *own <= number);
+        let oldest = kept.front().map_or(0, |(oldest, _)| *oldest);
+        let lost = oldest.saturating_sub(number.saturating_add(1));
+        (kept.iter().skip(first).take(most).cloned().collect(), lost)
+    }
+}
+
 /// A picture that can be watched.
 pub(crate) struct PictureChannel {
     pub(crate) slot: Arc<LiveSlot<RawPicture>>,
@@ -91,6 +117,8 @@ pub(crate) struct Hub {
     pub(crate) status: watch::Sender<Utf8Bytes>,
     /// New events.
     pub(crate) events: broadcast::Sender<EncodedEvent>,
+    /// All events that are kept.
+    pub(crate) kept_events: EncodedEvents,
     /// Newest agents.
     pub(crate) agents: Topic<Utf8Bytes>,
     /// Newest tracks.
@@ -117,6 +145,7 @@ impl Hub {
         Self {
             status: watch::Sender::default(),
             events: broadcast::Sender::new(EVENTS_WAITING),
+            kept_events: EncodedEvents::default(),
             agents: Topic::default(),
             tracks: Topic::default(),
             outlines: Topic::default(),

@@ -9,6 +9,7 @@
 //! runtime, bounded connections, sizes and times. Hashes, JPEG pictures and writes to the disk run on helper threads.
 
 mod access;
+mod answer;
 mod archive;
 mod assets;
 mod audit;

@@ -257,11 +257,6 @@ impl PanelServer {
             .auto_date_header(false)
             .max_buf_size(HEADER_BYTES_MAX)
             .max_headers(HEADERS_MAX);
-        server
-            .http_builder()
-            .http2()
-            .max_concurrent_streams(8)
-            .max_header_list_size(HEADER_BYTES_MAX as u32);
         let places = Arc::clone(&self.panel.places);
         let serving = async move {
             match &self.encryption {

@@ -30,13 +30,15 @@ const CHECKS_PER_PING: u32 = 20;
 const SEND_TIMEOUT: Duration = Duration::from_secs(10);
 /// Close code when the session has ended.
 const CLOSE_NOT_LOGGED_IN: u16 = 4401;
-/// Shortest time between two changes of what a client watches. Each sends the status and the missed events again.
-const SUBSCRIBE_PAUSE: Duration = Duration::from_millis(50);
 /// Largest number of subscriptions of a client.
 const SUBSCRIPTIONS_MAX: usize = 32;
+/// Time between two texts of a client that are read. A page subscribes when its user turns to another one.
+const TEXT_INTERVAL: Duration = Duration::from_millis(200);
+/// Number of events that are sent before other clients have a turn.
+const EVENTS_AT_ONCE: usize = 64;
 
 /// A message of the client.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Subscribe {
     /// What the client watches, instead of what it watched before.
@@ -117,7 +119,7 @@ impl Watched {
 enum Next {
     Text(Utf8Bytes),
     Event(EncodedEvent),
-    /// The client was too slow, and events have to be read from the desk again.
+    /// The client was too slow, and events have to be read again.
     Missed,
     Picture(Bytes),
 }
@@ -158,6 +160,15 @@ async fn next_picture(topics: &mut [TopicReader<Option<PictureMessage>>]) -> Byt
     }
 }
 
+/// Waits for a message of the client that comes after a time. Can be dropped at any time without losing one.
+async fn next_message(
+    socket: &mut WebSocket,
+    due: tokio::time::Instant,
+) -> Option<Result<Message, axum::Error>> {
+    tokio::time::sleep_until(due).await;
+    socket.recv().await
+}
+
 /// `GET /api/v1/stream`.
 pub(crate) async fn stream(
     State(panel): State<Arc<Panel>>,
@@ -167,12 +178,13 @@ pub(crate) async fn stream(
 ) -> Result<Response, ApiError> {
     let upgrade = upgrade.map_err(|_| ApiError::bad_request("this address is a WebSocket"))?;
     let name = caller.identity()?.clone();
+    let stream = panel.requests.stream(&name)?;
     Ok(upgrade
         .max_message_size(MESSAGE_BYTES_MAX)
         .max_frame_size(MESSAGE_BYTES_MAX)
         .on_upgrade(move |socket| async move {
             // The stream counts for its user until its end.
-            let _going_on = going_on;
+            let _going_on = (going_on, stream);
             let mut client = StreamClient {
                 panel,
                 caller,
@@ -180,6 +192,7 @@ pub(crate) async fn stream(
                 socket,
                 watched: Watched::default(),
                 subscribed: None,
+                text_due: tokio::time::Instant::now(),
             };
             // An error means that the client is gone or too slow.
             let _gone = client.serve().await;
@@ -195,8 +208,10 @@ struct StreamClient {
     identity: Identity,
     socket: WebSocket,
     watched: Watched,
-    /// When it was changed last.
-    subscribed: Option<Instant>,
+    /// The last subscription.
+    subscribed: Option<Subscribe>,
+    /// Time before which the client is not read again, so that it cannot let the server encode and send without an end.
+    text_due: tokio::time::Instant,
 }
 
 impl StreamClient {
@@ -206,8 +221,11 @@ impl StreamClient {
         let mut count: u32 = 0;
         loop {
             tokio::select! {
-                message = self.socket.recv() => match message {
-                    Some(Ok(Message::Text(text))) => self.subscribe(&text).await?,
+                message = next_message(&mut self.socket, self.text_due) => match message {
+                    Some(Ok(Message::Text(text))) => {
+                        self.text_due = tokio::time::Instant::now() + TEXT_INTERVAL;
+                        self.subscribe(&text).await?;
+                    }
                     Some(Ok(Message::Close(_)) | Err(_)) | None => return Err(Gone),
                     Some(Ok(_)) => {}
                 },
@@ -241,44 +259,38 @@ impl StreamClient {
         self.send(Message::Close(Some(frame))).await
     }
 
+    /// Replaces what the client watches. The same subscription once more changes nothing.
     async fn subscribe(&mut self, text: &str) -> Result<(), Gone> {
-        let due = self.subscribed.map(|last| last + SUBSCRIBE_PAUSE);
-        if let Some(due) = due {
-            tokio::time::sleep_until(due.into()).await;
+        let client = &self.panel.links.client;
+        let wanted = match serde_json::from_str::<Subscribe>(text) {
+            Ok(wanted) if self.subscribed.as_ref() == Some(&wanted) => return Ok(()),
+            Ok(wanted) => wanted,
+            Err(error) => return self.send_error(&error.to_string()).await,
+        };
+        let newest = client.events_after(u64::MAX, Duration::ZERO).newest;
+        // A number from before a restart is larger than all numbers now.
+        let last_event = wanted.after.unwrap_or(newest).min(newest);
+        let mut watched = match Watched::new(&self.panel.hub, &wanted.subscribe, last_event) {
+            Ok(watched) => watched,
+            Err(message) => return self.send_error(&message).await,
+        };
+        if let Some(status) = &mut watched.status {
+            status.mark_unchanged();
+            let status = client.status();
+            let text = StreamText::Status { status: &status }.text();
+            self.send(Message::Text(text)).await?;
         }
-        self.subscribed = Some(Instant::now());
-        let hub = &self.panel.hub;
-        let newest = self
-            .panel
-            .links
-            .client
-            .events_after(u64::MAX, Duration::ZERO)
-            .newest;
-        let wanted = serde_json::from_str::<Subscribe>(text).map_err(|error| error.to_string());
-        let watched = wanted.and_then(|wanted| {
-            // A number from before a restart is larger than all numbers now.
-            let last_event = wanted.after.unwrap_or(newest).min(newest);
-            Watched::new(hub, &wanted.subscribe, last_event)
-        });
-        match watched {
-            Ok(mut watched) => {
-                if let Some(status) = &mut watched.status {
-                    status.mark_unchanged();
-                    let status = self.panel.links.client.status();
-                    let text = StreamText::Status { status: &status }.text();
-                    self.send(Message::Text(text)).await?;
-                }
-                self.watched = watched;
-                if self.watched.events.is_some() {
-                    self.send_missed_events().await?;
-                }
-                Ok(())
-            }
-            Err(message) => {
-                let text = StreamText::Error { message: &message }.text();
-                self.send(Message::Text(text)).await
-            }
+        self.watched = watched;
+        self.subscribed = Some(wanted);
+        if self.watched.events.is_some() {
+            self.send_missed_events().await?;
         }
+        Ok(())
+    }
+
+    async fn send_error(&mut self, message: &str) -> Result<(), Gone> {
+        let text = StreamText::Error { message }.text();
+        self.send(Message::Text(text)).await
     }
 
     async fn send_next(&mut self, next: Next) -> Result<(), Gone> {
@@ -286,7 +298,7 @@ impl StreamClient {
             Next::Text(text) => self.send(Message::Text(text)).await,
             Next::Picture(picture) => self.send(Message::Binary(picture)).await,
             Next::Missed => self.send_missed_events().await,
-            // An event that was read from the desk already comes once more.
+            // A missed event that was sent already comes once more.
             Next::Event((number, _)) if number <= self.watched.last_event => Ok(()),
             Next::Event((number, text)) => {
                 self.watched.last_event = number;
@@ -295,23 +307,23 @@ impl StreamClient {
         }
     }
 
-    /// Sends the events after the last one that was sent.
+    /// Sends the kept events after the last one that was sent. An event that is not encoded yet comes later by itself.
     async fn send_missed_events(&mut self) -> Result<(), Gone> {
         loop {
             let after = self.watched.last_event;
-            let page = self.panel.links.client.events_after(after, Duration::ZERO);
-            if page.lost > 0 {
-                let text = StreamText::Lost { count: page.lost }.text();
+            let (events, lost) = self.panel.hub.kept_events.after(after, EVENTS_AT_ONCE);
+            if lost > 0 {
+                let text = StreamText::Lost { count: lost }.text();
                 self.send(Message::Text(text)).await?;
             }
-            if page.events.is_empty() {
+            if events.is_empty() {
                 return Ok(());
             }
-            for event in &page.events {
-                self.watched.last_event = event.number;
-                let text = StreamText::Event { event }.text();
+            for (number, text) in events {
+                self.watched.last_event = number;
                 self.send(Message::Text(text)).await?;
             }
+            tokio::task::yield_now().await;
         }
     }
 

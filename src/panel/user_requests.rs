@@ -11,16 +11,36 @@ use super::tally::Tally;
 
 /// Largest number of requests and streams of one user or token at the same time. A page has one stream and at most six requests.
 const PER_USER: usize = 48;
+/// Largest number of streams among them. Each is encoded and sent to on the one thread of the server.
+const STREAMS_PER_USER: usize = 20;
+
+/// What is counted of a user.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Counted {
+    /// Requests and streams.
+    Request(String),
+    /// Streams.
+    Stream(String),
+}
+
+impl Counted {
+    fn most(&self) -> usize {
+        match self {
+            Self::Request(_) => PER_USER,
+            Self::Stream(_) => STREAMS_PER_USER,
+        }
+    }
+}
 
 /// All requests and streams that are going on.
 #[derive(Debug, Default)]
-pub(crate) struct UserRequests(Mutex<Tally<String>>);
+pub(crate) struct UserRequests(Mutex<Tally<Counted>>);
 
 /// A request or stream of a user. Dropping it ends the count.
 #[derive(Debug)]
 pub(crate) struct UserRequest {
     all: Arc<UserRequests>,
-    user: String,
+    key: Counted,
 }
 
 impl UserRequests {
@@ -29,28 +49,39 @@ impl UserRequests {
     /// # Errors
     /// When too many of this user are going on.
     pub(crate) fn begin(self: &Arc<Self>, identity: &Identity) -> Result<UserRequest, ApiError> {
-        let user = identity.shown();
+        self.take(Counted::Request(identity.shown()))
+    }
+
+    /// Counts a stream, beside its request.
+    ///
+    /// # Errors
+    /// When too many of this user are going on.
+    pub(crate) fn stream(self: &Arc<Self>, identity: &Identity) -> Result<UserRequest, ApiError> {
+        self.take(Counted::Stream(identity.shown()))
+    }
+
+    fn take(self: &Arc<Self>, key: Counted) -> Result<UserRequest, ApiError> {
         let mut tally = self.0.lock();
-        let keys = std::slice::from_ref(&user);
-        if !tally.has_room(keys, |_| PER_USER) {
+        let keys = std::slice::from_ref(&key);
+        if !tally.has_room(keys, Counted::most) {
+            let what = match key {
+                Counted::Request(_) => "requests and streams",
+                Counted::Stream(_) => "streams",
+            };
+            let most = key.most();
             return Err(ApiError::busy(format!(
-                "{PER_USER} requests and streams of this user are going on; close some of its pages"
+                "{most} {what} of this user are going on; close some of its pages"
             )));
         }
         tally.take(keys);
         drop(tally);
-        Ok(UserRequest {
-            all: Arc::clone(self),
-            user,
-        })
+        let all = Arc::clone(self);
+        Ok(UserRequest { all, key })
     }
 }
 
 impl Drop for UserRequest {
     fn drop(&mut self) {
-        self.all
-            .0
-            .lock()
-            .give_back(std::slice::from_ref(&self.user));
+        self.all.0.lock().give_back(std::slice::from_ref(&self.key));
     }
 }

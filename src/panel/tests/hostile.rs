@@ -86,6 +86,27 @@ fn broken_requests_are_answered_or_closed() {
     assert_served(&server, "after broken requests");
 }
 
+/// A fixed bug: a client that began with HTTP/2 was served, although the handshake offers only HTTP/1, and could leave many answers in
+/// one connection unread.
+#[test]
+fn a_client_that_begins_with_http_2_gets_nothing() {
+    let server = TestServer::start();
+    let preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+    // An empty SETTINGS frame, as every client sends it.
+    let hello = [&preface[..], &[0, 0, 0, 4, 0, 0, 0, 0, 0]].concat();
+    for pieces in [vec![&hello[..]], hello.chunks(5).collect()] {
+        let mut stream = connect(&server.address);
+        for piece in pieces {
+            let _closed = stream.write_all(piece);
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let mut answer = Vec::new();
+        let _closed = stream.read_to_end(&mut answer);
+        assert_eq!(answer, b"");
+    }
+    assert_served(&server, "after HTTP/2");
+}
+
 #[test]
 fn silent_and_slow_clients_hold_no_one_up() {
     let server = TestServer::start();
