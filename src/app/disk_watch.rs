@@ -113,12 +113,11 @@ impl SiteFault {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::{Board, DeskEvent, EventKind, Reason, desk_queue};
+    use crate::control::{Board, DeskEvent, DeskEvents, EventKind, Reason, desk_queue};
     use crate::runtime::{HangPolicy, StopFlag, Supervisor};
     use shoal_testing::assert_message;
     use std::path::Path;
     use std::sync::Arc;
-    use std::sync::mpsc::Receiver;
 
     const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -126,7 +125,7 @@ mod tests {
     struct Watched {
         folder: tempfile::TempDir,
         supervisor: Supervisor,
-        events: Receiver<DeskEvent>,
+        events: DeskEvents,
         board: Arc<Board>,
         /// Number of the last event that was read.
         seen: u64,

@@ -1,38 +1,24 @@
 //! The way from a client to the desk and back. A client sends commands and gets a reply for each, reads the newest status, and
 //! reads the events after a number.
 //!
-//! The desk waits for one queue of events, which is bounded and rejects when it is full. Nothing here makes the desk or a stage wait for a client: a reply
+//! The desk waits for one queue of events (`desk_events.rs`), which is bounded and rejects when it is full. Nothing here makes the desk or a stage wait for a client: a reply
 //! goes through a function that must not block, and status and events are copied out. Must not: decide about a command.
 
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, OnceLock};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
 use super::command::Command;
+use super::desk_events::{
+    DeskEntry, DeskEvent, DeskEvents, Incoming, OnReply, StageReport, Undelivered, desk_events,
+};
 use super::diagnosis::{STALE_SECS, make_stale};
 use super::event::{EventLog, EventPage};
-use super::request::{Outcome, Reply, Request, Source, Trust};
+use super::request::{Reply, Request, Source, Trust};
 use super::schedule::PreviewDay;
 use super::status::Status;
-
-/// Largest number of events that may wait for the desk. Further requests are rejected.
-const WAITING_MAX: usize = 64;
-
-/// The reason why a request did not reach the desk, or why there is no reply.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Undelivered {
-    /// Too many requests are waiting.
-    #[error("{WAITING_MAX} commands are waiting already; try again in a moment")]
-    Busy,
-    /// The desk has ended.
-    #[error("the pool is ending and takes no more commands")]
-    Gone,
-    /// The desk did not answer in time. The command may still be applied.
-    #[error("the desk did not answer in time; the command may still be applied")]
-    Late,
-}
 
 /// A reader of the documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,12 +126,12 @@ impl Board {
 /// A client of the desk. It can be copied to other threads.
 #[derive(Clone, Debug)]
 pub struct DeskClient {
-    events: SyncSender<DeskEvent>,
+    events: Arc<DeskEntry>,
     board: Arc<Board>,
 }
 
 impl DeskClient {
-    /// Sends a request. Never waits. `on_reply` is called once, on the thread of the desk, so it must not block.
+    /// Sends a request. Never waits. `on_reply` is called once, on another thread, so it must not block.
     ///
     /// # Errors
     /// When too many requests are waiting, or the desk has ended. Then `on_reply` is not called.
@@ -154,12 +140,21 @@ impl DeskClient {
         request: Request,
         on_reply: impl FnOnce(Reply) + Send + 'static,
     ) -> Result<(), Undelivered> {
-        let incoming = Incoming {
-            request,
-            sent: Instant::now(),
-            on_reply: Some(Box::new(on_reply)),
-        };
-        self.deliver(DeskEvent::Request(incoming))
+        self.deliver(request, None, Box::new(on_reply))
+    }
+
+    /// Sends a request like [`Self::send`]. If `wanted` is gone before the desk begins with it, it is not applied.
+    ///
+    /// # Errors
+    /// Those of [`Self::send`].
+    pub fn send_while(
+        &self,
+        wanted: &Arc<()>,
+        request: Request,
+        on_reply: impl FnOnce(Reply) + Send + 'static,
+    ) -> Result<(), Undelivered> {
+        let wanted = Arc::downgrade(wanted);
+        self.deliver(request, Some(wanted), Box::new(on_reply))
     }
 
     /// Reports something to the desk. Never waits.
@@ -167,20 +162,17 @@ impl DeskClient {
     /// # Errors
     /// When too many events are waiting, or the desk has ended.
     pub fn report(&self, report: StageReport) -> Result<(), Undelivered> {
-        self.deliver(DeskEvent::Report(report))
+        self.events.deliver(DeskEvent::Report(report))
     }
 
-    fn deliver(&self, event: DeskEvent) -> Result<(), Undelivered> {
-        self.events.try_send(event).map_err(|error| {
-            let (undelivered, event) = match error {
-                TrySendError::Full(event) => (Undelivered::Busy, event),
-                TrySendError::Disconnected(event) => (Undelivered::Gone, event),
-            };
-            if let DeskEvent::Request(mut incoming) = event {
-                incoming.on_reply = None;
-            }
-            undelivered
-        })
+    fn deliver(
+        &self,
+        request: Request,
+        wanted: Option<Weak<()>>,
+        on_reply: OnReply,
+    ) -> Result<(), Undelivered> {
+        let incoming = Incoming::new(request, wanted, on_reply);
+        self.events.deliver(DeskEvent::Request(incoming))
     }
 
     /// Sends a command and waits for its reply, at most for `wait`.
@@ -189,7 +181,9 @@ impl DeskClient {
     /// When too many requests are waiting, the desk has ended, or it does not answer in time.
     pub fn request(&self, request: Request, wait: Duration) -> Result<Reply, Undelivered> {
         let (sender, replies) = sync_channel(1);
-        self.send(request, move |reply| {
+        // Until the end of the wait.
+        let wanted = Arc::default();
+        self.send_while(&wanted, request, move |reply| {
             // The channel has room for the only reply. It is closed if the client has stopped waiting.
             let _late = sender.try_send(reply);
         })?;
@@ -251,74 +245,12 @@ impl CommandSender {
     }
 }
 
-/// What the desk waits for.
-#[derive(Debug)]
-pub enum DeskEvent {
-    /// A client sent a request.
-    Request(Incoming),
-    /// A stage reports something.
-    Report(StageReport),
-}
-
-/// What a stage reports to the desk.
-#[derive(Debug)]
-pub enum StageReport {
-    /// A vision stage uses a new calibration, which has to be saved.
-    CalibrationAccepted {
-        /// Index of the camera.
-        camera: usize,
-        /// The text of its file.
-        text: String,
-    },
-    /// The simulation stage has applied changes, so the status can contain their effect.
-    PoolChanged,
-}
-
-/// A request that the desk has received. It is answered exactly once: by [`Self::answer`], or when it is dropped.
-pub struct Incoming {
-    /// The request.
-    pub request: Request,
-    /// Time at which it was sent.
-    pub sent: Instant,
-    on_reply: Option<Box<dyn FnOnce(Reply) + Send>>,
-}
-
-impl Incoming {
-    /// Answers the request. `revision` is the number of applied commands.
-    pub fn answer(mut self, revision: u64, result: Outcome) {
-        self.reply(revision, result);
-    }
-
-    fn reply(&mut self, revision: u64, result: Outcome) {
-        if let Some(on_reply) = self.on_reply.take() {
-            on_reply(Reply {
-                id: self.request.id,
-                revision,
-                result,
-            });
-        }
-    }
-}
-
-impl Drop for Incoming {
-    fn drop(&mut self) {
-        let message = "the desk failed while it applied this command; read the status before you send it again";
-        self.reply(0, Outcome::rejected(message));
-    }
-}
-
-impl std::fmt::Debug for Incoming {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.request.fmt(f)
-    }
-}
-
 /// Creates the queue of events. Returns the client, the receiving end for the desk, and the board that both share.
-pub fn desk_queue() -> (DeskClient, Receiver<DeskEvent>, Arc<Board>) {
-    let (events, received) = sync_channel(WAITING_MAX);
+pub fn desk_queue() -> (DeskClient, DeskEvents, Arc<Board>) {
+    let (events, received) = desk_events();
     let board: Arc<Board> = Arc::default();
     let client = DeskClient {
-        events,
+        events: Arc::new(events),
         board: Arc::clone(&board),
     };
     (client, received, board)
@@ -327,11 +259,11 @@ pub fn desk_queue() -> (DeskClient, Receiver<DeskEvent>, Arc<Board>) {
 #[cfg(test)]
 mod tests {
     use super::super::command::EditorStep;
-    use super::super::request::SourceKind;
+    use super::super::request::{Outcome, SourceKind};
     use super::*;
 
-    fn next(received: &Receiver<DeskEvent>) -> Incoming {
-        match received.recv().unwrap() {
+    fn next(received: &DeskEvents) -> Incoming {
+        match received.recv_timeout(Duration::from_secs(60)).unwrap() {
             DeskEvent::Request(incoming) => incoming,
             DeskEvent::Report(report) => panic!("{report:?}"),
         }
@@ -385,7 +317,7 @@ mod tests {
             client.request(undo(0), Duration::from_secs(60)),
             Err(Undelivered::Busy)
         );
-        received.recv().unwrap();
+        next(&received);
         assert_eq!(
             client.request(undo(0), Duration::from_millis(1)),
             Err(Undelivered::Late)
@@ -395,5 +327,104 @@ mod tests {
             client.request(undo(0), Duration::from_secs(60)),
             Err(Undelivered::Gone)
         );
+    }
+
+    fn of(source: &str, command: Command) -> Request {
+        let source = Source {
+            name: source.to_owned(),
+            ..Source::of(SourceKind::Panel)
+        };
+        Request {
+            source,
+            command,
+            ..undo(0)
+        }
+    }
+
+    fn pause() -> Command {
+        serde_json::from_str(r#"{"command":"pause","on":true}"#).unwrap()
+    }
+
+    fn step() -> Command {
+        Command::Pool(EditorStep::Undo.into())
+    }
+
+    /// A fixed bug: all sources shared one line, so one user could let the commands of all others wait, or be rejected, for minutes.
+    #[test]
+    fn no_source_makes_another_one_wait_for_longer_than_one_of_its_commands() {
+        let (client, received, _) = desk_queue();
+        let mut waiting = 0;
+        for user in 0..10 {
+            while client
+                .send(of(&format!("op{user}"), step()), |_| {})
+                .is_ok()
+            {
+                waiting += 1;
+                assert!(waiting < 1000);
+            }
+        }
+        assert!(waiting >= 32, "{waiting}");
+        // Other kinds of clients still have places.
+        client.send(undo(7), |_| {}).unwrap();
+        let schedule = client.sender(Source::of(SourceKind::Schedule));
+        schedule.send(pause()).unwrap();
+        let order: Vec<String> = (0..8)
+            .map(|_| next(&received).request.source.to_string())
+            .collect();
+        assert_eq!(order[0], "schedule");
+        let ctl = order.iter().position(|source| source == "ctl").unwrap();
+        let before = &order[1..ctl];
+        assert!((1..=4).contains(&before.len()), "{order:?}");
+        assert!(
+            before
+                .iter()
+                .enumerate()
+                .all(|(i, own)| !before[..i].contains(own))
+        );
+    }
+
+    #[test]
+    fn a_pause_passes_the_other_commands_of_its_own_source_and_starves_none() {
+        let (client, received, _) = desk_queue();
+        while client.send(of("op", step()), |_| {}).is_ok() {}
+        for _ in 0..3 {
+            client.send(of("op", pause()), |_| {}).unwrap();
+        }
+        let is_pause: Vec<bool> = (0..6)
+            .map(|_| next(&received).request.command == pause())
+            .collect();
+        assert_eq!(is_pause, [true, false, true, false, true, false]);
+    }
+
+    /// A fixed bug: the desk worked for minutes on commands whose clients had hung up.
+    #[test]
+    fn a_command_whose_client_is_gone_is_not_applied_and_frees_its_place() {
+        let (client, received, _) = desk_queue();
+        let (sender, replies) = sync_channel(8);
+        for _ in 0..3 {
+            let wanted = Arc::default();
+            let mut sent = 0;
+            loop {
+                let (sender, is_first) = (sender.clone(), sent == 0);
+                let on_reply = move |reply| {
+                    if is_first {
+                        sender.try_send(reply).unwrap()
+                    }
+                };
+                if client
+                    .send_while(&wanted, of("op", step()), on_reply)
+                    .is_err()
+                {
+                    break;
+                }
+                sent += 1;
+            }
+            assert!(sent >= 8, "{sent}");
+        }
+        client.send(of("op", pause()), |_| {}).unwrap();
+        assert_eq!(next(&received).request.command, pause());
+        assert!(received.try_recv().is_err());
+        // Each was answered nevertheless, so that what waits for the answer ends.
+        assert_eq!(replies.try_iter().count(), 3);
     }
 }

@@ -4,6 +4,7 @@
 
 mod client;
 mod command;
+mod desk_events;
 mod diagnosis;
 mod event;
 mod fault_names;
@@ -18,10 +19,7 @@ mod stage;
 mod status;
 mod test_picture;
 
-pub use client::{
-    Board, CommandSender, DeskClient, DeskEvent, DocumentsPage, DocumentsReader, Incoming,
-    StageReport, Undelivered, desk_queue,
-};
+pub use client::{Board, CommandSender, DeskClient, DocumentsPage, DocumentsReader, desk_queue};
 
 pub use command::{
     AreaList, CalibrationStep, Command, CommandLine, DirectorEvent, DocumentName, DocumentText,
@@ -29,6 +27,7 @@ pub use command::{
     NamesInUse, PHRASES, PoleShadow, PoolCommand, PoolEdit, ShowCommand, TouchMark, UpkeepCommand,
     VisionCommand, command_names, command_schema,
 };
+pub use desk_events::{DeskEvent, DeskEvents, Incoming, StageReport, Undelivered};
 pub use diagnosis::complete;
 pub use event::{Event, EventKind, EventLog, EventPage};
 pub use fault_names::{FAULT_NAMES, names_fault};

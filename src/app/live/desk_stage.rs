@@ -7,14 +7,14 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
 use crate::app::desk::Desk;
 use crate::control::{
-    Board, Command, DeskEvent, DocumentName, DocumentsPage, EditorStep, EventKind, Incoming,
-    Journal, Outcome, PoolCommand, Reason, ShowCommand, Source, SourceKind, StageReport, Status,
-    TestPicture, Trust, UpkeepCommand, VisionCommand,
+    Board, Command, DeskEvent, DeskEvents, DocumentName, DocumentsPage, EditorStep, EventKind,
+    Incoming, Journal, Outcome, PoolCommand, Reason, ShowCommand, Source, SourceKind, StageReport,
+    Status, TestPicture, Trust, UpkeepCommand, VisionCommand,
 };
 use crate::operation::{AlertBoard, ScheduleBoard};
 use crate::records::{DocumentsCopy, LastValidSite, SessionLog};
@@ -44,7 +44,7 @@ const STATUS_AFTER_EVENT: Duration = Duration::from_millis(50);
 /// Inputs and outputs of the desk stage.
 pub(crate) struct DeskLinks {
     /// Requests of all clients, and reports of stages.
-    pub(crate) events: Receiver<DeskEvent>,
+    pub(crate) events: DeskEvents,
     /// Status and events.
     pub(crate) board: Arc<Board>,
     /// Events and active faults.

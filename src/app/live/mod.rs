@@ -39,7 +39,6 @@ pub(super) use rig::DISAGREE_M;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
@@ -47,7 +46,7 @@ use parking_lot::Mutex;
 use super::desk::Desk;
 use crate::camera::AtEnd;
 use crate::control::{
-    Board, CalibrationStatus, DeskClient, DeskEvent, Journal, PictureStatus, Source, SourceKind,
+    Board, CalibrationStatus, DeskClient, DeskEvents, Journal, PictureStatus, Source, SourceKind,
     TestPicture, desk_queue,
 };
 use crate::geometry::{Surface, Visitor};
@@ -151,7 +150,7 @@ pub struct LivePool {
 
 /// What the desk stage gets when it starts.
 struct DeskEnds {
-    events: Receiver<DeskEvent>,
+    events: DeskEvents,
     board: Arc<Board>,
     queue: Arc<PoolQueue>,
     living: Arc<Latest<Living>>,

@@ -3,7 +3,6 @@
 use std::net::UdpSocket;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
@@ -14,7 +13,7 @@ use super::datagram::messages_of;
 use super::endpoint::OscEndpoint;
 use super::words::{Wish, wish_of};
 use crate::control::{
-    Board, DeskEvent, EventKind, Journal, OscStatus, Outcome, Status, Trust, desk_queue,
+    Board, DeskEvent, DeskEvents, EventKind, Journal, OscStatus, Outcome, Status, Trust, desk_queue,
 };
 use crate::runtime::{HangPolicy, Supervisor};
 
@@ -148,7 +147,7 @@ fn hostile_datagrams_are_refused_before_they_are_decoded() {
 /// An endpoint with a desk that the test answers for, and a machine beside it.
 struct Rig {
     supervisor: Supervisor,
-    desk: Receiver<DeskEvent>,
+    desk: DeskEvents,
     board: Arc<Board>,
     status: Arc<Mutex<OscStatus>>,
     journal: Journal,

@@ -1,13 +1,15 @@
 //! A live calibration whose channels are connected as in a running pool, for tests.
 
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{SyncSender, sync_channel};
 
 use glam::DVec2;
 use parking_lot::Mutex;
 use shoal::app::{CALIBRATION_COMMANDS_MAX, CalibrationCommand, LiveCalibration};
 use shoal::calibration::{Calibration, CalibrationParams};
-use shoal::control::{CalibrationStatus, CalibrationStep, DeskEvent, StageReport, desk_queue};
+use shoal::control::{
+    CalibrationStatus, CalibrationStep, DeskEvent, DeskEvents, StageReport, desk_queue,
+};
 use shoal::geometry::Surface;
 use shoal::render::{CalibrationPattern, FloorStripes, FloorTarget};
 use shoal::vision::VisionParams;
@@ -17,7 +19,7 @@ use super::Camera;
 /// The live calibration and the other ends of its channels.
 pub(crate) struct Wired {
     pub(crate) calibration: LiveCalibration,
-    events: Receiver<DeskEvent>,
+    events: DeskEvents,
     pub(crate) status: Arc<Mutex<CalibrationStatus>>,
     commands: SyncSender<CalibrationCommand>,
 }
