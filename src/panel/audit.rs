@@ -1,9 +1,10 @@
 //! The audit trail: who did what and when, kept on the disk.
 //!
-//! Three logs of bounded size, so that a client that fails to log in a thousand times can push neither the changes of an administrator
-//! nor the logins of users out: one of changes, one of logins, one of refusals. Each has a file of JSON lines and the file before it.
-//! Equal entries of a minute are one with a count, which has the time of the last of them, so that the newest entry is what holds. Refusals of a minute that have nothing in common are at most [`OPEN_MAX`] entries;
-//! the others are one with a count. In: one entry at a time. Out: the newest entries. Must not: contain a secret.
+//! Four logs of bounded size, so that a client that fails to log in a thousand times can push neither the changes of an administrator
+//! nor the logins of users out: one of changes, one of the commands of operators, one of logins, one of refusals. Each has a file of JSON
+//! lines and the file before it. Equal entries of a minute are one with a count, which has the time of the last of them, so that the
+//! newest entry is what holds. Refusals, or commands of operators, of a minute that have nothing in common are at most [`OPEN_MAX`]
+//! entries; the others are one with a count. In: one entry at a time. Out: the newest entries. Must not: contain a secret.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -25,7 +26,7 @@ const FIELD_CHARS_MAX: usize = 200;
 const SAME_FOR: Duration = Duration::from_secs(60);
 /// Largest number of entries of a log that later ones are compared with.
 const OPEN_MAX: usize = 32;
-/// Sender of refusals that are only counted, because too many others came in the same minute.
+/// Sender of entries that are only counted, because too many others came in the same minute.
 const OTHERS: &str = "(others)";
 /// Largest number of entries that are read.
 const ENTRIES_MAX: usize = 1000;
@@ -74,6 +75,8 @@ pub(crate) enum AuditEvent {
     RecordingRemoved,
     /// A command of an administrator was applied.
     Command,
+    /// A command of an operator was applied.
+    Operated,
 }
 
 impl AuditEvent {
@@ -83,6 +86,11 @@ impl AuditEvent {
             self,
             Self::LoginFailed | Self::LoginThrottled | Self::Refused
         )
+    }
+
+    /// Whether many of a minute are one entry.
+    fn is_bounded(self) -> bool {
+        self.is_refusal() || self == Self::Operated
     }
 }
 
@@ -116,6 +124,7 @@ fn is_zero(number: &u64) -> bool {
 #[derive(Debug)]
 pub(crate) struct Audit {
     changes: Mutex<AuditLog>,
+    operation: Mutex<AuditLog>,
     logins: Mutex<AuditLog>,
     refusals: Mutex<AuditLog>,
 }
@@ -134,13 +143,14 @@ impl Audit {
         };
         Self {
             changes: log("audit-changes.jsonl"),
+            operation: log("audit-operation.jsonl"),
             logins: log("audit-logins.jsonl"),
             refusals: log("audit-refusals.jsonl"),
         }
     }
 
-    fn logs(&self) -> [&Mutex<AuditLog>; 3] {
-        [&self.changes, &self.logins, &self.refusals]
+    fn logs(&self) -> [&Mutex<AuditLog>; 4] {
+        [&self.changes, &self.operation, &self.logins, &self.refusals]
     }
 
     /// Adds an entry with the current time, and writes it to the log of the program.
@@ -159,6 +169,7 @@ impl Audit {
         };
         let log = match event {
             AuditEvent::Login | AuditEvent::Logout => &self.logins,
+            AuditEvent::Operated => &self.operation,
             event if event.is_refusal() => &self.refusals,
             _ => &self.changes,
         };
@@ -259,7 +270,7 @@ impl AuditLog {
             return;
         }
         if self.open.len() >= OPEN_MAX {
-            if entry.event.is_refusal() {
+            if entry.event.is_bounded() {
                 OTHERS.clone_into(&mut entry.who);
                 entry.address = String::new();
                 entry.detail = String::new();
@@ -413,6 +424,7 @@ mod tests {
             audit.add(AuditEvent::LoginFailed, &who, &address, "");
             audit.add(AuditEvent::LoginThrottled, "", "fd00::/64", "");
             audit.add(AuditEvent::Refused, "vera", "10.0.0.2", &format!("/{n}"));
+            audit.add(AuditEvent::Operated, "otto", "10.0.0.3", &format!("{n}"));
         }
         let entries = audit.read().unwrap();
         let of = |event| entries.iter().filter(move |entry| entry.event == event);
@@ -422,12 +434,13 @@ mod tests {
             AuditEvent::LoginFailed,
             AuditEvent::LoginThrottled,
             AuditEvent::Refused,
+            AuditEvent::Operated,
         ] {
             let counted: u64 = of(event).map(|entry| entry.more).sum();
             let written = of(event).filter(|entry| entry.more == 0).count() as u64;
             assert_eq!(counted + written, 20_000, "{event:?}");
         }
-        assert!(bytes_of(folder.path()) < 40_000, "{:?}", entries.len());
+        assert!(bytes_of(folder.path()) < 60_000, "{:?}", entries.len());
         assert_eq!(journal.faults(), []);
     }
 

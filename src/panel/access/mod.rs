@@ -15,7 +15,7 @@ mod sessions;
 mod setup_code;
 mod throttle;
 
-pub(crate) use accounts::{Accounts, User, UserChange};
+pub(crate) use accounts::{Accounts, Token, User, UserChange};
 pub(crate) use devices::Device;
 pub(crate) use kept_file::KeptFile;
 pub(crate) use names::{account_key, bounded_name};

@@ -30,6 +30,8 @@ pub(crate) enum Attempt {
     Session(SecretHash),
     /// A PIN, from the devices that this user remembered. Short PINs need slow attempts.
     Pins(String),
+    /// The same, for a long time: nobody mistypes so many.
+    PinsOfDay(String),
     /// A PIN from any device.
     AllPins,
 }
@@ -45,6 +47,12 @@ impl Attempt {
             }
             address => vec![Self::Address(address)],
         }
+    }
+
+    /// Returns the attempts with PINs on the devices of a user.
+    pub(crate) fn of_pins(user: &str) -> Vec<Self> {
+        let user = || user.to_owned();
+        vec![Self::Pins(user()), Self::PinsOfDay(user()), Self::AllPins]
     }
 
     /// Returns the name of the widest of these for people: an IPv4 address, or an IPv6 network.
@@ -63,6 +71,7 @@ impl Attempt {
             Self::Network(_) => (100.0, Duration::from_secs(3)),
             Self::Device(_) | Self::Session(_) => (10.0, Duration::from_secs(10)),
             Self::Pins(_) => (10.0, Duration::from_secs(300)),
+            Self::PinsOfDay(_) => (50.0, Duration::from_secs(1800)),
             // Refills faster than one user can empty it.
             Self::AllPins => (30.0, Duration::from_secs(60)),
         }
@@ -223,6 +232,24 @@ mod tests {
             .filter(|host| throttle.take(host, now).is_ok())
             .count();
         assert_eq!(tried, 100);
+    }
+
+    /// A fixed bug: a device on which one user had logged in was good for 288 wrong PINs of all users a day.
+    #[test]
+    fn a_device_is_good_for_few_wrong_pins_a_day() {
+        let mut throttle = Throttle::default();
+        let start = Instant::now();
+        let pins = Attempt::of_pins("vera");
+        let tried = |throttle: &mut Throttle, day: u64| {
+            let minutes =
+                (day * 1440..(day + 1) * 1440).map(|n| start + Duration::from_secs(60 * n));
+            minutes
+                .filter(|now| throttle.take(&pins, *now).is_ok())
+                .count()
+        };
+        assert!((50..=98).contains(&tried(&mut throttle, 0)));
+        assert!(tried(&mut throttle, 1) <= 49);
+        assert_eq!(throttle.take(&Attempt::of_pins("otto"), start), Ok(()));
     }
 
     #[test]

@@ -209,6 +209,17 @@ pub(super) struct Login {
     remember: bool,
 }
 
+/// Returns the sender of a wrong PIN for the audit trail: the user whose device it is.
+fn pin_sender(panel: &Panel, caller: &Caller) -> String {
+    let access = panel.access.lock();
+    let device = caller.device.as_deref();
+    let device = device.and_then(|secret| access.accounts().pin_device(secret));
+    device.map_or_else(
+        || "PIN".to_owned(),
+        |device| format!("PIN on a device of {}", device.user),
+    )
+}
+
 /// `POST /api/v1/login`. Needs no write to the disk: what has changed is saved later.
 pub(super) async fn login(
     State(panel): State<Arc<Panel>>,
@@ -232,7 +243,10 @@ pub(super) async fn login(
             password: None,
             pin: Some(pin),
             ..
-        } => ("PIN".to_owned(), login_with_pin(&panel, &caller, pin).await),
+        } => (
+            pin_sender(&panel, &caller),
+            login_with_pin(&panel, &caller, pin).await,
+        ),
         _ => {
             return Err(ApiError::bad_request(
                 "send `user` and `password`, or `pin` alone",
@@ -324,7 +338,7 @@ async fn login_with_pin(
         let secret = caller.device.as_deref();
         let device = secret.and_then(|secret| access.accounts().pin_device(secret));
         let attempts = match device {
-            Some(device) => vec![Attempt::Pins(account_key(&device.user)), Attempt::AllPins],
+            Some(device) => Attempt::of_pins(&account_key(&device.user)),
             None => Attempt::of_address(caller.address),
         };
         let client = device.map(|device| HashClient::device_of(&device.user));

@@ -12,7 +12,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::super::access::{
-    Device, Role, Sessions, UserChange, check_password, check_pin, hash_of_password, hash_of_pin,
+    Device, Role, Sessions, Token, UserChange, check_password, check_pin, hash_of_password,
+    hash_of_pin,
 };
 use super::super::audit::{AuditEntry, AuditEvent};
 use super::super::body::JsonBody;
@@ -170,12 +171,17 @@ pub(super) async fn change_tokens(
             (AuditEvent::TokenAdded, format!("{label}: {}", role.name()))
         }
         TokenRequest::Remove { remove } => {
-            // Nobody knows a token by its id.
             let access = panel.access.lock();
-            let mut tokens = access.accounts().tokens().iter();
-            let token = tokens.find(|token| token.id == *remove);
-            let label = token.map_or_else(String::new, |token| format!("{}: ", token.label));
-            (AuditEvent::TokenRemoved, format!("{label}{remove}"))
+            let label = |token: &Token| format!("{}: {}", token.label, token.role.name());
+            let removed = access
+                .accounts()
+                .tokens()
+                .iter()
+                .find(|token| token.id == *remove);
+            (
+                AuditEvent::TokenRemoved,
+                removed.map_or_else(String::new, label),
+            )
         }
     };
     let changed = {

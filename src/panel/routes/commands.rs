@@ -13,6 +13,7 @@ use super::super::body::{COMMANDS_BYTES_MAX, JsonBody};
 use super::super::caller::Caller;
 use super::super::error::ApiError;
 use super::super::state::Panel;
+use super::super::user_requests::UserRequest;
 use crate::control::{
     Command, DocumentName, Edit, EditorStep, Outcome, PoolCommand, PoolEdit, Reason, Request,
     Source, SourceKind, Trust, Undelivered, command_schema,
@@ -52,6 +53,9 @@ const ROLES: [(&str, Role); 25] = [
     ("redo", Role::Admin),
     ("revert", Role::Admin),
 ];
+
+/// Largest number of commands in a list below the role `admin`: the desk checks the whole site for each.
+const STAFF_BATCH_MAX: usize = 10;
 
 /// Values of the site file that the role `operate` may edit. Not `schedule.projectors`, which names a program to run.
 const STAFF_PATHS: [&str; 6] = [
@@ -112,6 +116,7 @@ pub(super) async fn commands_schema() -> Json<Value> {
 pub(super) async fn commands(
     State(panel): State<Arc<Panel>>,
     Extension(caller): Extension<Caller>,
+    Extension(going_on): Extension<Arc<UserRequest>>,
     JsonBody(text): JsonBody<Value, COMMANDS_BYTES_MAX>,
 ) -> Result<Json<Value>, ApiError> {
     let command: Result<Command, _> = if text.is_array() {
@@ -121,22 +126,27 @@ pub(super) async fn commands(
     };
     let command =
         command.map_err(|error| ApiError::bad_request(format!("this is no command: {error}")))?;
-    send(&panel, &caller, command).await
+    send(&panel, (&caller, going_on), command).await
 }
 
 /// `POST /api/v1/do/WORD/WORD`: an everyday command in words, for buttons of other machines.
 pub(super) async fn say(
     State(panel): State<Arc<Panel>>,
     Extension(caller): Extension<Caller>,
+    Extension(going_on): Extension<Arc<UserRequest>>,
     Path(words): Path<String>,
 ) -> Result<Json<Value>, ApiError> {
     let words: Vec<_> = words.split('/').collect();
     let command = Command::from_words(&words).map_err(ApiError::bad_request)?;
-    send(&panel, &caller, command).await
+    send(&panel, (&caller, going_on), command).await
 }
 
 /// Sends a command to the desk, if the caller may, and waits for the reply.
-async fn send(panel: &Panel, caller: &Caller, command: Command) -> Result<Json<Value>, ApiError> {
+async fn send(
+    panel: &Panel,
+    (caller, going_on): (&Caller, Arc<UserRequest>),
+    command: Command,
+) -> Result<Json<Value>, ApiError> {
     let summary = format!("{} {}", command.name(), command.summary());
     let summary = summary.trim();
     let allowed = match role_of(&command) {
@@ -144,7 +154,17 @@ async fn send(panel: &Panel, caller: &Caller, command: Command) -> Result<Json<V
         None => Err(ApiError::forbidden("the panel cannot send this command")),
     };
     allowed.map_err(|error| error.refusing(summary))?;
-    let is_of_admin = role_of(&command) == Some(Role::Admin);
+    if let Command::Pool(PoolCommand::Editor(EditorStep::Batch { commands })) = &command
+        && caller.identity()?.role < Role::Admin
+        && commands.len() > STAFF_BATCH_MAX
+    {
+        let message = format!("a list of the role operate has at most {STAFF_BATCH_MAX} commands");
+        return Err(ApiError::bad_request(message));
+    }
+    let event = match role_of(&command) {
+        Some(Role::Admin) => AuditEvent::Command,
+        _ => AuditEvent::Operated,
+    };
     let source = Source {
         kind: SourceKind::Panel,
         name: caller.identity()?.shown(),
@@ -157,10 +177,17 @@ async fn send(panel: &Panel, caller: &Caller, command: Command) -> Result<Json<V
         trust,
     };
     let (sender, reply) = tokio::sync::oneshot::channel();
-    panel.links.client.send(request, move |reply| {
-        // The client may have stopped waiting.
-        let _gone = sender.send(reply);
-    })?;
+    // Until the reply is there, the client hangs up, or the wait ends.
+    let wanted = Arc::default();
+    panel
+        .links
+        .client
+        .send_while(&wanted, request, move |reply| {
+            // The request counts for its user until the desk has answered.
+            drop(going_on);
+            // The client may have stopped waiting.
+            let _gone = sender.send(reply);
+        })?;
     let reply = match tokio::time::timeout(REPLY_TIMEOUT, reply).await {
         Ok(Ok(reply)) => reply,
         Ok(Err(_)) => return Err(Undelivered::Gone.into()),
@@ -185,9 +212,7 @@ async fn send(panel: &Panel, caller: &Caller, command: Command) -> Result<Json<V
             })
         }
         applied @ Outcome::Applied { .. } => {
-            if is_of_admin {
-                panel.note(caller, AuditEvent::Command, summary);
-            }
+            panel.note(caller, event, summary);
             Ok(Json(json!({"revision": reply.revision, "result": applied})))
         }
     }

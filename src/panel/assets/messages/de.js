@@ -1092,6 +1092,7 @@ export default {
   "audit.recording_read": "Aufnahme heruntergeladen",
   "audit.recording_removed": "Aufnahme gelöscht",
   "audit.command": "Geändert",
+  "audit.operated": "Bedient",
   "system.tab.backup": "Sicherung",
   "system.tab.recordings": "Aufnahmen",
   "system.tab.notebook": "Wartungsbuch",

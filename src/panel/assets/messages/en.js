@@ -1092,6 +1092,7 @@ export default {
   "audit.recording_read": "Downloaded a recording",
   "audit.recording_removed": "Deleted a recording",
   "audit.command": "Changed",
+  "audit.operated": "Operated",
   "system.tab.backup": "Backup",
   "system.tab.recordings": "Recordings",
   "system.tab.notebook": "Notebook",
