@@ -30,6 +30,7 @@ const MILD: &[&str] = &[
     "recording_late",
     "remote.osc",
     "remote.projector_parts",
+    "remote.webhooks",
     "rolling_bands",
     "simulation_late",
     "site_files",

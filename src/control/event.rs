@@ -26,6 +26,26 @@ pub struct Event {
     pub kind: EventKind,
 }
 
+/// A place on the surface, from its middle, in meters with three decimals.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FloorPlace {
+    /// To the right of the picture.
+    pub x_m: f64,
+    /// Downwards in the picture.
+    pub z_m: f64,
+}
+
+impl FloorPlace {
+    /// Returns the place of a point.
+    pub fn new(x_m: f32, z_m: f32) -> Self {
+        let rounded = |value: f32| (f64::from(value) * 1000.0).round() / 1000.0;
+        Self {
+            x_m: rounded(x_m),
+            z_m: rounded(z_m),
+        }
+    }
+}
+
 /// What happened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
@@ -91,6 +111,58 @@ pub enum EventKind {
         /// Time on the surface.
         stayed_secs: f64,
     },
+    /// A visitor who counts begins to stand still.
+    VisitorStands {
+        /// Id of the visitor.
+        id: u32,
+        /// Place of the visitor.
+        #[serde(flatten)]
+        at: FloorPlace,
+    },
+    /// A visitor who counts begins to stamp on the spot, or to wave.
+    VisitorStamps {
+        /// Id of the visitor.
+        id: u32,
+        /// Place of the visitor.
+        #[serde(flatten)]
+        at: FloorPlace,
+    },
+    /// A fish begins to hunt.
+    HuntBegan {
+        /// Id of the fish.
+        id: u32,
+        /// Species of the fish.
+        species: String,
+        /// Place of the fish.
+        #[serde(flatten)]
+        at: FloorPlace,
+    },
+    /// A fish catches another one.
+    PreyCaught {
+        /// Id of the hunter.
+        id: u32,
+        /// Species of the hunter.
+        species: String,
+        /// Id of the prey.
+        prey: u32,
+        /// Species of the prey.
+        prey_species: String,
+        /// Place of the hunter.
+        #[serde(flatten)]
+        at: FloorPlace,
+    },
+    /// A fish leaps from one terrace to another, not downwards.
+    FishLeapt {
+        /// Id of the fish.
+        id: u32,
+        /// Species of the fish.
+        species: String,
+        /// Place of the fish.
+        #[serde(flatten)]
+        at: FloorPlace,
+    },
+    /// A test of the ways to other machines.
+    Test,
     /// Another scene is shown.
     SceneChanged {
         /// Name of the scene.

@@ -44,6 +44,7 @@ pub const FAULT_NAMES: &[&str] = &[
     "remote.osc",
     "remote.projector_parts",
     "remote.projectors",
+    "remote.webhooks",
     "rolling_bands",
     "second_instance",
     "simulation.not_finite",

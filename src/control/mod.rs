@@ -29,13 +29,13 @@ pub use command::{
 };
 pub use desk_events::{DeskEvent, DeskEvents, Incoming, StageReport, Undelivered};
 pub use diagnosis::complete;
-pub use event::{Event, EventKind, EventLog, EventPage};
+pub use event::{Event, EventKind, EventLog, EventPage, FloorPlace};
 pub use fault_names::{FAULT_NAMES, names_fault};
 pub use health::{Finding, HealthLevel, HealthStatus};
 pub use journal::Journal;
 pub use lines::{AgentLine, AgentsLine, TrackLine, VisitorLine};
 pub use recording::{COMMANDED_SECS_MAX, RecordingStatus, RecordingStep};
-pub use remote_status::{OscStatus, ProjectorPower, ProjectorStatus};
+pub use remote_status::{DeliveryStatus, OscStatus, ProjectorPower, ProjectorStatus};
 pub use request::{ChangeNote, Outcome, Reason, Reply, Request, Source, SourceKind, Trust};
 pub use schedule::{
     ByHandStatus, HandEnd, NextShow, PlanSource, PreviewDay, PreviewPeriod, ScheduleStatus,

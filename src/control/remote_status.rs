@@ -1,4 +1,4 @@
-//! What the status says of other machines: show control, and projectors that are switched over the network.
+//! What the status says of other machines: show control, projectors that are switched over the network, and messages.
 //!
 //! Plain data that can be written as JSON. Must not: know how these machines are reached.
 
@@ -21,6 +21,28 @@ pub struct OscStatus {
     /// The machine that sent the last command.
     pub last_peer: String,
     /// Why something was refused or could not be sent the last time; empty if nothing was.
+    pub last_problem: String,
+}
+
+/// A way of messages to people, or of events to another machine. Numbers count from the start of the program.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DeliveryStatus {
+    /// Path in the site file, for example `alerts.mail`.
+    pub way: String,
+    /// Where the messages go, without anything secret: the name of a machine or of a program.
+    pub target: String,
+    /// Messages that were taken.
+    pub delivered: u64,
+    /// Attempts that failed.
+    pub failed: u64,
+    /// Messages that wait.
+    pub waiting: usize,
+    /// Messages that were given up.
+    pub dropped: u64,
+    /// Seconds since a message was taken the last time; `None` if none was.
+    pub delivered_secs_ago: Option<u64>,
+    /// Why the last attempt failed; empty if it did not.
     pub last_problem: String,
 }
 

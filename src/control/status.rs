@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::command::{AreaList, DocumentName, TouchMark};
 use super::health::HealthStatus;
 use super::recording::RecordingStatus;
-use super::remote_status::{OscStatus, ProjectorStatus};
+use super::remote_status::{DeliveryStatus, OscStatus, ProjectorStatus};
 use super::request::{ChangeNote, Reason};
 use super::schedule::ScheduleStatus;
 use super::test_picture::TestPicture;
@@ -78,6 +78,8 @@ pub struct Status {
     pub osc: OscStatus,
     /// The projectors that are switched over the network.
     pub projectors: Vec<ProjectorStatus>,
+    /// What became of messages to people and to other machines, for each way that the site names.
+    pub deliveries: Vec<DeliveryStatus>,
     /// The rules of the scene's director.
     pub director: Vec<RuleStatus>,
     /// The change that `undo` takes back; `None` if there is none.

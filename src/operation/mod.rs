@@ -9,6 +9,7 @@ mod alerts;
 mod counts;
 mod hold;
 mod hours;
+mod retries;
 mod show;
 mod site_program;
 

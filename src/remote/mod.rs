@@ -8,15 +8,21 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use crate::control::{OscStatus, ProjectorStatus};
+use crate::control::{DeliveryStatus, OscStatus, ProjectorStatus};
 
+mod mail;
 mod osc;
 mod params;
 mod pjlink;
+mod web;
+mod webhook;
 
+pub use mail::{MailParams, MailSecurity};
 pub use osc::OscEndpoint;
-pub use params::{OscParams, RemoteParams, RemoteProjector};
-pub use pjlink::{ProjectorEndpoint, ProjectorFaults};
+pub use params::{OscParams, RemoteParams, RemoteProjector, RemoteWebhook};
+pub use pjlink::ProjectorEndpoint;
+pub use web::WebAddress;
+pub use webhook::WebhookEndpoint;
 
 /// What is known of other machines. Copies share it.
 #[derive(Clone, Debug, Default)]
@@ -25,4 +31,6 @@ pub struct RemoteStatus {
     pub osc: Arc<Mutex<OscStatus>>,
     /// The projectors, in the order of the site.
     pub projectors: Arc<Mutex<Vec<ProjectorStatus>>>,
+    /// The web addresses that get what happens, in the order of the site.
+    pub webhooks: Arc<Mutex<Vec<DeliveryStatus>>>,
 }

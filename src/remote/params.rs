@@ -6,6 +6,8 @@ use std::net::{IpAddr, SocketAddr};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::web::WebAddress;
+
 /// Other machines that control the pool or follow it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -15,6 +17,70 @@ pub struct RemoteParams {
     /// Projectors that are switched by PJLink over the network, with the opening hours.
     #[schemars(length(max = 16))]
     pub projectors: Vec<RemoteProjector>,
+    /// Web addresses that get what happens.
+    #[schemars(length(max = 4))]
+    pub webhooks: Vec<RemoteWebhook>,
+}
+
+/// The events that a web address can get. Those of commands and of the calibration are for the panel.
+pub(super) const EVENT_NAMES: [&str; 11] = [
+    "visitor_arrived",
+    "visitor_left",
+    "visitor_stands",
+    "visitor_stamps",
+    "hunt_began",
+    "prey_caught",
+    "fish_leapt",
+    "scene_changed",
+    "schedule_changed",
+    "fault_began",
+    "fault_ended",
+];
+
+/// A web address that gets what happens, as a POST with a JSON object.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct RemoteWebhook {
+    /// The address, for example `http://192.168.1.30:8123/api/webhook/NAME`.
+    #[schemars(extend("x-secret" = true))]
+    pub url: String,
+    /// Token that is sent as `Authorization: Bearer TOKEN`. If it is absent: none.
+    #[schemars(extend("x-secret" = true))]
+    pub token: Option<String>,
+    /// Names of the events, for example `prey_caught`. If the list is empty: all.
+    #[schemars(length(max = 16))]
+    pub events: Vec<String>,
+}
+
+impl RemoteWebhook {
+    pub(super) fn address(&self) -> WebAddress {
+        WebAddress {
+            url: self.url.clone(),
+            token: self.token.clone(),
+        }
+    }
+
+    /// Returns the problems of the table, each with the path of its value.
+    fn problems(&self) -> Vec<(String, String)> {
+        let address = self.address();
+        let problems = address.problems().into_iter();
+        let mut problems: Vec<_> = problems
+            .map(|(key, message)| (key.to_owned(), message))
+            .collect();
+        if self.url.is_empty() {
+            let message = "a webhook needs a web address, such as http://192.168.1.30:8123/api";
+            problems.push(("url".to_owned(), message.to_owned()));
+        }
+        for (index, name) in self.events.iter().enumerate() {
+            if !EVENT_NAMES.contains(&name.as_str()) {
+                let shown: String = name.chars().filter(|c| !c.is_control()).take(60).collect();
+                let known = EVENT_NAMES.join(", ");
+                let message = format!("\"{shown}\" is no event; choose from {known}");
+                problems.push((format!("events[{index}]"), message));
+            }
+        }
+        problems
+    }
 }
 
 /// A projector that is switched by PJLink over the network. When it is on, says `[schedule]`.
@@ -163,7 +229,17 @@ impl RemoteParams {
                 problems.push((at("name"), "another projector has this name".to_owned()));
             }
         }
+        for (index, webhook) in self.webhooks.iter().enumerate() {
+            let wrong = webhook.problems().into_iter();
+            problems
+                .extend(wrong.map(|(key, message)| (format!("webhooks[{index}].{key}"), message)));
+        }
         problems
+    }
+
+    /// Whether another machine gets what happens.
+    pub fn has_outputs(&self) -> bool {
+        !(self.osc.send_to.is_empty() && self.webhooks.is_empty())
     }
 }
 
@@ -216,6 +292,24 @@ mod tests {
             .problems();
             assert_eq!(!problems.is_empty(), is_own, "{listen} {send_to}");
         }
+    }
+
+    #[test]
+    fn a_webhook_has_a_web_address_and_events_that_exist() {
+        let webhook = |url: &str, events: &[&str]| RemoteParams {
+            webhooks: vec![RemoteWebhook {
+                url: url.into(),
+                events: events.iter().map(|name| (*name).to_owned()).collect(),
+                ..RemoteWebhook::default()
+            }],
+            ..RemoteParams::default()
+        };
+        let good = webhook("http://10.0.0.1/a", &["prey_caught", "fault_began"]);
+        assert_eq!(good.problems(), []);
+        assert!(good.has_outputs() && !RemoteParams::default().has_outputs());
+        let bad = webhook("", &["prey_caught", "lunch"]).problems();
+        let paths: Vec<_> = bad.iter().map(|(path, _)| path.as_str()).collect();
+        assert_eq!(paths, ["webhooks[0].url", "webhooks[0].events[1]"]);
     }
 
     #[test]

@@ -145,6 +145,18 @@ impl Simulation {
         });
     }
 
+    /// Indices of the hunter and the prey of each catch that began in the last tick. Meals are not among them.
+    pub fn begun_catches(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let agents = &self.state.world.agents;
+        let begun = (self.state.caught.iter()).filter(|caught| caught.age_secs == 0.0);
+        begun.filter_map(|caught| {
+            let hunter = agents.index_of(caught.hunter?)?;
+            let event = self.workspace.decisions.get(hunter)?.proposal.event;
+            let is_meal = event == Some(NeedEvent::Meal);
+            Some((hunter, agents.index_of(caught.prey)?)).filter(|_| !is_meal)
+        })
+    }
+
     fn is_caught(&self, id: u32) -> bool {
         let mut caught = self.state.caught.iter();
         caught.any(|caught| caught.prey == id && caught.is_away())

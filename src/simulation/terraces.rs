@@ -270,6 +270,18 @@ impl Simulation {
         found.is_ok_and(|number| terraces.swimmers[number].air.is_some())
     }
 
+    /// Indices of the agents that leapt in the last tick, to a terrace that is not lower.
+    pub fn begun_leaps(&self) -> impl Iterator<Item = usize> + '_ {
+        let (dt_secs, plan) = (self.workspace.input.dt_secs, &self.plan.terraces);
+        let depth_m = |home: u16| plan.terraces[usize::from(home)].surface_depth_m;
+        let swimmers = self.state.terraces.swimmers.iter();
+        let leaping = swimmers.filter(move |swimmer| {
+            let air = swimmer.air.filter(|air| air.is_new(dt_secs));
+            air.is_some_and(|air| depth_m(air.home) <= depth_m(swimmer.home))
+        });
+        leaping.filter_map(|swimmer| self.state.world.agents.index_of(swimmer.id))
+    }
+
     /// Splashes of the last second.
     pub fn splashes(&self) -> &[Splash] {
         &self.state.terraces.splashes

@@ -75,6 +75,10 @@ impl GuardedValues {
         // The machines that it names control the pool without a password.
         let remote = serde_json::to_string(&site.remote).unwrap_or_default();
         self.add(DocumentName::Site, "remote", remote, Trust::Confirmed);
+        // Where messages go: the addresses can be of machines that only this one reaches.
+        let (webhook, mail) = (&site.alerts.webhook, &site.alerts.mail);
+        let messages = serde_json::to_string(&(webhook, mail)).unwrap_or_default();
+        self.add(DocumentName::Site, "alerts", messages, Trust::Confirmed);
         for (i, camera) in site.all_cameras().iter().enumerate() {
             let path = site.source_path(i);
             let program = camera_program(&camera.source);

@@ -39,14 +39,25 @@ pub(super) fn camera_program(source: &str) -> &str {
 }
 
 /// Replaces the values in a site as JSON that only administrators see: the cameras (an address can contain a password), the programs,
-/// the passwords of projectors, and the table of the panel.
+/// the passwords of projectors and of messages, and the table of the panel.
 pub(super) fn hide_programs(site: &mut Value) {
     for path in ["/alerts/command", "/schedule/projectors/command"] {
+        hide(site.pointer_mut(path), |text| !text.is_empty());
+    }
+    for path in [
+        "/alerts/webhook/url",
+        "/alerts/webhook/token",
+        "/alerts/mail/password",
+    ] {
         hide(site.pointer_mut(path), |text| !text.is_empty());
     }
     hide(site.pointer_mut("/camera/source"), is_secret_source);
     for camera in items(site, "/cameras") {
         hide(camera.get_mut("source"), is_secret_source);
+    }
+    for webhook in items(site, "/remote/webhooks") {
+        hide(webhook.get_mut("url"), |_| true);
+        hide(webhook.get_mut("token"), |_| true);
     }
     for projector in items(site, "/remote/projectors") {
         hide(projector.get_mut("password"), |_| true);
@@ -107,9 +118,11 @@ mod tests {
         let mut site = serde_json::json!({
             "camera": {"source": address},
             "cameras": [{"source": address}, {"source": "v4l2:Eye"}],
-            "alerts": {"command": "mail geheim"},
+            "alerts": {"command": "mail geheim", "webhook": {"url": "https://a/geheim", "token": "geheim"},
+                "mail": {"user": "ada", "password": "geheim"}},
             "schedule": {"projectors": {"command": ""}},
-            "remote": {"projectors": [{"password": "geheim"}, {"name": "left"}]},
+            "remote": {"projectors": [{"password": "geheim"}, {"name": "left"}],
+                "webhooks": [{"url": "https://a/geheim", "token": "geheim"}]},
             "panel": {"key": "geheim.pem"},
         });
         hide_programs(&mut site);
@@ -117,5 +130,6 @@ mod tests {
         assert_eq!(site["cameras"][1]["source"], "v4l2:Eye");
         assert_eq!(site["schedule"]["projectors"]["command"], "");
         assert_eq!(site["remote"]["projectors"][1]["name"], "left");
+        assert_eq!(site["alerts"]["mail"]["user"], "ada");
     }
 }

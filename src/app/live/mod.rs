@@ -15,6 +15,7 @@ mod command_log;
 mod desk_stage;
 mod drawn_areas;
 mod drift_monitor;
+mod happenings;
 mod live_calibration;
 mod panel_views;
 mod picture_faults;
@@ -59,7 +60,7 @@ use crate::records::{
     DocumentsCopy, RecordConfig, RecordingDeck, RecordingsFolder, SessionConfig, SessionEnds,
     SessionLog, counts_file, show_file, start_deck, start_session, state_folder,
 };
-use crate::remote::{OscEndpoint, ProjectorEndpoint, ProjectorFaults, RemoteParams, RemoteStatus};
+use crate::remote::{OscEndpoint, ProjectorEndpoint, RemoteParams, RemoteStatus, WebhookEndpoint};
 use crate::render::{CalibrationPattern, RenderSetup};
 use crate::runtime::{Fault, HangPolicy, Latest, Pulse, StopFlag, Supervisor, print_message};
 use crate::screen::{
@@ -308,6 +309,7 @@ impl LivePool {
             show: self.show.clone(),
             deck: Arc::clone(&self.deck),
             remote,
+            alerts: Arc::clone(&alerts),
             journal: self.journal.clone(),
         });
         if let Some(site) = site.filter(|_| self.keeps_state) {
@@ -372,14 +374,23 @@ impl LivePool {
                     endpoint.run(heartbeat);
                 })?;
         }
-        let faults = ProjectorFaults {
-            power: self.journal.fault("remote.projectors"),
-            parts: self.journal.fault("remote.projector_parts"),
-        };
-        let statuses = Arc::clone(&status.projectors);
-        let endpoint =
-            ProjectorEndpoint::new(&params.projectors, self.client.clone(), statuses, faults);
-        if let Some(mut endpoint) = endpoint {
+        for mut endpoint in WebhookEndpoint::all(
+            &params.webhooks,
+            &self.client,
+            &status.webhooks,
+            &self.journal,
+        ) {
+            self.supervisor
+                .start("webhooks", HangPolicy::WaitAtEnd, move |heartbeat| {
+                    endpoint.run(heartbeat);
+                })?;
+        }
+        for mut endpoint in ProjectorEndpoint::all(
+            &params.projectors,
+            &self.client,
+            &status.projectors,
+            &self.journal,
+        ) {
             self.supervisor
                 .start("projectors", HangPolicy::WaitAtEnd, move |heartbeat| {
                     endpoint.run(heartbeat);

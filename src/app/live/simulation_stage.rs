@@ -8,6 +8,7 @@ use crate::panel::LiveViews;
 use crate::simulation::{Change, Simulation, SimulationParams};
 use crate::world::{OverlayLayer, OverlayLayers};
 
+use super::happenings::Happenings;
 use super::panel_views::show_agents;
 use super::pool_queue::{PoolChange, PoolQueue, PoolStart};
 use super::pool_report::{Living, PoolSummary};
@@ -77,6 +78,7 @@ struct RunningPool {
     pair: SnapshotPair,
     living: Living,
     summary: PoolSummary,
+    happenings: Happenings,
 }
 
 impl RunningPool {
@@ -171,6 +173,7 @@ impl SimulationStage {
             pair: SnapshotPair::default(),
             living: Living::default(),
             summary: PoolSummary::default(),
+            happenings: Happenings::default(),
         })
     }
 
@@ -201,6 +204,7 @@ impl SimulationStage {
         pool.simulation.snapshot(&mut pool.pair.before);
         pool.simulation.run_tick(&pool.latest.observation);
         pool.simulation.snapshot(&mut pool.pair.after);
+        pool.happenings.report(&pool.simulation, &self.journal);
         self.log_tick(pool);
         if shows_agents {
             show_agents(&self.views, &pool.simulation, &pool.pair.after, begun);

@@ -14,10 +14,11 @@ use super::picture_watch::{PictureFacts, PictureWatch};
 use super::pool_report::{Living, PoolSummary};
 use super::rig::{Rig, RigCamera};
 use crate::control::{
-    CalibrationStatus, CameraStatus, DocumentName, EventKind, Journal, OutputStatus, PictureStatus,
-    RuleStatus, SpeciesStatus, Status, TimingStatus, VersionStatus, complete,
+    CalibrationStatus, CameraStatus, DeliveryStatus, DocumentName, EventKind, Journal,
+    OutputStatus, PictureStatus, RuleStatus, SpeciesStatus, Status, TimingStatus, VersionStatus,
+    complete,
 };
-use crate::operation::{ScheduleBoard, ShowControl, VisitorBoard};
+use crate::operation::{AlertBoard, ScheduleBoard, ShowControl, VisitorBoard};
 use crate::records::RecordingDeck;
 use crate::remote::RemoteStatus;
 use crate::runtime::{
@@ -83,6 +84,8 @@ pub(crate) struct StatusSources {
     pub(crate) deck: Arc<RecordingDeck>,
     /// Other machines.
     pub(crate) remote: RemoteStatus,
+    /// What became of the messages about faults.
+    pub(crate) alerts: Arc<AlertBoard>,
     /// Faults and events.
     pub(crate) journal: Journal,
 }
@@ -190,6 +193,7 @@ impl StatusBuilder {
             rehearsal: (sources.show.rehearsal()).and_then(|path| file_name(&path)),
             osc: sources.remote.osc.lock().clone(),
             projectors: sources.remote.projectors.lock().clone(),
+            deliveries: self.deliveries(),
             director: self.rules(),
             versions: VersionStatus {
                 shoal: env!("CARGO_PKG_VERSION").to_owned(),
@@ -201,6 +205,13 @@ impl StatusBuilder {
         };
         complete(&mut status);
         status
+    }
+
+    /// What became of messages about faults, and of events for other machines.
+    fn deliveries(&self) -> Vec<DeliveryStatus> {
+        let mut deliveries = self.sources.alerts.deliveries();
+        deliveries.extend(self.sources.remote.webhooks.lock().iter().cloned());
+        deliveries
     }
 
     fn update_calibration(&mut self) {

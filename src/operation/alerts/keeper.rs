@@ -21,6 +21,8 @@ pub(super) enum AlertKind {
     Recovered,
     /// A test of the way of the messages.
     Test,
+    /// The report of a day.
+    Report,
 }
 
 /// A message.
@@ -45,6 +47,17 @@ impl Alert {
             kind: AlertKind::Test,
             fault: "test".to_owned(),
             detail: "This is a test. Messages about faults come this way.".to_owned(),
+            since: String::new(),
+            lasted_secs: 0,
+        }
+    }
+
+    /// Returns the report of a day.
+    pub(super) fn report(detail: String) -> Self {
+        Self {
+            kind: AlertKind::Report,
+            fault: String::new(),
+            detail,
             since: String::new(),
             lasted_secs: 0,
         }

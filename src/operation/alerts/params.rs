@@ -4,14 +4,22 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::operation::minutes_of_day;
+use crate::remote::{MailParams, WebAddress};
 
 /// Messages about faults, and about their ends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AlertParams {
-    /// Program that delivers a message, for example by mail or to a web address. It gets the message as one JSON object on standard
-    /// input. Empty: no messages.
+    /// Program that delivers a message in another way than `webhook` and `mail`. It gets the message as one JSON object on standard
+    /// input. Empty: none.
     pub command: String,
+    /// Web address that gets each message as a POST with one JSON object.
+    pub webhook: WebAddress,
+    /// Mail server that gets each message as a mail.
+    pub mail: MailParams,
+    /// Time of the day at which a report is sent, for example `18:30`: whether all is well, the visitors of the day, and the faults since
+    /// the last report. Empty: none.
+    pub report_at: String,
     /// Duration from which a fault is reported. A shorter one is only in the log.
     #[schemars(range(min = 0, max = 86400))]
     pub after_secs: u32,
@@ -29,6 +37,9 @@ impl Default for AlertParams {
     fn default() -> Self {
         Self {
             command: String::new(),
+            webhook: WebAddress::default(),
+            mail: MailParams::default(),
+            report_at: String::new(),
             after_secs: 60,
             recovered_after_secs: 60,
             ignore: Vec::new(),
@@ -51,15 +62,28 @@ impl AlertParams {
     /// Returns all problems, as pairs of path and message.
     pub fn problems(&self) -> Vec<(String, String)> {
         let QuietHours { from, to } = &self.quiet;
-        if from.is_empty() && to.is_empty() {
-            return Vec::new();
-        }
-        let times = [("quiet.from", from), ("quiet.to", to)];
-        let wrong = times.iter().filter_map(|(path, text)| {
-            let message = minutes_of_day(text).err()?;
+        let has_quiet = !(from.is_empty() && to.is_empty());
+        let times = [
+            ("quiet.from", from, has_quiet),
+            ("quiet.to", to, has_quiet),
+            ("report_at", &self.report_at, !self.report_at.is_empty()),
+        ];
+        let wrong = times.iter().filter_map(|(path, text, is_used)| {
+            let message = minutes_of_day(text).err().filter(|_| *is_used)?;
             Some(((*path).to_owned(), message))
         });
-        wrong.collect()
+        let within = |table: &'static str| {
+            move |(key, message): (&'static str, String)| (format!("{table}.{key}"), message)
+        };
+        let webhook = self.webhook.problems().into_iter().map(within("webhook"));
+        let mail = self.mail.problems().into_iter().map(within("mail"));
+        wrong.chain(webhook).chain(mail).collect()
+    }
+
+    /// Whether there is a way for messages.
+    pub(super) fn has_way(&self) -> bool {
+        let ways = [&self.command, &self.webhook.url, &self.mail.server];
+        ways.iter().any(|way| !way.is_empty())
     }
 }
 

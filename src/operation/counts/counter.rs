@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use glam::Vec2;
 
-use crate::control::EventKind;
+use crate::control::{EventKind, FloorPlace};
 use crate::geometry::Visitor;
 
 /// Length of an interval of the counts.
@@ -24,6 +24,12 @@ const CELL_MAX: f32 = 1000.0;
 const STAY_MIN_SECS: f64 = 1.0;
 /// Time without a track after which its visit is over. A track that returns earlier has the same number, so its visit goes on.
 const GONE_SECS: f64 = 10.0;
+/// Time without a move from which a visitor stands. People who walk on pause for less.
+const STANDS_SECS: f64 = 3.0;
+/// Agitation on the spot from which a visitor stamps. One who stands has less than 0.02 m/s, one who stamps 0.03 to 0.15.
+const STAMPS_MPS: f32 = 0.04;
+/// Agitation on the spot below which a visitor has stopped stamping: the upper end of standing.
+const CALM_MPS: f32 = 0.02;
 /// Longest time that counts between two samples. A longer pause (the machine was stopped) is no presence.
 const SAMPLE_MAX_SECS: f64 = 2.0;
 /// Largest number of intervals that wait for a file that cannot be written: two days.
@@ -80,6 +86,25 @@ struct Visit {
     first_secs: f64,
     last_secs: f64,
     is_counted: bool,
+    stands: bool,
+    stamps: bool,
+}
+
+impl Visit {
+    /// Returns what the visitor began to do.
+    fn begun(&mut self, visitor: &Visitor) -> impl Iterator<Item = EventKind> + use<> {
+        let (id, foot) = (visitor.id, visitor.foot_m);
+        let at = FloorPlace::new(foot.x, foot.y);
+        let agitation_mps = visitor.restlessness_mps();
+        let stamps = agitation_mps >= STAMPS_MPS || self.stamps && agitation_mps >= CALM_MPS;
+        let stands = visitor.still_secs >= STANDS_SECS;
+        let began = |was: &mut bool, is: bool| !std::mem::replace(was, is) && is;
+        let stood = began(&mut self.stands, stands);
+        let stamped = began(&mut self.stamps, stamps);
+        let stood = stood.then_some(EventKind::VisitorStands { id, at });
+        let stamped = stamped.then_some(EventKind::VisitorStamps { id, at });
+        stood.into_iter().chain(stamped)
+    }
 }
 
 /// Counts the visitors.
@@ -111,6 +136,8 @@ impl VisitorCounter {
                     first_secs: secs,
                     last_secs: secs,
                     is_counted: false,
+                    stands: false,
+                    stamps: false,
                 });
                 visit.last_secs = secs;
                 let mut since = since;
@@ -126,6 +153,7 @@ impl VisitorCounter {
                     continue;
                 }
                 here += 1;
+                self.events.extend(visit.begun(visitor));
                 if let Some(cell) = cell(visitor.foot_m).filter(|_| since > 0.0) {
                     *sums.cells.entry(cell).or_default() += since;
                     sums.visitor_secs += since;
@@ -260,6 +288,37 @@ mod tests {
         // Cells are those of the foot points: 0.31 m is in cell 3, -0.05 m in cell -1.
         let here = first.cells[&(3, -1)];
         assert!((here - 34.75).abs() < 1e-6, "{here}");
+    }
+
+    #[test]
+    fn a_visitor_who_stands_and_one_who_stamps_are_one_event_each() {
+        let mut counter = VisitorCounter::default();
+        for quarter in 0..80_u32 {
+            let secs = f64::from(quarter) / 4.0;
+            let stands = Visitor {
+                still_secs: secs,
+                ..at(1, 0.31)
+            };
+            // It stamps from 5 s to 10 s, with a pause in which it is still restless, and again from 15 s.
+            let agitation_mps = match secs {
+                secs if secs < 5.0 => 0.01,
+                secs if (7.0..8.0).contains(&secs) => 0.03,
+                secs if (10.0..15.0).contains(&secs) => 0.015,
+                _ => 0.08,
+            };
+            let stamps = Visitor {
+                agitation_mps,
+                ..at(2, -1.0)
+            };
+            counter.observe(secs, 1_800_000_000, &[stands, stamps]);
+        }
+        let place = FloorPlace::new(0.31, -0.05);
+        let stood = EventKind::VisitorStands { id: 1, at: place };
+        let at = FloorPlace::new(-1.0, -0.05);
+        let stamped = EventKind::VisitorStamps { id: 2, at };
+        let events = counter.take_events();
+        assert_eq!(events[2..], [stood, stamped.clone(), stamped]);
+        assert!(matches!(events[1], EventKind::VisitorArrived { id: 2 }));
     }
 
     #[test]

@@ -20,10 +20,13 @@ use crate::control::{
     PoolEdit, ScheduleStatus, ScheduleStep, ShowState,
 };
 use crate::operation::hold::{Hold, Moment};
+use crate::operation::retries::Retries;
 use crate::operation::show::ShowControl;
-use crate::operation::site_program::SiteProgram;
+use crate::operation::site_program::run;
 use crate::runtime::{Heartbeat, now};
 
+/// Longest pause after the program that switches the projectors failed.
+const POWER_PAUSE: Duration = Duration::from_secs(60);
 /// Time between two looks at the clock. The largest delay of a planned change.
 const STEP_INTERVAL: Duration = Duration::from_millis(250);
 /// Time after which the plan is compiled again, because the time zone of the machine may have changed.
@@ -65,7 +68,7 @@ pub struct ScheduleStage {
     pace: f32,
     /// Whether the projectors were switched on; `None` if it is unknown.
     is_power_on: Option<bool>,
-    power: SiteProgram,
+    power: Retries,
     hand_file: HandFile,
 }
 
@@ -97,7 +100,11 @@ impl ScheduleStage {
             shown: None,
             pace: 1.0,
             is_power_on: None,
-            power: SiteProgram::new("schedule.projectors.command", "projectors", &links.journal),
+            power: Retries::new(
+                "schedule.projectors.command",
+                links.journal.fault("projectors"),
+                POWER_PAUSE,
+            ),
             links,
         }
     }
@@ -277,7 +284,7 @@ impl ScheduleStage {
             return;
         }
         let state = if is_on { "on" } else { "off" };
-        let switched = self.power.call(command, Some(state), "", now);
+        let switched = self.power.take(run(command, Some(state), ""), now);
         let is_switched = switched.is_ok();
         if is_switched {
             tracing::info!("projectors: switched {state}");

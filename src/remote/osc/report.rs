@@ -2,7 +2,7 @@
 
 use rosc::{OscMessage, OscType};
 
-use crate::control::{EventKind, HealthLevel, Status};
+use crate::control::{EventKind, FloorPlace, HealthLevel, Status};
 
 /// Address of an answer, after the common beginning of all addresses.
 pub(super) const REPLY: &str = "reply";
@@ -24,6 +24,33 @@ pub(super) fn event_message(event: &EventKind) -> Option<OscMessage> {
             "visitor/left",
             vec![id_of(*id), secs(*stayed_secs)],
         )),
+        EventKind::VisitorStands { id, at } => {
+            Some(message("visitor/stands", with_place(vec![id_of(*id)], *at)))
+        }
+        EventKind::VisitorStamps { id, at } => {
+            Some(message("visitor/stamps", with_place(vec![id_of(*id)], *at)))
+        }
+        EventKind::HuntBegan { id, species, at } => {
+            let args = vec![species.as_str().into(), id_of(*id)];
+            Some(message("fish/hunts", with_place(args, *at)))
+        }
+        EventKind::FishLeapt { id, species, at } => {
+            let args = vec![species.as_str().into(), id_of(*id)];
+            Some(message("fish/leaps", with_place(args, *at)))
+        }
+        EventKind::PreyCaught {
+            id,
+            species,
+            prey,
+            prey_species,
+            at,
+        } => {
+            let hunter = [species.as_str().into(), id_of(*id)];
+            let prey = [prey_species.as_str().into(), id_of(*prey)];
+            let args = hunter.into_iter().chain(prey).collect();
+            Some(message("fish/catches", with_place(args, *at)))
+        }
+        EventKind::Test => Some(message("test", vec!["Shoal".into()])),
         EventKind::FaultBegan { fault, detail } => {
             let args = vec![fault.as_str().into(), detail.as_str().into()];
             Some(message("fault/began", args))
@@ -36,6 +63,12 @@ pub(super) fn event_message(event: &EventKind) -> Option<OscMessage> {
         )),
         _ => None,
     }
+}
+
+/// Adds a place to arguments, as two numbers of the usual length.
+fn with_place(mut args: Vec<OscType>, at: FloorPlace) -> Vec<OscType> {
+    args.extend([at.x_m, at.z_m].map(|meters| OscType::Float(meters as f32)));
+    args
 }
 
 fn level_name(level: HealthLevel) -> &'static str {

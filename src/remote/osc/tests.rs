@@ -1,5 +1,6 @@
 //! The other machine in these tests is the library `rosc` on a socket of its own.
 
+use std::collections::BTreeSet;
 use std::net::UdpSocket;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -11,9 +12,11 @@ use rosc::{OscBundle, OscMessage, OscPacket, OscTime, OscType, decoder, encoder}
 use super::super::params::OscParams;
 use super::datagram::messages_of;
 use super::endpoint::OscEndpoint;
+use super::report::{event_message, state_messages};
 use super::words::{Wish, wish_of};
 use crate::control::{
-    Board, DeskEvent, DeskEvents, EventKind, Journal, OscStatus, Outcome, Status, Trust, desk_queue,
+    Board, DeskEvent, DeskEvents, EventKind, FloorPlace, Journal, OscStatus, Outcome, RuleStatus, Status,
+    Trust, desk_queue,
 };
 use crate::runtime::{HangPolicy, Supervisor};
 
@@ -309,4 +312,63 @@ fn a_machine_that_is_not_listed_is_counted_and_gets_no_answer() {
     assert!(rig.desk.try_recv().is_err());
     assert!(rig.status.lock().last_problem.contains("remote.osc.from"));
     rig.supervisor.shut_down().unwrap();
+}
+
+/// The page names every message that Shoal sends, and no other.
+#[test]
+fn the_page_names_every_message() {
+    let at = FloorPlace::new(0.5, -1.0);
+    let (id, species) = (1, String::from("shark"));
+    let events = [
+        EventKind::VisitorArrived { id },
+        EventKind::VisitorLeft {
+            id,
+            stayed_secs: 1.0,
+        },
+        EventKind::VisitorStands { id, at },
+        EventKind::VisitorStamps { id, at },
+        EventKind::HuntBegan {
+            id,
+            species: species.clone(),
+            at,
+        },
+        EventKind::PreyCaught {
+            id,
+            species: species.clone(),
+            prey: 2,
+            prey_species: species.clone(),
+            at,
+        },
+        EventKind::FishLeapt { id, species, at },
+        EventKind::FaultBegan {
+            fault: String::new(),
+            detail: String::new(),
+        },
+        EventKind::FaultEnded {
+            fault: String::new(),
+            lasted_secs: 1.0,
+            count: 1,
+        },
+        EventKind::Test,
+    ];
+    let status = Status {
+        director: vec![RuleStatus::default()],
+        ..Status::default()
+    };
+    let mut sent: BTreeSet<String> = (events.iter().filter_map(event_message))
+        .map(|message| message.addr)
+        .collect();
+    sent.extend(
+        state_messages(&status)
+            .into_iter()
+            .map(|message| message.addr),
+    );
+    let page = include_str!("../../../docs/protocols.md");
+    let (_, table) = page.split_once("### From Shoal").unwrap();
+    let (table, _) = table.split_once("\n## ").unwrap();
+    let rows = table.lines().filter_map(|line| line.strip_prefix("| `"));
+    let named: BTreeSet<String> = rows
+        .filter_map(|row| Some(row.split_once('`')?.0.to_owned()))
+        .collect();
+    assert_eq!(sent, named);
 }

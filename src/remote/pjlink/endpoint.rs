@@ -1,4 +1,4 @@
-//! The thread that calls the projectors, one after the other.
+//! The thread that calls a projector. Each has its own, so a slow one does not delay another.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream, UdpSocket};
@@ -13,7 +13,7 @@ use super::codec::{
     request, shown, text_of,
 };
 use super::keeper::{Keeper, Seen, damage, needs_order};
-use crate::control::{DeskClient, ProjectorPower, ProjectorStatus};
+use crate::control::{DeskClient, Journal, ProjectorPower, ProjectorStatus};
 use crate::runtime::{Fault, Heartbeat};
 
 /// Time between two looks at what is wanted.
@@ -25,20 +25,17 @@ const CALL_TIME: Duration = Duration::from_secs(20);
 /// Port to which a machine is woken.
 const WAKE_PORT: u16 = 9;
 
-/// Switches the projectors of a site by PJLink, and watches them, from the start of the program to its end.
+/// Switches a projector of a site by PJLink, and watches it, from the start of the program to its end.
 pub struct ProjectorEndpoint {
-    projectors: Vec<Projector>,
+    projector: Projector,
     client: DeskClient,
     status: Arc<Mutex<Vec<ProjectorStatus>>>,
-    faults: ProjectorFaults,
-}
-
-/// The faults of all projectors.
-pub struct ProjectorFaults {
-    /// Active while a projector is not as it is wanted.
-    pub power: Fault,
-    /// Active while a part of a projector reports an error.
-    pub parts: Fault,
+    /// Index of the projector in `status`.
+    index: usize,
+    /// Active while the projector is not as it is wanted.
+    power: Fault,
+    /// Active while a part of the projector reports an error.
+    parts: Fault,
 }
 
 struct Projector {
@@ -68,38 +65,39 @@ impl From<io::Error> for CallError {
 }
 
 impl ProjectorEndpoint {
-    /// Returns the endpoint of a site; `None` if the site names no projector.
-    pub fn new(
+    /// Returns the endpoints of a site, one for each projector.
+    pub fn all(
         params: &[RemoteProjector],
-        client: DeskClient,
-        status: Arc<Mutex<Vec<ProjectorStatus>>>,
-        faults: ProjectorFaults,
-    ) -> Option<Self> {
-        let projectors: Vec<_> = params
-            .iter()
-            .filter_map(|params| {
-                Some(Projector {
-                    address: params.socket()?,
+        client: &DeskClient,
+        status: &Arc<Mutex<Vec<ProjectorStatus>>>,
+        journal: &Journal,
+    ) -> Vec<Self> {
+        let mut endpoints = Vec::new();
+        for params in params {
+            let Some(address) = params.socket() else {
+                continue;
+            };
+            let mut statuses = status.lock();
+            endpoints.push(Self {
+                projector: Projector {
+                    address,
                     params: params.clone(),
                     keeper: Keeper::default(),
                     answered: None,
-                })
-            })
-            .collect();
-        *status.lock() = projectors
-            .iter()
-            .map(|projector| ProjectorStatus {
-                name: projector.params.name.clone(),
-                address: projector.address.to_string(),
+                },
+                client: client.clone(),
+                status: Arc::clone(status),
+                index: statuses.len(),
+                power: journal.fault("remote.projectors"),
+                parts: journal.fault("remote.projector_parts"),
+            });
+            statuses.push(ProjectorStatus {
+                name: params.name.clone(),
+                address: address.to_string(),
                 ..ProjectorStatus::default()
-            })
-            .collect();
-        (!projectors.is_empty()).then_some(Self {
-            projectors,
-            client,
-            status,
-            faults,
-        })
+            });
+        }
+        endpoints
     }
 
     /// Works until the program ends.
@@ -110,22 +108,20 @@ impl ProjectorEndpoint {
             if schedule.local_time.is_empty() {
                 continue;
             }
-            let wants_on = schedule.projectors_on;
-            for index in 0..self.projectors.len() {
-                if heartbeat.keep_running() {
-                    self.step(index, wants_on);
-                }
+            let status = self.step(schedule.projectors_on);
+            self.report(&status);
+            if let Some(place) = self.status.lock().get_mut(self.index) {
+                *place = status;
             }
-            self.report();
         }
     }
 
-    fn step(&mut self, index: usize, wants_on: bool) {
-        let Some(projector) = self.projectors.get_mut(index) else {
-            return;
-        };
-        let mut status = self.status.lock().get(index).cloned().unwrap_or_default();
+    fn step(&mut self, wants_on: bool) -> ProjectorStatus {
+        let statuses = self.status.lock();
+        let mut status = statuses.get(self.index).cloned().unwrap_or_default();
+        drop(statuses);
         status.is_wanted_on = wants_on;
+        let projector = &mut self.projector;
         if projector.keeper.is_due(wants_on, Instant::now()) {
             let seen = projector.call(wants_on, &mut status);
             let now = Instant::now();
@@ -137,29 +133,17 @@ impl ProjectorEndpoint {
         status.answered_secs_ago = projector
             .answered
             .map(|answered| answered.elapsed().as_secs());
-        if let Some(place) = self.status.lock().get_mut(index) {
-            *place = status;
-        }
+        status
     }
 
     /// Begins or ends the faults.
-    fn report(&mut self) {
-        let now = Instant::now();
-        let statuses = self.status.lock();
-        let pairs = self.projectors.iter().zip(statuses.iter());
-        let power: Vec<_> = pairs
-            .filter_map(|(projector, status)| projector.keeper.problem(status, now))
-            .collect();
-        let parts: Vec<_> = statuses.iter().filter_map(damage).collect();
-        drop(statuses);
-        for (fault, problems) in [
-            (&mut self.faults.power, power),
-            (&mut self.faults.parts, parts),
-        ] {
-            match problems.as_slice() {
-                [] => fault.clear(),
-                problems => {
-                    fault.raise(&problems.join("; "));
+    fn report(&mut self, status: &ProjectorStatus) {
+        let power = self.projector.keeper.problem(status, Instant::now());
+        for (fault, problem) in [(&mut self.power, power), (&mut self.parts, damage(status))] {
+            match problem {
+                None => fault.clear(),
+                Some(problem) => {
+                    fault.raise(&problem);
                 }
             }
         }

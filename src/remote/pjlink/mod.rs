@@ -7,4 +7,4 @@ mod keeper;
 #[cfg(test)]
 mod tests;
 
-pub use endpoint::{ProjectorEndpoint, ProjectorFaults};
+pub use endpoint::ProjectorEndpoint;

@@ -11,7 +11,7 @@ use super::super::params::RemoteProjector;
 use super::codec::{
     Greeting, Refusal, answer_to, digest, greeting_of, lamp_hours_of, parts_of, power_of, text_of,
 };
-use super::endpoint::{ProjectorEndpoint, ProjectorFaults};
+use super::endpoint::ProjectorEndpoint;
 use super::keeper::{Keeper, Seen};
 use crate::control::{
     Board, Journal, ProjectorPower, ProjectorStatus, ScheduleStatus, Status, desk_queue,
@@ -217,6 +217,15 @@ fn serve(listener: &TcpListener, manners: &Manners, seat: &Mutex<Seat>) {
 
 impl Rig {
     fn start(manners: Manners, password: Option<&str>) -> Self {
+        Self::start_behind(Vec::new(), manners, password)
+    }
+
+    /// Starts with other projectors that are named before this one.
+    fn start_behind(
+        others: Vec<RemoteProjector>,
+        manners: Manners,
+        password: Option<&str>,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
         let seat: Arc<Mutex<Seat>> = Arc::default();
@@ -224,26 +233,23 @@ impl Rig {
         std::thread::spawn(move || serve(&listener, &manners, &shared));
         let (client, _desk, board) = desk_queue();
         let journal = Journal::new(Arc::clone(&board));
-        let params = RemoteProjector {
+        let mut params = others;
+        params.push(RemoteProjector {
             name: "left".into(),
             address,
             password: password.map(str::to_owned),
             input: Some("31".into()),
             wake: None,
-        };
+        });
         let status: Arc<Mutex<Vec<ProjectorStatus>>> = Arc::default();
-        let faults = ProjectorFaults {
-            power: journal.fault("remote.projectors"),
-            parts: journal.fault("remote.projector_parts"),
-        };
-        let mut endpoint =
-            ProjectorEndpoint::new(&[params], client, Arc::clone(&status), faults).unwrap();
         let mut supervisor = Supervisor::new(Arc::default());
-        supervisor
-            .start("projectors", HangPolicy::WaitAtEnd, move |heartbeat| {
-                endpoint.run(heartbeat);
-            })
-            .unwrap();
+        for mut endpoint in ProjectorEndpoint::all(&params, &client, &status, &journal) {
+            supervisor
+                .start("projectors", HangPolicy::WaitAtEnd, move |heartbeat| {
+                    endpoint.run(heartbeat);
+                })
+                .unwrap();
+        }
         Self {
             seat,
             status,
@@ -267,7 +273,7 @@ impl Rig {
     fn wait_for(&self, is_there: impl Fn(&ProjectorStatus) -> bool) -> ProjectorStatus {
         let begun = Instant::now();
         loop {
-            let status = self.status.lock()[0].clone();
+            let status = self.status.lock().last().unwrap().clone();
             if is_there(&status) {
                 return status;
             }
@@ -371,5 +377,27 @@ fn a_projector_that_is_stuck_is_ordered_once_in_a_minute() {
     rig.want(true);
     rig.wait_for(|status| status.answered_secs_ago == Some(2));
     assert_eq!(rig.seat.lock().asked, ["POWR ?", "POWR 1"]);
+    rig.supervisor.shut_down().unwrap();
+}
+
+/// A fixed bug: a projector that took the connection and stayed silent delayed those behind it by up to 24 s.
+#[test]
+fn a_silent_projector_does_not_delay_the_next_one() {
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let other = RemoteProjector {
+        name: "silent".into(),
+        address: silent.local_addr().unwrap().to_string(),
+        ..RemoteProjector::default()
+    };
+    let rig = Rig::start_behind(vec![other], Manners::default(), None);
+    rig.want(true);
+    rig.wait_for(|status| status.answered_secs_ago.is_some());
+    let first = rig.status.lock()[0].clone();
+    assert_eq!(
+        (first.name.as_str(), first.problem.as_str()),
+        ("silent", ""),
+        "still called"
+    );
+    drop(silent);
     rig.supervisor.shut_down().unwrap();
 }

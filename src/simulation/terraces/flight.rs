@@ -74,6 +74,11 @@ impl Airborne {
         ends && self.flight.is_sound() && self.spent_secs.is_finite()
     }
 
+    /// Whether the flight began in the last tick.
+    pub(super) fn is_new(&self, dt_secs: f32) -> bool {
+        self.spent_secs <= dt_secs
+    }
+
     /// Continues the flight and moves the body. Returns the splash of the landing at the end of the flight.
     pub(super) fn advance(&mut self, body: &mut Body, dt_secs: f32) -> Option<Splash> {
         self.spent_secs += dt_secs;

@@ -71,6 +71,28 @@ fn shipped(path: &str) -> String {
     .unwrap()
 }
 
+/// Every example of the pages about other machines and messages is a valid site file.
+#[test]
+fn the_examples_of_other_machines_and_messages_are_valid() {
+    let protocols = include_str!("../../../docs/protocols.md");
+    let operation = include_str!("../../../docs/operation.md");
+    let (_, messages) = operation
+        .split_once("\n## Messages about faults\n")
+        .unwrap();
+    let (messages, _) = messages.split_once("\n## ").unwrap();
+    let mut count = 0;
+    for page in [protocols, messages] {
+        let examples = page.split("```toml\n").skip(1);
+        for example in examples.filter_map(|rest| rest.split("```").next()) {
+            let site = format!("scene = \"koi\"\n{example}");
+            let report = SiteFolder::new(&[("site.toml", &site)]).report();
+            assert!(report.is_good(), "{report}\n{example}");
+            count += 1;
+        }
+    }
+    assert_eq!(count, 4, "OSC, webhooks, projectors, messages");
+}
+
 #[test]
 fn the_built_in_demo_is_valid() {
     let report = check_report(None);

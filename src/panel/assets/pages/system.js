@@ -29,6 +29,8 @@ import { tabPanel, tabs } from "../parts/tabs.js";
 const LOG_MS = 3000;
 /** Number of lines on the page. */
 const SHOWN_MAX = 300;
+/** Events of visitors and fish, of which there are many. */
+const OF_THE_POOL = /visitor|hunt_began|prey_caught|fish_leapt/;
 const ROLES = ["view", "operate", "admin"];
 
 class System extends View {
@@ -100,7 +102,7 @@ class System extends View {
       case "backup": return this.#backup();
       case "recordings": return h("shoal-recordings", { key: "recordings" });
       case "notebook": return h("shoal-notebook", { key: "notebook" });
-      case "remote": return otherMachines(status);
+      case "remote": return otherMachines(status, this.#testButton());
       case "machine": return this.#machine();
       default: return this.#events();
     }
@@ -111,10 +113,10 @@ class System extends View {
     const first = events[0]?.number ?? Infinity;
     const all = [...this.#older.filter((event) => event.number < first), ...events].reverse();
     const fits = (/** @type {import("../core/store.js").PoolEvent} */ event) => {
-      if (this.#kinds === "operation" && /visitor/.test(event.event)) return false;
+      if (this.#kinds === "operation" && OF_THE_POOL.test(event.event)) return false;
       if (this.#kinds === "faults" && !/fault|stage_restarted/.test(event.event)) return false;
       if (this.#kinds === "changes" && !/command/.test(event.event)) return false;
-      if (this.#kinds === "visitors" && !/visitor/.test(event.event)) return false;
+      if (this.#kinds === "visitors" && !OF_THE_POOL.test(event.event)) return false;
       return this.#filter === "" || JSON.stringify(event).toLowerCase().includes(this.#filter.toLowerCase()) || describe(event).text.toLowerCase().includes(this.#filter.toLowerCase());
     };
     const shown = all.filter(fits).slice(0, SHOWN_MAX);
@@ -166,13 +168,17 @@ class System extends View {
       h("p", { class: "muted" }, t("system.settings_help")),
       restartNeeded(status),
       editor(ctx, schema.site, "", "", { isBare: true, skip: elsewhere }),
-      "alerts" in schema.site.properties && h("div", { class: "row top" }, h("button", { type: "button", disabled: !site.effective.alerts?.command || this.#isTesting, onclick: () => this.#testAlert() }, t(this.#isTesting ? "system.testing" : "system.test_alert"))),
+      "alerts" in schema.site.properties && this.#testButton(),
     ];
   }
 
   #isTesting = false;
 
-  /** Sends a test message, and waits until its program has taken it. */
+  #testButton() {
+    return h("div", { class: "row top", key: "test" }, h("button", { type: "button", disabled: (status.deliveries.length === 0 && status.osc.sent === 0) || this.#isTesting, onclick: () => this.#testAlert() }, t(this.#isTesting ? "system.testing" : "system.test_alert")));
+  }
+
+  /** Sends a test message on all ways, and waits until it is delivered. */
   async #testAlert() {
     this.#isTesting = true;
     this.update();

@@ -74,6 +74,16 @@ export function describe(event) {
       return { kind: "info", text: t("event.visitor_arrived", { id: event.id }), detail: "" };
     case "visitor_left":
       return { kind: "info", text: t("event.visitor_left", { id: event.id, time: duration(event.stayed_secs) }), detail: "" };
+    case "test":
+      return { kind: "info", text: t("event.test"), detail: "" };
+    case "visitor_stands":
+    case "visitor_stamps":
+      return { kind: "info", text: t(`event.${event.event}`, { id: event.id }), detail: "" };
+    case "hunt_began":
+    case "fish_leapt":
+      return { kind: "info", text: t(`event.${event.event}`, { species: event.species, id: event.id }), detail: "" };
+    case "prey_caught":
+      return { kind: "info", text: t("event.prey_caught", { species: event.species, prey: event.prey_species }), detail: "" };
     case "scene_changed":
       return { kind: "info", text: t("event.scene_changed", { scene: event.scene }), detail: "" };
     case "schedule_changed":

@@ -1,21 +1,38 @@
-// Other machines: projectors that are switched over the network, and show control.
+// Other machines: projectors that are switched over the network, show control, and messages to people.
 
 import { h } from "../core/dom.js";
-import { duration, t } from "../core/i18n.js";
+import { duration, known, t } from "../core/i18n.js";
 import { icon } from "./icons.js";
 
 /** @typedef {{ name: string, address: string, model: string, is_wanted_on: boolean, power: string, lamp_hours: number | null, errors: string[], warnings: string[], answered_secs_ago: number | null, problem: string }} ProjectorStatus */
 /** @typedef {{ listen: string, received: number, commands: number, refused: number, sent: number, last_peer: string, last_problem: string }} OscStatus */
+/** @typedef {{ way: string, target: string, delivered: number, failed: number, waiting: number, dropped: number, delivered_secs_ago: number | null, last_problem: string }} DeliveryStatus */
 
-/** @param {any} status */
-export function otherMachines(status) {
+/** @param {any} status @param {Node | object} test The button that sends a test. */
+export function otherMachines(status, test) {
   const osc = /** @type {OscStatus} */ (status.osc);
   const isOscUsed = osc.listen !== "" || osc.sent > 0;
   return h("div", { class: "grid two", key: "remote" },
     h("section", { class: "card stack" }, h("h2", null, t("remote.projectors")),
       status.projectors.length === 0 ? h("p", { class: "muted" }, t("remote.no_projectors")) : status.projectors.map(projector)),
     h("section", { class: "card stack" }, h("h2", null, t("remote.osc")),
-      isOscUsed ? oscFacts(osc) : h("p", { class: "muted" }, t("remote.no_osc"))));
+      isOscUsed ? oscFacts(osc) : h("p", { class: "muted" }, t("remote.no_osc"))),
+    h("section", { class: "card stack" }, h("h2", null, t("remote.messages")),
+      status.deliveries.length === 0 ? h("p", { class: "muted" }, t("remote.no_messages")) : status.deliveries.map(delivery),
+      test));
+}
+
+/** @param {DeliveryStatus} delivery */
+function delivery({ way, target, delivered, failed, waiting, dropped, delivered_secs_ago: ago, last_problem: problem }) {
+  return h("div", { key: way },
+    h("div", { class: "row" }, icon(problem === "" ? "check" : "warn"), h("h3", null, known("remote.way", way.replace(/\[\d+\]$/, "")) ?? way)),
+    h("dl", { class: "facts" },
+      h("dt", null, t("remote.target")), h("dd", null, target),
+      h("dt", null, t("remote.delivered")), h("dd", null, ago === null ? t("remote.none_delivered") : t("remote.delivered_ago", { n: delivered, time: duration(ago) })),
+      failed > 0 && [h("dt", null, t("remote.failed")), h("dd", null, String(failed))],
+      waiting > 0 && [h("dt", null, t("remote.waiting")), h("dd", null, String(waiting))],
+      dropped > 0 && [h("dt", null, t("remote.dropped")), h("dd", null, String(dropped))]),
+    problem !== "" && h("p", { class: "small muted", lang: "en" }, problem));
 }
 
 /** @param {ProjectorStatus} projector */
