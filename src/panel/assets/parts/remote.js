@@ -8,7 +8,7 @@ import { icon } from "./icons.js";
 /** @typedef {{ listen: string, received: number, commands: number, refused: number, sent: number, last_peer: string, last_problem: string }} OscStatus */
 /** @typedef {{ way: string, target: string, delivered: number, failed: number, waiting: number, dropped: number, delivered_secs_ago: number | null, last_problem: string }} DeliveryStatus */
 
-/** @param {any} status @param {Node | object} test The button that sends a test. */
+/** @param {any} status @param {import("../core/dom.js").Child} test The button that sends a test. */
 export function otherMachines(status, test) {
   const osc = /** @type {OscStatus} */ (status.osc);
   const isOscUsed = osc.listen !== "" || osc.sent > 0;
