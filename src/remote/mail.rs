@@ -81,7 +81,7 @@ impl MailParams {
         match self.to.iter().find(|to| !is_mail_address(to)) {
             Some(to) => problems.push(("to", no_mail(to))),
             None if self.to.is_empty() => {
-                let message = "somebody has to get the mails; name at least one address";
+                let message = "no address gets the mails; name at least one";
                 problems.push(("to", message.to_owned()));
             }
             None => {}
