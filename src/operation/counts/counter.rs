@@ -28,6 +28,8 @@ const GONE_SECS: f64 = 10.0;
 const STANDS_SECS: f64 = 3.0;
 /// Agitation on the spot from which a visitor stamps. One who stands has less than 0.02 m/s, one who stamps 0.03 to 0.15.
 const STAMPS_MPS: f32 = 0.04;
+/// Time for which a visitor has to be restless without a pause to count as stamping. One who stops walking is restless for less.
+const STAMPS_SECS: f64 = 1.0;
 /// Agitation on the spot below which a visitor has stopped stamping: the upper end of standing.
 const CALM_MPS: f32 = 0.02;
 /// Longest time that counts between two samples. A longer pause (the machine was stopped) is no presence.
@@ -88,15 +90,23 @@ struct Visit {
     is_counted: bool,
     stands: bool,
     stamps: bool,
+    /// Begin of the time in which the visitor was restless; `None` for one who is not.
+    restless_secs: Option<f64>,
 }
 
 impl Visit {
-    /// Returns what the visitor began to do.
-    fn begun(&mut self, visitor: &Visitor) -> impl Iterator<Item = EventKind> + use<> {
+    /// Returns what the visitor began to do at the time `secs`.
+    fn begun(&mut self, visitor: &Visitor, secs: f64) -> impl Iterator<Item = EventKind> + use<> {
         let (id, foot) = (visitor.id, visitor.foot_m);
         let at = FloorPlace::new(foot.x, foot.y);
         let agitation_mps = visitor.restlessness_mps();
-        let stamps = agitation_mps >= STAMPS_MPS || self.stamps && agitation_mps >= CALM_MPS;
+        self.restless_secs = match self.restless_secs {
+            Some(since) if agitation_mps >= CALM_MPS && self.stamps => Some(since),
+            since if agitation_mps >= STAMPS_MPS => since.or(Some(secs)),
+            _ => None,
+        };
+        let restless_since = self.restless_secs;
+        let stamps = restless_since.is_some_and(|since| secs - since >= STAMPS_SECS);
         let stands = visitor.still_secs >= STANDS_SECS;
         let began = |was: &mut bool, is: bool| !std::mem::replace(was, is) && is;
         let stood = began(&mut self.stands, stands);
@@ -138,6 +148,7 @@ impl VisitorCounter {
                     is_counted: false,
                     stands: false,
                     stamps: false,
+                    restless_secs: None,
                 });
                 visit.last_secs = secs;
                 let mut since = since;
@@ -153,7 +164,7 @@ impl VisitorCounter {
                     continue;
                 }
                 here += 1;
-                self.events.extend(visit.begun(visitor));
+                self.events.extend(visit.begun(visitor, secs));
                 if let Some(cell) = cell(visitor.foot_m).filter(|_| since > 0.0) {
                     *sums.cells.entry(cell).or_default() += since;
                     sums.visitor_secs += since;
@@ -303,6 +314,8 @@ mod tests {
             let agitation_mps = match secs {
                 secs if secs < 5.0 => 0.01,
                 secs if (7.0..8.0).contains(&secs) => 0.03,
+                // Also a visitor who stops walking is restless for a moment.
+                11.0 => 0.08,
                 secs if (10.0..15.0).contains(&secs) => 0.015,
                 _ => 0.08,
             };
