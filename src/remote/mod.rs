@@ -14,13 +14,15 @@ mod mail;
 mod osc;
 mod params;
 mod pjlink;
+mod tuio;
 mod web;
 mod webhook;
 
 pub use mail::{MailParams, MailSecurity};
 pub use osc::OscEndpoint;
-pub use params::{OscParams, RemoteParams, RemoteProjector, RemoteWebhook};
+pub use params::{OscParams, RemoteParams, RemoteProjector, RemoteWebhook, TuioParams};
 pub use pjlink::ProjectorEndpoint;
+pub use tuio::TuioSender;
 pub use web::WebAddress;
 pub use webhook::WebhookEndpoint;
 
@@ -31,6 +33,8 @@ pub struct RemoteStatus {
     pub osc: Arc<Mutex<OscStatus>>,
     /// The projectors, in the order of the site.
     pub projectors: Arc<Mutex<Vec<ProjectorStatus>>>,
+    /// The visitors by TUIO; `None` if nobody gets them.
+    pub tuio: Arc<Mutex<Option<DeliveryStatus>>>,
     /// The web addresses that get what happens, in the order of the site.
     pub webhooks: Arc<Mutex<Vec<DeliveryStatus>>>,
 }

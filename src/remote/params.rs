@@ -17,6 +17,8 @@ pub struct RemoteParams {
     /// Projectors that are switched by PJLink over the network, with the opening hours.
     #[schemars(length(max = 16))]
     pub projectors: Vec<RemoteProjector>,
+    /// Positions of the visitors for other programs by TUIO 1.1.
+    pub tuio: TuioParams,
     /// Web addresses that get what happens.
     #[schemars(length(max = 4))]
     pub webhooks: Vec<RemoteWebhook>,
@@ -178,6 +180,15 @@ pub struct OscParams {
     pub send_to: Vec<String>,
 }
 
+/// Positions of the visitors for other programs by TUIO 1.1.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct TuioParams {
+    /// Addresses with ports to which the visitors are sent, for example `192.168.1.20:3333`.
+    #[schemars(length(max = 16))]
+    pub send_to: Vec<String>,
+}
+
 impl RemoteParams {
     /// Returns the problems of the table, each with the path of its value.
     pub fn problems(&self) -> Vec<(String, String)> {
@@ -190,7 +201,9 @@ impl RemoteParams {
             .map(|text| ("osc.listen".to_owned(), text));
         let send_to = osc.send_to.iter().enumerate();
         let send_to = send_to.map(|(index, text)| (format!("osc.send_to[{index}]"), text));
-        for (path, text) in listen.chain(send_to) {
+        let tuio = self.tuio.send_to.iter().enumerate();
+        let tuio = tuio.map(|(index, text)| (format!("tuio.send_to[{index}]"), text));
+        for (path, text) in listen.chain(send_to).chain(tuio) {
             if text.parse::<SocketAddr>().is_err() {
                 problems.push((path, no_address(text, with_port)));
             }
@@ -259,13 +272,23 @@ mod tests {
             from: vec!["127.0.0.1".into(), "qlab.local".into()],
             send_to: vec!["[::1]:9000".into(), "192.168.1.20".into()],
         };
+        let tuio = TuioParams {
+            send_to: vec!["127.0.0.1:3333".into(), "127.0.0.1".into()],
+        };
         let problems = RemoteParams {
             osc,
+            tuio,
             ..RemoteParams::default()
         }
         .problems();
         let paths: Vec<_> = problems.iter().map(|(path, _)| path.as_str()).collect();
-        assert_eq!(paths, ["osc.listen", "osc.send_to[1]", "osc.from[1]"]);
+        let wrong = [
+            "osc.listen",
+            "osc.send_to[1]",
+            "tuio.send_to[1]",
+            "osc.from[1]",
+        ];
+        assert_eq!(paths, wrong);
         assert!(RemoteParams::default().problems().is_empty());
     }
 

@@ -60,14 +60,14 @@ use crate::records::{
     DocumentsCopy, RecordConfig, RecordingDeck, RecordingsFolder, SessionConfig, SessionEnds,
     SessionLog, counts_file, show_file, start_deck, start_session, state_folder,
 };
-use crate::remote::{OscEndpoint, ProjectorEndpoint, RemoteParams, RemoteStatus, WebhookEndpoint};
+use crate::remote::{OscEndpoint, ProjectorEndpoint, RemoteStatus, TuioSender, WebhookEndpoint};
 use crate::render::{CalibrationPattern, RenderSetup};
 use crate::runtime::{Fault, HangPolicy, Latest, Pulse, StopFlag, Supervisor, print_message};
 use crate::screen::{
     NoticeBoard, RenderStage, ScreenBoard, ScreenOpener, SetupHandoff, SnapshotPair,
 };
 use crate::simulation::{SceneDescription, SimulationParams};
-use crate::site::{Editor, Site};
+use crate::site::{Editor, Site, SiteFile};
 use crate::world::OverlayLayers;
 
 use desk_stage::{DeskLinks, DeskStage};
@@ -142,6 +142,8 @@ pub struct LivePool {
     lasting: Vec<Fault>,
     /// The visitors on the surface, from the vision stage to the counting stage.
     visitors: Arc<Latest<Vec<Visitor>>>,
+    /// The visitors on the surface, from the vision stage to other machines.
+    shared: Arc<Latest<Vec<Visitor>>>,
     desk: Option<DeskEnds>,
     handoff: Option<Arc<SetupHandoff>>,
     rig: Arc<Rig>,
@@ -190,6 +192,7 @@ impl LivePool {
         let views = live_views();
         let show = ShowControl::default();
         let visitors: Arc<Latest<Vec<Visitor>>> = Arc::default();
+        let shared: Arc<Latest<Vec<Visitor>>> = Arc::default();
 
         let first = config.cameras.first();
         let fps = first.and_then(|first| first.source.fps.or(first.params.fps));
@@ -221,7 +224,7 @@ impl LivePool {
             &config.surface,
             &journal,
             observations,
-            Arc::clone(&visitors),
+            [Arc::clone(&visitors), Arc::clone(&shared)],
         ));
         let start = RigStart {
             surface: config.surface,
@@ -251,6 +254,7 @@ impl LivePool {
             keeps_state: true,
             lasting: Vec::new(),
             visitors,
+            shared,
             desk: Some(DeskEnds {
                 events,
                 board,
@@ -295,7 +299,7 @@ impl LivePool {
         let visitors = self.start_counting(editor.site(), &schedule)?;
         let alerts = Arc::new(AlertBoard::new(editor.site().file.alerts.clone()));
         self.start_alerts(&alerts, &schedule, &ends.board)?;
-        let remote = self.start_remote(&editor.site().file.remote)?;
+        let remote = self.start_remote(&editor.site().file)?;
         let status = StatusBuilder::new(StatusSources {
             site: site.map(Path::to_path_buf),
             stages: self.supervisor.board(),
@@ -361,8 +365,8 @@ impl LivePool {
     }
 
     /// Starts what talks to other machines, and returns its status. A second instance leaves them to the first.
-    fn start_remote(&mut self, params: &RemoteParams) -> anyhow::Result<RemoteStatus> {
-        let status = RemoteStatus::default();
+    fn start_remote(&mut self, site: &SiteFile) -> anyhow::Result<RemoteStatus> {
+        let (status, params) = (RemoteStatus::default(), &site.remote);
         if !self.keeps_state {
             return Ok(status);
         }
@@ -372,6 +376,13 @@ impl LivePool {
             self.supervisor
                 .start("osc", HangPolicy::WaitAtEnd, move |heartbeat| {
                     endpoint.run(heartbeat);
+                })?;
+        }
+        let (shared, tuio) = (Arc::clone(&self.shared), Arc::clone(&status.tuio));
+        if let Some(mut sender) = TuioSender::new(&params.tuio, &site.surface, shared, tuio) {
+            self.supervisor
+                .start("tuio", HangPolicy::WaitAtEnd, move |heartbeat| {
+                    sender.run(heartbeat).map_err(anyhow::Error::from)
                 })?;
         }
         for mut endpoint in WebhookEndpoint::all(

@@ -153,6 +153,8 @@ pub(crate) struct Outlet {
     observations: Arc<Latest<TimedObservation>>,
     /// The visitors on the surface, for the counting stage.
     visitors: Arc<Latest<Vec<Visitor>>>,
+    /// The visitors on the surface, for other machines.
+    shared: Arc<Latest<Vec<Visitor>>>,
     state: Mutex<OutletState>,
 }
 
@@ -182,9 +184,10 @@ impl Outlet {
         surface: &Surface,
         journal: &Journal,
         observations: Arc<Latest<TimedObservation>>,
-        visitors: Arc<Latest<Vec<Visitor>>>,
+        [visitors, shared]: [Arc<Latest<Vec<Visitor>>>; 2],
     ) -> Self {
         Self {
+            shared,
             state: Mutex::new(OutletState {
                 fusion: Fusion::new(surface, names.len(), DISAGREE_M),
                 latest: TimedObservation::default(),
@@ -276,6 +279,7 @@ impl Outlet {
         } = state;
         latest.observation.update(time_secs, fusion.visitors());
         seen.clone_from(&latest.observation.shadows);
+        self.shared.fill(|shared| shared.clone_from(seen));
         self.visitors.put(seen);
         latest.observation.extrapolate(latency_secs);
         self.observations.put(latest);
@@ -326,7 +330,7 @@ impl Rig {
             &Surface::default(),
             &Journal::default(),
             Arc::default(),
-            Arc::default(),
+            Default::default(),
         );
         Self::new(cameras, &Arc::new(outlet))
     }

@@ -90,7 +90,7 @@ fn the_examples_of_other_machines_and_messages_are_valid() {
             count += 1;
         }
     }
-    assert_eq!(count, 4, "OSC, webhooks, projectors, messages");
+    assert_eq!(count, 5, "OSC, webhooks, TUIO, projectors, messages");
 }
 
 #[test]

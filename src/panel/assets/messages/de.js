@@ -1366,6 +1366,7 @@ export default {
   "remote.way.alerts.command": "Mit einem Programm",
   "remote.way.alerts.webhook": "An eine Webadresse",
   "remote.way.alerts.mail": "Als Mail",
+  "remote.way.remote.tuio": "Besucher, mit TUIO",
   "remote.way.remote.webhooks": "Was geschieht, an eine Webadresse",
   "remote.target": "An",
   "remote.delivered": "Zugestellt",

@@ -1366,6 +1366,7 @@ export default {
   "remote.way.alerts.command": "By a program",
   "remote.way.alerts.webhook": "To a web address",
   "remote.way.alerts.mail": "By mail",
+  "remote.way.remote.tuio": "Visitors, by TUIO",
   "remote.way.remote.webhooks": "What happens, to a web address",
   "remote.target": "To",
   "remote.delivered": "Delivered",
