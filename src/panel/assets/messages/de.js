@@ -1052,7 +1052,7 @@ export default {
   "system.tab.settings": "Einstellungen",
   "system.settings_help": "Alles Übrige aus der Anlagendatei. Was andere Seiten bearbeiten, steht hier nicht noch einmal.",
   "system.test_alert": "Probemeldung senden",
-  "system.test_sent": "Die Probe ist gesendet, und alle Wege der Meldungen haben sie angenommen. Ob andere Geräte sie angenommen haben, steht unter „Andere Geräte“.",
+  "system.test_sent": "Die Probe ist gesendet, und alle Wege der Meldungen haben sie angenommen. Ob andere Geräte sie angenommen haben, zeigt die Liste unter „Andere Geräte“.",
   "system.testing": "Warten auf die Zustellung …",
   "system.tab.users": "Personen",
   "system.tab.tokens": "Zugang für Programme",

@@ -1052,7 +1052,7 @@ export default {
   "system.tab.settings": "Settings",
   "system.settings_help": "Everything else in the site file. What the other pages edit is not repeated here.",
   "system.test_alert": "Send a test message",
-  "system.test_sent": "The test was sent, and taken by every way of messages. Whether other machines took it, says Other machines.",
+  "system.test_sent": "The test was sent, and every way of messages took it. The list under Other machines shows whether other machines took it.",
   "system.testing": "Waiting for the delivery …",
   "system.tab.users": "Users",
   "system.tab.tokens": "Access for programs",
