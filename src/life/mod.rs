@@ -7,7 +7,10 @@
 mod company;
 mod contacts;
 mod dwell;
+mod flights;
+mod histogram;
 mod measures;
+mod motion;
 mod program;
 mod recorder;
 mod report;
@@ -15,7 +18,9 @@ mod staff;
 mod survey;
 
 pub use company::Company;
+pub use flights::Flights;
 pub use measures::Halves;
+pub use motion::Motion;
 pub use program::{VisitorProgram, VisitorScript};
 pub use recorder::{LifeRecorder, RunName};
 pub use report::{ActionLife, LifeReport, NeedLife, RuleLife, SpeciesLife, Stillness};

@@ -1,17 +1,19 @@
-//! Measures a run tick by tick: needs, actions, stillness, touches, visitors, the director.
+//! Measures a run tick by tick: needs, actions, motion, flights, stillness, touches, visitors, the director.
 
 use std::collections::BTreeMap;
 
 use super::company::{CompanyWatch, SpeciesCompany};
 use super::contacts::Contacts;
 use super::dwell::Dwell;
+use super::flights::{Flight, FlightSums, Moment};
 use super::measures::{Halves, OccupancyMap, PhaseSum, phase};
+use super::motion::{MotionSums, Path, RATE_HZ};
 use super::program::VisitorProgram;
 use super::report::{
     ActionLife, LifeReport, NeedLife, RuleLife, SpeciesLife, Stillness, VisitorDistance,
 };
 use crate::simulation::Simulation;
-use crate::world::outline_at_depth;
+use crate::world::{WantedMotion, World, outline_at_depth};
 
 /// Time between two samples of positions.
 const SAMPLE_SECS: f64 = 0.5;
@@ -50,6 +52,9 @@ struct SpeciesSums {
     under_samples: f64,
     nearest_m: Option<f64>,
     approaches_visitors: bool,
+    motion: MotionSums,
+    wanted: WantedMotion,
+    flights: FlightSums,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -81,11 +86,13 @@ struct ActionCounter {
 }
 
 /// Values of one agent from tick to tick.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Track {
     actions: u64,
     is_flying: bool,
     dwell: Dwell,
+    flight: Flight,
+    path: Path,
 }
 
 /// Measures a run. Call [`Self::record`] after each tick.
@@ -110,6 +117,11 @@ pub struct LifeRecorder {
     last: (u64, u64),
     since_sample_secs: f64,
     since_touches_secs: f64,
+    since_motion_secs: f64,
+    /// Number of positions in the paths.
+    motion_steps: u64,
+    /// Positions and headings of the agents of each entry in `species`, reused.
+    schools: Vec<Vec<(glam::DVec2, f64)>>,
 }
 
 impl LifeRecorder {
@@ -135,6 +147,9 @@ impl LifeRecorder {
             last: start,
             since_sample_secs: 0.0,
             since_touches_secs: 0.0,
+            since_motion_secs: 0.0,
+            motion_steps: 0,
+            schools: Vec::new(),
         }
     }
 
@@ -148,6 +163,15 @@ impl LifeRecorder {
         self.last = (simulation.catches(), simulation.meals());
         self.count_decisions(simulation, phase);
         self.count_rules(simulation);
+        self.follow_flights(simulation);
+        self.since_motion_secs += self.dt_secs;
+        // The nearest tick to each fifteenth of a second.
+        if self.since_motion_secs >= 1.0 / RATE_HZ - self.dt_secs / 2.0 {
+            self.since_motion_secs -= 1.0 / RATE_HZ;
+            if phase > 0 {
+                self.follow_paths(&simulation.world());
+            }
+        }
         self.since_touches_secs += self.dt_secs;
         if self.since_touches_secs >= TOUCH_SECS {
             self.since_touches_secs = 0.0;
@@ -207,8 +231,10 @@ impl LifeRecorder {
                     ..ActionCounter::default()
                 });
             }
+            self.species[kind].wanted = species.motion.wanted.clone();
             self.minds.push(counters);
         }
+        self.schools.resize(self.names.len(), Vec::new());
         let agents = world.agents;
         self.species_of.clear();
         self.species_of.extend(
@@ -277,6 +303,59 @@ impl LifeRecorder {
         }
     }
 
+    /// Measures flights, and agents that leave the picture.
+    fn follow_flights(&mut self, simulation: &Simulation) {
+        let world = simulation.world();
+        let agents = world.agents;
+        for (index, track) in self.tracks.iter_mut().enumerate() {
+            let body = &agents.bodies[index];
+            let species = &world.species[usize::from(agents.species[index])];
+            let at_m = body.position_m;
+            let length_m = species.body.length_m * agents.size_factors[index];
+            // An absent agent has no names.
+            let is_present = agents.name_bits[index] != 0;
+            let now = Moment {
+                flees: is_present && simulation.decision(index).proposal.flees,
+                speed_mps: body.velocity_mps.length(),
+                cruise_mps: species.motion.cruise_mps,
+                at_m,
+                is_visible: is_present.then(|| world.water.is_visible(at_m, length_m)),
+                dt_secs: self.dt_secs,
+            };
+            let sums = &mut self.species[self.species_of[index]];
+            track
+                .flight
+                .add(now, &mut sums.flights, || nearest_shadow_m(&world, index));
+        }
+    }
+
+    /// Adds a position to the path of each agent.
+    fn follow_paths(&mut self, world: &World<'_>) {
+        let agents = world.agents;
+        self.motion_steps += 1;
+        for school in &mut self.schools {
+            school.clear();
+        }
+        for (index, track) in self.tracks.iter_mut().enumerate() {
+            let body = &agents.bodies[index];
+            if agents.name_bits[index] == 0 || body.teleported {
+                track.path.clear();
+                continue;
+            }
+            let length_m = world.species[usize::from(agents.species[index])]
+                .body
+                .length_m;
+            let at = body.position_m.as_dvec3() / f64::from(length_m);
+            let kind = self.species_of[index];
+            let sums = &mut self.species[kind].motion;
+            let at = glam::DVec2::new(at.x, at.z);
+            self.schools[kind].extend(track.path.add(at, self.motion_steps, sums));
+        }
+        for (sums, school) in self.species.iter_mut().zip(&self.schools) {
+            sums.motion.add_school(school);
+        }
+    }
+
     /// Samples positions: speed, stillness, occupancy, distance to visitors, company.
     fn sample(&mut self, simulation: &Simulation, phase: usize, sample_secs: f64) {
         let world = simulation.world();
@@ -313,11 +392,7 @@ impl LifeRecorder {
                     .collect();
             }
 
-            let scale = world.water.scale(at.y);
-            let distances = world.visitors.shadows.iter().map(|shadow| {
-                outline_at_depth(shadow, at, agents.radii_m[index], scale).distance_m
-            });
-            if let Some(distance_m) = distances.min_by(f32::total_cmp).map(f64::from) {
+            if let Some(distance_m) = nearest_shadow_m(&world, index).map(f64::from) {
                 sums.visitor_m += distance_m.max(0.0);
                 sums.visitor_samples += 1.0;
                 sums.under_samples += f64::from(u8::from(distance_m < 0.0));
@@ -378,6 +453,17 @@ impl LifeRecorder {
     }
 }
 
+/// Returns the distance of an agent to the nearest shadow; negative under it. `None` without visitors.
+fn nearest_shadow_m(world: &World<'_>, index: usize) -> Option<f32> {
+    let at_m = world.agents.bodies[index].position_m;
+    let scale = world.water.scale(at_m.y);
+    let shadows = world.visitors.shadows.iter();
+    let distances = shadows.map(|shadow| {
+        outline_at_depth(shadow, at_m, world.agents.radii_m[index], scale).distance_m
+    });
+    distances.min_by(f32::total_cmp)
+}
+
 impl SpeciesSums {
     fn report(&self, name: &str, simulated_secs: f64) -> SpeciesLife {
         let lived_secs = self.lived_secs.total();
@@ -434,6 +520,11 @@ impl SpeciesSums {
             }),
             company: None,
             approaches_visitors: self.approaches_visitors,
+            motion: self.motion.summary(),
+            wanted: self.wanted.clone(),
+            flights: self.flights.summary(minutes.total()),
+            left_per_min: self.flights.left as f64 * 60.0 / simulated_secs,
+            returned_per_min: self.flights.returned as f64 * 60.0 / simulated_secs,
         }
     }
 }

@@ -6,13 +6,20 @@ use serde::Serialize;
 
 use super::company::{COMPANY_WITHIN_SECS, COUNTS_AFTER_SECS, Company, NEAR_M};
 use super::dwell::{STILL_M, STILL_SECS};
+use super::flights::{Flights, SHORT_SECS};
 use super::measures::Halves;
+use super::motion::Motion;
 use super::program::VisitorProgram;
+use crate::world::WantedMotion;
 
 /// Largest number of touches per agent and minute. With more, agents look as if they did not perceive each other.
 pub(super) const MAX_TOUCHES_PER_MIN: f64 = 3.0;
 /// Smallest number of agents of a species whose share near a visitor is judged: one of few agents is already a large share.
 pub(super) const CROWD_COUNT: f64 = 10.0;
+/// Largest share of flights that are so short that they look like trembling.
+const MAX_SHORT_SHARE: f64 = 0.05;
+/// Flights per agent and minute from which their duration is judged.
+const JUDGED_FLIGHTS_PER_MIN: f64 = 1.0;
 /// Longest time for which the same agent should stay near a visitor.
 const LONGEST_STAY_SECS: f64 = 180.0;
 /// Shortest run whose occupancy is judged: in a shorter run few agents cannot reach all cells.
@@ -77,6 +84,17 @@ pub struct SpeciesLife {
     pub company: Option<Company>,
     /// Whether an action of the species leads it to visitors.
     pub approaches_visitors: bool,
+    /// How it swims.
+    pub motion: Motion,
+    /// The limits of its motion without visitors, from the species file.
+    #[serde(skip)]
+    pub wanted: WantedMotion,
+    /// Its flights.
+    pub flights: Flights,
+    /// Number of times that an agent left the picture with its whole body, per minute; all agents together.
+    pub left_per_min: f64,
+    /// Number of times that an agent came back into the picture, per minute; all agents together.
+    pub returned_per_min: f64,
 }
 
 /// Share of the time for which a need was active.
@@ -213,6 +231,7 @@ impl SpeciesLife {
                 still.longest_actions.join(" + ")
             ));
         }
+        self.find_motion_problems(found);
         let touches = self.touches_per_min.whole;
         if touches > MAX_TOUCHES_PER_MIN {
             found.push(format!(
@@ -250,6 +269,91 @@ impl SpeciesLife {
     }
 }
 
+impl SpeciesLife {
+    /// Compares the motion with the limits of the species. With visitors only trembling is judged: a flight may be wild.
+    fn find_motion_problems(&self, found: &mut Vec<String>) {
+        let name = &self.name;
+        let flights = &self.flights;
+        let short = flights.short_share.unwrap_or(0.0);
+        if short > MAX_SHORT_SHARE && flights.per_min >= JUDGED_FLIGHTS_PER_MIN {
+            found.push(format!(
+                "{name}: {:.0} % of its flights are shorter than {SHORT_SECS} s, more than {:.0} %; it trembles: set minimum_secs of \
+                 the need that flees",
+                short * 100.0,
+                MAX_SHORT_SHARE * 100.0
+            ));
+        }
+        if self.visitors.is_some() {
+            return;
+        }
+        let (is, wanted) = (&self.motion, &self.wanted);
+        let most = [
+            (
+                "turns at",
+                is.turn_90_dps,
+                wanted.turn_90_dps_max,
+                "degrees per second in a tenth of the time",
+            ),
+            (
+                "changes its side",
+                is.flips_per_sec,
+                wanted.flips_per_sec_max,
+                "times per second",
+            ),
+            (
+                "differs by",
+                is.local_heading_deg,
+                wanted.local_heading_deg_max,
+                "degrees from the heading of its nearest mates",
+            ),
+        ];
+        for (verb, value, limit, unit) in most {
+            if let (Some(value), Some(limit)) = (value, limit.map(f64::from))
+                && value > limit
+            {
+                found.push(format!(
+                    "{name}: {verb} {value:.2} {unit}, more than {limit:.2}"
+                ));
+            }
+        }
+        let least = [
+            (
+                "straight ways are",
+                is.straight_share,
+                wanted.straight_share_min,
+                "of all",
+            ),
+            (
+                "has",
+                is.bursts_per_sec,
+                wanted.bursts_per_sec_min,
+                "bursts per second",
+            ),
+            (
+                "becomes slower",
+                is.slowing_share,
+                wanted.slowing_share_min,
+                "of the time",
+            ),
+            (
+                "polarization is",
+                is.polarization,
+                wanted.polarization_min,
+                "in its school",
+            ),
+        ];
+        for (verb, value, limit, unit) in least {
+            if let (Some(value), Some(limit)) = (value, limit.map(f64::from))
+                && value < limit
+            {
+                found.push(format!(
+                    "{name}: {verb} {value:.2} {unit}, less than {limit:.2}"
+                ));
+            }
+        }
+    }
+}
+
 impl fmt::Display for LifeReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
@@ -277,6 +381,44 @@ impl fmt::Display for LifeReport {
             writeln!(f, "  problem: {problem}")?;
         }
         Ok(())
+    }
+}
+
+impl SpeciesLife {
+    fn write_motion(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = |value: Option<f64>, digits: usize| {
+            value.map_or("-".to_owned(), |value| format!("{value:.digits$}"))
+        };
+        let (motion, flights) = (&self.motion, &self.flights);
+        writeln!(
+            f,
+            "    motion: {} body lengths/s; turns {} | {} degrees/s (half | tenth of the time); straight {}; bursts {}/s; slowing {}; \
+             changes of side {}/s; nearest mate {} body lengths, heading {} degrees off; polarization {}",
+            text(motion.speed_bl, 2),
+            text(motion.turn_50_dps, 0),
+            text(motion.turn_90_dps, 0),
+            text(motion.straight_share, 2),
+            text(motion.bursts_per_sec, 2),
+            text(motion.slowing_share, 2),
+            text(motion.flips_per_sec, 2),
+            text(motion.mate_bl, 2),
+            text(motion.local_heading_deg, 0),
+            text(motion.polarization, 2)
+        )?;
+        writeln!(
+            f,
+            "    flights {:.1} per agent and minute, {} s each, {} % shorter than {SHORT_SECS} s; from a visitor: begin at {} m, fast after \
+             {} s (a tenth after {} s), {} m far; leaves the picture {:.1} and comes back {:.1} times a minute",
+            flights.per_min,
+            text(flights.secs, 2),
+            text(flights.short_share.map(|share| share * 100.0), 0),
+            text(flights.begins_m, 2),
+            text(flights.start_secs, 2),
+            text(flights.start_90_secs, 2),
+            text(flights.way_m, 2),
+            self.left_per_min,
+            self.returned_per_min
+        )
     }
 }
 
@@ -334,6 +476,7 @@ impl fmt::Display for SpeciesLife {
             percent(self.outside_share),
             self.leaps
         )?;
+        self.write_motion(f)?;
         let still = &self.stillness;
         writeln!(
             f,

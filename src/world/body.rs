@@ -104,6 +104,37 @@ pub struct MotionParams {
     pub start: StartParams,
     /// Ability to leap between terraces.
     pub leap: LeapParams,
+    /// Limits of the motion that `shoal life` checks. They do not change the motion.
+    #[schemars(title = "Checked by shoal life")]
+    pub wanted: WantedMotion,
+}
+
+/// Limits of the motion of a species without visitors, in figures that can be compared with real fish. `shoal life` reports a
+/// species that violates them. An absent limit is not checked.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct WantedMotion {
+    /// Smallest share of the ways of 2 s that are straight.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub straight_share_min: Option<f32>,
+    /// Largest turn rate, exceeded only in a tenth of the time.
+    #[schemars(range(min = 0.0, max = 100000.0))]
+    pub turn_90_dps_max: Option<f32>,
+    /// Largest number of changes of the turning side per second: more looks like trembling.
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub flips_per_sec_max: Option<f32>,
+    /// Smallest number of bursts per second.
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub bursts_per_sec_min: Option<f32>,
+    /// Smallest share of the time in which an agent becomes slower: it glides.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub slowing_share_min: Option<f32>,
+    /// Smallest median polarization: 1 if all agents swim in the same direction.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub polarization_min: Option<f32>,
+    /// Largest median angle between the heading of an agent and that of its three nearest mates.
+    #[schemars(range(min = 0.0, max = 180.0))]
+    pub local_heading_deg_max: Option<f32>,
 }
 
 /// Limits of a cruising agent. A flight has the limits of the species.
@@ -197,6 +228,7 @@ impl Default for MotionParams {
             glide: GlideParams::default(),
             start: StartParams::default(),
             leap: LeapParams::default(),
+            wanted: WantedMotion::default(),
         }
     }
 }

@@ -29,7 +29,7 @@ pub use barriers::{
 };
 pub use body::{
     BodyParams, CollisionResponse, FlockParams, FlockPart, FlockPartChange, MotionParams,
-    PerceptionParams, StartParams,
+    PerceptionParams, StartParams, WantedMotion,
 };
 pub use director::{
     CalmEffect, CommandedDirection, Condition, Director, Effect, GatherAtShadowEffect,
