@@ -138,7 +138,7 @@ fn open_m(context: &ActionContext<'_>, direction: Vec2) -> f32 {
         open_m = open_water_m(flat, direction, open_m, terrace.edges());
     }
     if water.has_guides() {
-        let half = water.edge_half_m(at.y);
+        let half = water.edge_half_m(at.y, context.species.margin_m);
         let room = (half * direction.signum() - flat) / direction;
         open_m = open_m.min(room.min_element().max(0.0));
     }

@@ -9,13 +9,20 @@ use super::Simulation;
 use super::plan::PoolPlan;
 use super::state::PoolState;
 use super::workspace::AgentMinds;
+use crate::geometry::SurfaceKind;
 use crate::world::{
-    Effect, Gathering, GatheringRequest, GatheringVisitor, RuleParams, RuleState, RuleTransition,
-    Water, World,
+    Body, Effect, Gathering, GatheringRequest, GatheringVisitor, PictureSide, RandomStream,
+    RuleParams, RuleState, RuleTransition, Water, World,
 };
 
 /// Distance from the center of the picture to the point that `send_across` sends fish to, as a share of the half width.
 const ACROSS_SHARE: f32 = 0.9;
+
+/// Distance of the center of an entering body from the edge of the picture, in body lengths: no part of it is visible.
+const HIDDEN_LENGTHS: f32 = 0.6;
+
+/// Fish enter within this share of the height of the picture.
+const ENTRANCE_SHARE: f32 = 0.6;
 
 impl Simulation {
     /// Advances all rules by one tick.
@@ -31,6 +38,54 @@ impl Simulation {
         }
         self.follow_visitors();
         self.state.world.director.arbitrate();
+    }
+
+    /// Moves the agents that are out of sight to the side from which a rule that begins in this tick lets them enter. The bodies after
+    /// the tick must be complete.
+    pub(super) fn let_in(&mut self) {
+        for number in 0..self.plan.rules.len() {
+            let state = &self.state.rules[number];
+            let begins = state.is_on && state.begin_tick == self.state.world.random.tick;
+            if begins && let Effect::Enter(enter) = &self.plan.rules[number].then {
+                let sign = match enter.side {
+                    PictureSide::Nearest => continue,
+                    PictureSide::Left => -1.0,
+                    PictureSide::Right => 1.0,
+                };
+                for index in 0..self.workspace.next_bodies.len() {
+                    self.let_in_from(sign, number, index);
+                }
+            }
+        }
+    }
+
+    /// Moves an agent of the species of a rule to the left (−1) or right (1) side, if it is out of sight and not absent.
+    fn let_in_from(&mut self, sign: f32, rule: usize, index: usize) {
+        let agents = &self.state.world.agents;
+        let species = &self.plan.world.species[usize::from(agents.species[index])];
+        let length_m = species.body.length_m * agents.size_factors[index];
+        let (water, id) = (&self.plan.world.water, agents.ids[index]);
+        let body = &mut self.workspace.next_bodies[index];
+        let y = body.position_m.y;
+        let is_absent = agents.name_bits[index] == 0;
+        if is_absent
+            || !self.plan.rules[rule].then.applies_to(&species.name)
+            || water.is_visible(body.position_m, length_m)
+        {
+            return;
+        }
+        let half = water.visible_half_m(y);
+        let draw = (self.state.world.random).signed(id, RandomStream::Place, 0);
+        let x = sign * (half.x + length_m * HIDDEN_LENGTHS);
+        let at_m = Vec3::new(x, y, draw * half.y * ENTRANCE_SHARE);
+        let radius_m = agents.radii_m[index];
+        let mut solids = self.plan.world.solids.iter();
+        if solids.all(|solid| solid.signed_distance_m(at_m) > radius_m) {
+            *body = Body {
+                quarantine_count: body.quarantine_count,
+                ..Body::new(at_m, Vec3::X * -sign, species.motion.cruise_mps)
+            };
+        }
     }
 
     /// Starts the rule with this name in the next tick, even if its condition is not met. Returns `false` if there is no such
@@ -132,6 +187,13 @@ fn gathering(effect: &Effect, world: &World<'_>, species_index: usize) -> Option
         Effect::SendAcross(send) => {
             opposite_side_m(world, species_index).map(|point_m| at(point_m, send.weight))
         }
+        Effect::Leave(leave) => {
+            outside_m(world, species_index, leave.side).map(|point_m| at(point_m, leave.weight))
+        }
+        Effect::Enter(enter) => {
+            let point_m = Vec3::Y * middle_height(world.water);
+            Some(at(point_m, enter.weight))
+        }
         Effect::GatherAtShadow(gather) => {
             let (id, point_m) = stillest_visitor(world)?;
             Some(Gathering {
@@ -174,14 +236,42 @@ fn apply_effect(
                 // The speed limit is left to fall by itself: an effect changes what an agent wants, not how fast it swims.
                 agents.bodies[index].boost.hold_secs = 0.0;
             }
-            Effect::Gather(_) | Effect::GatherAtShadow(_) | Effect::SendAcross(_) => {}
+            Effect::Gather(_)
+            | Effect::GatherAtShadow(_)
+            | Effect::SendAcross(_)
+            | Effect::Leave(_)
+            | Effect::Enter(_) => {}
         }
     }
     changed
 }
 
-/// Returns a point on the side of the pool opposite to the mean position of a species; `None` if the species has no agents.
-fn opposite_side_m(world: &World<'_>, species_index: usize) -> Option<Vec3> {
+/// Returns a point outside the picture, at the guide of a species; `None` if the species has no agents.
+fn outside_m(world: &World<'_>, species_index: usize, side: PictureSide) -> Option<Vec3> {
+    let mean = mean_position_m(world, species_index)?;
+    let y = middle_height(world.water);
+    let half = world.water.visible_half_m(y);
+    let edge = world
+        .water
+        .edge_half_m(y, world.species[species_index].margin_m);
+    let mean = Vec2::new(mean.x, mean.z);
+    let (inside, gaps) = (mean.clamp(-half, half), half - mean.abs());
+    let is_wall = world.water.surface.kind == SurfaceKind::Wall;
+    let to_x = |sign: f32| Vec2::new(sign * edge.x, inside.y);
+    let at = match side {
+        PictureSide::Left => to_x(-1.0),
+        PictureSide::Right => to_x(1.0),
+        // In a picture on a wall, fish leave to the left and right only.
+        PictureSide::Nearest if gaps.y < gaps.x && !is_wall => {
+            Vec2::new(inside.x, edge.y.copysign(mean.y))
+        }
+        PictureSide::Nearest => to_x(1f32.copysign(mean.x)),
+    };
+    Some(Vec3::new(at.x, y, at.y))
+}
+
+/// Returns the mean position of a species; `None` if the species has no agents.
+fn mean_position_m(world: &World<'_>, species_index: usize) -> Option<Vec3> {
     let agents = world.agents;
     let (mut sum, mut count) = (Vec3::ZERO, 0.0);
     for (body, own) in agents.bodies.iter().zip(&agents.species) {
@@ -190,7 +280,12 @@ fn opposite_side_m(world: &World<'_>, species_index: usize) -> Option<Vec3> {
             count += 1.0;
         }
     }
-    let mean = (count > 0.0).then(|| sum / count)?;
+    (count > 0.0).then(|| sum / count)
+}
+
+/// Returns a point on the side of the pool opposite to the mean position of a species; `None` if the species has no agents.
+fn opposite_side_m(world: &World<'_>, species_index: usize) -> Option<Vec3> {
+    let mean = mean_position_m(world, species_index)?;
     let y = middle_height(world.water);
     let half = world.water.visible_half_m(y);
     let side = if mean.x > 0.0 { -1.0 } else { 1.0 };

@@ -35,11 +35,13 @@ impl Simulation {
             ..
         } = &mut self.state;
         let agents = &world.agents;
+        let species = &self.plan.world.species;
         let query = |index: usize, number: usize, request: PathRequest| {
             let at_m = agents.bodies[index].position_m;
+            let margin_m = species[usize::from(agents.species[index])].margin_m;
             // The visible area is wider at greater depth. The path stays within the visible area at the shallower of its
             // two ends.
-            let half = water.edge_half_m(at_m.y.max(request.goal.position_m.y));
+            let half = water.edge_half_m(at_m.y.max(request.goal.position_m.y), margin_m);
             let far = Vec2::new(at_m.x, at_m.z);
             GridQuery {
                 id: path_id(agents.ids[index], number),

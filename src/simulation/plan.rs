@@ -54,8 +54,13 @@ impl PoolPlan {
             .intern(VISITOR_SPECIES)
             .ok_or_else(|| too_many(VISITOR_SPECIES))?;
         let mut species = Vec::with_capacity(scene.species.len());
+        let water = Water {
+            surface: scene.surface.clone(),
+            params: scene.pool.clone(),
+        };
         for (index, description) in scene.species.iter().enumerate() {
-            let compiled = compile_species(description, index, &mut names)
+            let margin_m = water.margin_of_m(&description.name);
+            let compiled = compile_species(description, (index, margin_m), &mut names)
                 .ok_or_else(|| too_many(&description.name))?;
             species.push(compiled);
         }
@@ -86,10 +91,7 @@ impl PoolPlan {
         Ok(Self {
             fields: compile_fields(scene, &solids, &names),
             world: WorldPlan {
-                water: Water {
-                    surface: scene.surface.clone(),
-                    params: scene.pool.clone(),
-                },
+                water,
                 contact_solids: SolidIndex::new(&solids, CONTACT_MARGIN_M),
                 sight_solids: SolidIndex::new(&solids, sight_margin_m(&species)),
                 solids,
@@ -110,7 +112,7 @@ impl PoolPlan {
 /// Compiles a species; `None` if there are too many names.
 fn compile_species(
     description: &SpeciesDescription,
-    index: usize,
+    (index, margin_m): (usize, f32),
     names: &mut NameTable,
 ) -> Option<Species> {
     let species_bit = names.intern(&description.name)?;
@@ -124,6 +126,7 @@ fn compile_species(
         base_species: u16::try_from(index).ok()?,
         species_bit,
         name_bits,
+        margin_m,
         body: description.body.clone(),
         motion: description.motion.clone(),
         perception: description.perception.clone(),

@@ -130,9 +130,8 @@ impl Simulation {
             water.random_hidden_pose(solids, (radius_m, length_m), random, id)
         };
         if let Some(wanted) = position_m {
-            let (low, high) = water.y_range_m(radius_m);
-            let y = wanted.y.clamp(low, high);
-            let edge = water.edge_half_m(y);
+            let y = water.height_in_water(wanted, radius_m);
+            let edge = water.edge_half_m(y, species.margin_m);
             let inside = Vec3::new(
                 wanted.x.clamp(-edge.x, edge.x),
                 y,

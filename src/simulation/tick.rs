@@ -73,6 +73,7 @@ impl Simulation {
         self.silence_caught();
         self.find_paths();
         self.move_agents();
+        self.let_in();
         self.move_caught();
         self.keep_in_terraces();
         std::mem::swap(

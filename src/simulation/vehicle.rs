@@ -417,7 +417,10 @@ fn turn_towards(water: &Water, forward: Vec3, wanted: Vec3, turning: TurnLimits)
 fn keep_in_pool(world: &World<'_>, before: &Body, after: &mut Body, own: &Properties<'_>) {
     let water = &world.water;
     let (low, high) = water.y_range_m(own.radius_m);
-    let half = water.visible_half_m(after.position_m.y) + water.hidden_margin_m(own.length_m) + 1.0;
+    let margin_m = water
+        .hidden_margin_m(own.length_m)
+        .max(own.species.margin_m);
+    let half = water.visible_half_m(after.position_m.y) + margin_m + 1.0;
     let least = Vec3::new(-half.x, low, -half.y);
     let most = Vec3::new(half.x, high, half.y);
     let kept = after.position_m.clamp(least, most);

@@ -15,7 +15,7 @@ use crate::config::suggestion;
 use crate::control::{DocumentName, FAULT_NAMES, names_fault};
 use crate::render::OutputParams;
 use crate::simulation::MAX_AGENTS;
-use crate::world::{Effect, rule_problems};
+use crate::world::{EdgeMode, Effect, rule_problems};
 
 /// Largest ratio between the drawn and the simulated length of a fish, in both directions. Above this ratio, fish
 /// seem to swim through each other and through obstacles, or to keep too large distances.
@@ -196,6 +196,7 @@ pub(super) fn check_scene(entry: &Entry<SceneFile>, library: &Library, findings:
         let name = DocumentName::Species { name: name.clone() };
         findings.problem(entry, &path, message + &library.left_out_hint(&name));
     }
+    check_margins(entry, library, findings);
     check_fit(entry, library, findings);
     let known = names(library);
     for (i, field) in scene.fields.iter().enumerate() {
@@ -221,6 +222,64 @@ pub(super) fn check_scene(entry: &Entry<SceneFile>, library: &Library, findings:
             "population",
             format!("{count} agents are too many for one pool; reduce the population to at most {MAX_AGENTS}"),
         );
+    }
+}
+
+/// Checks the margins of single species: their names, and whether the fish can leave the picture.
+fn check_margins(entry: &Entry<SceneFile>, library: &Library, findings: &mut Findings) {
+    let scene = &entry.value;
+    let pool = &scene.pool;
+    let no_effect = if pool.edge != EdgeMode::Guide {
+        Some("margins_m acts only if edge = \"guide\"; set it, or remove these margins")
+    } else if !pool.terraces.is_empty() {
+        Some("the terraces end the water, so no fish leaves the picture; remove these margins")
+    } else {
+        None
+    };
+    if let Some(message) = no_effect.filter(|_| !pool.margins_m.is_empty()) {
+        findings.warning(entry, "pool.margins_m", message.into());
+    }
+    for (name, margin_m) in &pool.margins_m {
+        let path = format!("pool.margins_m.{name}");
+        let Some(species) = library.species.get(name) else {
+            findings.problem(
+                entry,
+                &path,
+                unknown("species", name, library.species.keys()),
+            );
+            continue;
+        };
+        if !scene.population.contains_key(name) {
+            let message = unknown("species in the population", name, scene.population.keys());
+            findings.warning(entry, &path, message);
+        }
+        let length_m = species
+            .as_ref()
+            .map_or(0.0, |file| file.value.body.length_m);
+        let (enough_m, own_m) = (pool.leaving_margin_m(length_m), *margin_m);
+        if own_m > pool.margin_m && own_m < enough_m {
+            findings.warning(
+                entry,
+                &path,
+                format!(
+                    "{own_m} m is too little for a {name} of {length_m} m to leave the picture: it turns back before it is out of sight; \
+                     use at least {enough_m:.2} m, or remove this margin"
+                ),
+            );
+        }
+    }
+    for (i, rule) in scene.director.iter().enumerate() {
+        if !matches!(rule.then, Effect::Leave(_) | Effect::Enter(_)) {
+            continue;
+        }
+        let mut out = (pool.margins_m.keys()).filter(|name| rule.then.applies_to(name));
+        if no_effect.is_some() || out.next().is_none() {
+            findings.warning(
+                entry,
+                &format!("director[{i}].then"),
+                "none of these species swims out of the picture, so the rule has no effect; give one a margin in pool.margins_m".into(),
+            );
+        }
     }
 }
 

@@ -298,10 +298,7 @@ fn warn_dead_rules(
             .iter()
             .filter(|(name, _)| rule.then.applies_to(name))
             .peekable();
-        let lasts = matches!(
-            rule.then,
-            Effect::Gather(_) | Effect::GatherAtShadow(_) | Effect::SendAcross(_)
-        );
+        let lasts = rule.then.gathers();
         if targets.peek().is_some() {
             let hunts = matches!(rule.then, Effect::Hunting(_));
             if lasts && !targets.any(|(_, species)| species.follows_director()) {

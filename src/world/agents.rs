@@ -272,6 +272,8 @@ pub struct Species {
     pub species_bit: u64,
     /// Bit set of all names: species, groups and individual name.
     pub name_bits: u64,
+    /// Distance from the edge of the picture outwards up to which the species swims.
+    pub margin_m: f32,
     /// Size and mass.
     pub body: BodyParams,
     /// Abilities and limits of the motion.

@@ -32,9 +32,10 @@ pub use body::{
     PerceptionParams, StartParams, WantedMotion,
 };
 pub use director::{
-    CalmEffect, CommandedDirection, Condition, Director, Effect, GatherAtShadowEffect,
-    GatherEffect, Gathering, GatheringRequest, GatheringVisitor, HuntingEffect, RuleParams,
-    RuleState, RuleTransition, SendAcrossEffect, SetNeedEffect, rule_problems,
+    CalmEffect, CommandedDirection, Condition, CrossEdgeEffect, Director, Effect,
+    GatherAtShadowEffect, GatherEffect, Gathering, GatheringRequest, GatheringVisitor,
+    HuntingEffect, PictureSide, RuleParams, RuleState, RuleTransition, SendAcrossEffect,
+    SetNeedEffect, rule_problems,
 };
 pub use grid::{CellNeighbors, GridHits, NeighborGrid};
 pub use guests::{Guests, agent_key, is_shadow_key, shadow_key};

@@ -1,5 +1,7 @@
 //! Parameters of the pool: its depth, its edge, its climate, its terraces and its obstacles.
 
+use std::collections::BTreeMap;
+
 use glam::{Vec2, Vec3};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,6 +27,12 @@ pub struct PoolParams {
     /// picture completely.
     #[schemars(range(min = -5.0, max = 50.0))]
     pub margin_m: f32,
+    /// Distances from the edge of the picture outwards up to which single species swim, instead of `margin_m`, by the names of the
+    /// species. With more than half a body's length, the fish leave the picture and come back: the picture shows a part of a
+    /// larger world. In a picture on a wall they leave to the left and right only. Acts if `edge` is `guide`. Higher: they are out of
+    /// sight for longer. Lower: only a part of them leaves the picture.
+    #[schemars(extend("maxProperties" = 64), extend("additionalProperties" = { "type": "number", "format": "float", "minimum": -5.0, "maximum": 50.0 }))]
+    pub margins_m: BTreeMap<String, f32>,
     /// Distance from the edge at which a fish starts to turn back, if `edge` is `guide`. Higher: turns back in a wide curve, and
     /// the edge stays empty. Lower: swims up to the edge and turns sharply.
     #[schemars(range(min = 0.0, max = 50.0))]
@@ -44,6 +52,7 @@ impl Default for PoolParams {
             ground_depth_m: 1.2,
             edge: EdgeMode::Guide,
             margin_m: 0.3,
+            margins_m: BTreeMap::new(),
             guide_m: 0.7,
             climate: ClimateParams::default(),
             terraces: Vec::new(),
@@ -52,6 +61,12 @@ impl Default for PoolParams {
 }
 
 impl PoolParams {
+    /// Returns the margin with which a body of this length leaves the picture: it is out of sight half a length beyond the edge, and turns
+    /// back within `guide_m`.
+    pub fn leaving_margin_m(&self, length_m: f32) -> f32 {
+        length_m / 2.0 + self.guide_m / 2.0
+    }
+
     /// Returns the violated rules, each as (path inside this table, message).
     pub fn problems(&self) -> Vec<(String, String)> {
         let mut found = Vec::new();

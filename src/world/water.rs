@@ -26,9 +26,20 @@ impl Water {
         self.surface.half_extent_m() * self.scale(y)
     }
 
-    /// Returns half of the pool's extent at height `y`, as (x, z) in m: half of the visible extent plus the margin.
-    pub fn edge_half_m(&self, y: f32) -> Vec2 {
-        (self.visible_half_m(y) + self.params.margin_m).max(Vec2::splat(0.05))
+    /// Returns half of the extent of the pool for a species at height `y`, as (x, z) in m: half of the visible extent plus the margin
+    /// of the species. In a picture on a wall, z is up and down: there, water surface and ground end the pool for all species.
+    pub fn edge_half_m(&self, y: f32, species_margin_m: f32) -> Vec2 {
+        let margin_m = match self.surface.kind {
+            SurfaceKind::Wall => Vec2::new(species_margin_m, self.params.margin_m),
+            SurfaceKind::Floor | SurfaceKind::Ceiling => Vec2::splat(species_margin_m),
+        };
+        (self.visible_half_m(y) + margin_m).max(Vec2::splat(0.05))
+    }
+
+    /// Returns the margin of the species with this name.
+    pub fn margin_of_m(&self, species: &str) -> f32 {
+        let own_m = self.params.margins_m.get(species);
+        own_m.copied().unwrap_or(self.params.margin_m)
     }
 
     /// Returns the lowest and the highest y for the center of a body of this radius. If the pool is shallower than the body,
@@ -133,6 +144,7 @@ impl Water {
             let draw = |n| random.signed(agent, RandomStream::Place, attempt * 8 + n);
             let y = self.height(radius_m, draw(0));
             let at = self.visible_half_m(y) * 0.9 * Vec2::new(draw(1), draw(2));
+            let y = self.height_in_water(Vec3::new(at.x, y, at.y), radius_m);
             let (sin, cos) = (draw(3) * std::f32::consts::PI).sin_cos();
             (Vec3::new(at.x, y, at.y), Vec3::new(cos, 0.0, sin))
         })
@@ -141,6 +153,16 @@ impl Water {
     /// Whether an invisible wall at the edge makes fish turn back.
     pub fn has_guides(&self) -> bool {
         self.params.edge == EdgeMode::Guide
+    }
+
+    /// Returns the height nearest to that of a position at which a body is in the water there: that of the terrace, if there is one.
+    pub fn height_in_water(&self, at: Vec3, radius_m: f32) -> f32 {
+        let terrace = self.terrace_at(at).map(usize::from);
+        let (low, high) = match terrace.and_then(|index| self.params.terraces.get(index)) {
+            Some(terrace) => terrace.y_range_m(radius_m),
+            None => self.y_range_m(radius_m),
+        };
+        at.y.clamp(low, high)
     }
 
     /// Maps a value from −1 to 1 linearly to the range of y for a body of this radius.

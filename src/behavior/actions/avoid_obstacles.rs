@@ -57,7 +57,7 @@ impl Action for AvoidObstacles {
         let lookahead_m = speed * self.lookahead_secs + context.radius_m;
         let water = &context.world.water;
         let walls = water.has_guides().then(|| {
-            let edge = water.edge_half_m(motion.position_m.y);
+            let edge = water.edge_half_m(motion.position_m.y, context.species.margin_m);
             let half = Vec3::new(edge.x, 0.0, edge.y);
             stay_inside_walls(
                 motion,

@@ -18,6 +18,12 @@ pub enum Effect {
     GatherAtShadow(GatherAtShadowEffect),
     /// Sends species from the side where most of them are to the other side, while the effect lasts.
     SendAcross(SendAcrossEffect),
+    /// Sends species out of the picture while the effect lasts. Only species that `pool.margins_m` lets out of the picture, and that
+    /// have an action `seek` or `navigate` whose target is `director`, react.
+    Leave(CrossEdgeEffect),
+    /// Lets species come into the picture from one side: those that are out of sight enter there. Then they swim to the middle while the
+    /// effect lasts. The same species react as for `leave`.
+    Enter(CrossEdgeEffect),
     /// Ends all boosts: agents want to swim at cruise speed, and slow down to it in the time `calm_secs` of the action that
     /// hurried them.
     Calm(CalmEffect),
@@ -115,6 +121,42 @@ impl Default for SendAcrossEffect {
     }
 }
 
+/// A side of the picture.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PictureSide {
+    /// The side that is nearest to the species.
+    #[default]
+    Nearest,
+    /// The left side.
+    Left,
+    /// The right side.
+    Right,
+}
+
+/// The species that cross the edge of the picture, and where.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct CrossEdgeEffect {
+    /// Names of the species; empty: all.
+    pub species: Vec<String>,
+    /// Side of the picture.
+    pub side: PictureSide,
+    /// Lowest weight of the action `seek` of these species while the effect lasts.
+    #[schemars(range(min = 0.0, max = 1000.0))]
+    pub weight: f32,
+}
+
+impl Default for CrossEdgeEffect {
+    fn default() -> Self {
+        Self {
+            species: Vec::new(),
+            side: PictureSide::Nearest,
+            weight: 2.0,
+        }
+    }
+}
+
 /// The species that calm down.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -155,6 +197,7 @@ impl Effect {
             Self::Gather(effect) => &effect.species,
             Self::GatherAtShadow(effect) => &effect.species,
             Self::SendAcross(effect) => &effect.species,
+            Self::Leave(effect) | Self::Enter(effect) => &effect.species,
             Self::Calm(effect) => &effect.species,
             Self::SetNeed(effect) => &effect.species,
         }
@@ -164,7 +207,11 @@ impl Effect {
     pub fn gathers(&self) -> bool {
         matches!(
             self,
-            Self::Gather(_) | Self::GatherAtShadow(_) | Self::SendAcross(_)
+            Self::Gather(_)
+                | Self::GatherAtShadow(_)
+                | Self::SendAcross(_)
+                | Self::Leave(_)
+                | Self::Enter(_)
         )
     }
 

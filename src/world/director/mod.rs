@@ -11,8 +11,8 @@ mod effect;
 mod rule;
 
 pub use effect::{
-    CalmEffect, Effect, GatherAtShadowEffect, GatherEffect, HuntingEffect, SendAcrossEffect,
-    SetNeedEffect,
+    CalmEffect, CrossEdgeEffect, Effect, GatherAtShadowEffect, GatherEffect, HuntingEffect,
+    PictureSide, SendAcrossEffect, SetNeedEffect,
 };
 pub use rule::{Condition, RuleParams, RuleState, RuleTransition, rule_problems};
 

@@ -3,6 +3,7 @@
 
 use glam::Vec3;
 use shoal::behavior::Combine;
+use shoal::geometry::SurfaceKind;
 use shoal::simulation::{SceneDescription, Simulation};
 use shoal::site::load;
 use shoal::world::{
@@ -13,6 +14,10 @@ use super::{Y, seek_point};
 use crate::pools::{self, action, add_action, bare, wants, wide};
 
 fn roaming(edge: EdgeMode) -> Simulation {
+    Simulation::new(&roaming_scene(edge), &pools::run(3, 1)).unwrap()
+}
+
+fn roaming_scene(edge: EdgeMode) -> SceneDescription {
     let mut fish = wants(
         bare("fish", 20),
         "roam",
@@ -27,7 +32,7 @@ fn roaming(edge: EdgeMode) -> Simulation {
         ..SceneDescription::default()
     };
     scene.pool.edge = edge;
-    Simulation::new(&scene, &pools::run(3, 1)).unwrap()
+    scene
 }
 
 #[test]
@@ -61,7 +66,10 @@ fn agents_never_appear_or_vanish_in_view() {
                 wrapped += usize::from(mirrored.x.abs() < 0.1 || mirrored.z.abs() < 0.1);
             }
             for body in &world.agents.bodies {
-                let half = world.water.edge_half_m(body.position_m.y) + 1.5;
+                let half = world
+                    .water
+                    .edge_half_m(body.position_m.y, world.water.params.margin_m)
+                    + 1.5;
                 assert!(
                     body.position_m.x.abs() < half.x && body.position_m.z.abs() < half.y,
                     "{edge:?}"
@@ -77,6 +85,40 @@ fn agents_never_appear_or_vanish_in_view() {
             EdgeMode::Wrap => assert!(teleports > 10 && wrapped == teleports),
         }
     }
+}
+
+#[test]
+fn a_species_with_a_margin_of_its_own_leaves_the_picture_and_comes_back() {
+    let crossings = |margin_m: Option<f32>, kind: SurfaceKind| {
+        let mut scene = roaming_scene(EdgeMode::Guide);
+        scene.surface.kind = kind;
+        scene.pool.margin_m = -0.1;
+        scene.pool.guide_m = 0.4;
+        let own = margin_m.map(|margin_m| ("fish".to_owned(), margin_m));
+        scene.pool.margins_m = own.into_iter().collect();
+        let mut pool = Simulation::new(&scene, &pools::run(3, 1)).unwrap();
+        let (mut left, mut returned, mut left_by_z, mut was) = (0, 0, 0, vec![true; 20]);
+        for _ in 0..120 * 60 {
+            pool.run_tick(&Observation::default());
+            let world = pool.world();
+            for (body, was) in world.agents.bodies.iter().zip(&mut was) {
+                let at = body.position_m;
+                let half = world.water.visible_half_m(at.y);
+                let is = world.water.is_visible(at, 0.3);
+                left += i32::from(*was && !is);
+                left_by_z += i32::from(*was && !is && at.z.abs() > half.y);
+                returned += i32::from(!*was && is);
+                *was = is;
+                assert!(!body.teleported, "a fish that comes back has swum");
+            }
+        }
+        (left, returned, left_by_z)
+    };
+    assert_eq!(crossings(None, SurfaceKind::Floor), (0, 0, 0));
+    let (left, returned, _) = crossings(Some(0.6), SurfaceKind::Floor);
+    assert!(left > 20 && returned >= left - 20, "{left}, {returned}");
+    let (left, _, left_by_z) = crossings(Some(0.6), SurfaceKind::Wall);
+    assert!(left > 10 && left_by_z == 0, "{left}, {left_by_z}");
 }
 
 #[test]

@@ -628,6 +628,8 @@ export default {
   "rule.then.gather": "{who}: sammeln sich an einem Punkt",
   "rule.then.gather_at_shadow": "{who}: sammeln sich beim Besucher",
   "rule.then.send_across": "{who}: schwimmen quer durch das Becken",
+  "rule.then.leave": "{who}: schwimmen aus dem Bild",
+  "rule.then.enter": "{who}: kommen ins Bild",
   "rule.then.calm": "{who}: beruhigen sich",
 
   // Hours.
@@ -1290,6 +1292,11 @@ export default {
   "value.gather": "sammeln",
   "value.gather_at_shadow": "beim Besucher sammeln",
   "value.send_across": "quer durch das Becken",
+  "value.leave": "aus dem Bild schwimmen",
+  "value.enter": "ins Bild kommen",
+  "value.nearest": "am nächsten",
+  "value.left": "links",
+  "value.right": "rechts",
   "value.calm": "beruhigen",
   "value.set_need": "Bedürfnis setzen",
   "value.open": "offen",

@@ -628,6 +628,8 @@ export default {
   "rule.then.gather": "{who} gather at a point",
   "rule.then.gather_at_shadow": "{who} gather at the visitor",
   "rule.then.send_across": "{who} swim across the pool",
+  "rule.then.leave": "{who} leave the picture",
+  "rule.then.enter": "{who} come into the picture",
   "rule.then.calm": "{who} calm down",
 
   // Hours.
@@ -1290,6 +1292,11 @@ export default {
   "value.gather": "gather",
   "value.gather_at_shadow": "gather at the visitor",
   "value.send_across": "swim across",
+  "value.leave": "leave the picture",
+  "value.enter": "come into the picture",
+  "value.nearest": "nearest",
+  "value.left": "left",
+  "value.right": "right",
   "value.calm": "calm down",
   "value.set_need": "set a need",
   "value.open": "open",
