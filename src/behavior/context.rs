@@ -44,6 +44,8 @@ pub struct ActionContext<'a> {
     pub need_goal_m: Option<Vec3>,
     /// Whether the active need follows a planned route. `false` until the need has decided.
     pub need_follows_route: bool,
+    /// Whether the agent escapes from a place that holds it. `false` until the active need has decided.
+    pub need_escapes: bool,
     /// Shortest time for which an action of the need that is being evaluated acts.
     pub least_secs: f32,
     /// Mask of the names in the relations of the action that is being evaluated.

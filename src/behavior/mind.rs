@@ -13,12 +13,13 @@ use super::action::Capabilities;
 use super::actions::ActionParams;
 use super::context::ActionContext;
 use super::decision::Decision;
-use super::drives::DrivesParams;
+use super::drives::{Drives, DrivesParams};
 use super::evaluation::{Evaluation, MindAction};
 use super::mind_state::MindState;
 use super::need::{Need, NeedState};
 use super::params::{Combine, LimitOf, LimitSide, MAX_ACTIONS, MindParams, NeedParams};
 use super::perception::{FieldOfView, Perception};
+use super::perception_memory::PerceptionMemory;
 use super::proposal::{NeedEvent, Proposal};
 use super::schooling::flock_rules;
 
@@ -208,36 +209,8 @@ impl Mind {
         workspace
             .perception
             .update(world, index, self.field_of_view, remembered);
-        let body = &world.agents.bodies[index];
-        let context = ActionContext {
-            world,
-            fields,
-            index,
-            motion: Motion {
-                position_m: body.position_m,
-                velocity_mps: body.velocity_mps,
-                forward: body.forward,
-                up: body.up,
-            },
-            species: &world.species[usize::from(world.agents.species[index])],
-            flock: &self.flock,
-            radius_m: world.agents.radii_m[index],
-            neighbors: &workspace.perception.neighbors,
-            near_solids: &workspace.perception.near_solids,
-            remembered,
-            need_force_n: Vec3::ZERO,
-            need_goal_m: None,
-            need_follows_route: false,
-            least_secs: 0.0,
-            related: 0,
-        };
-        if self.drives.is_any_on() {
-            let enemy = context.remembered.enemy.visible();
-            let enemy_m = enemy.map(|enemy| enemy.apparent_m(context.motion.position_m));
-            let partner = context.species.relations.partner;
-            let has_partner = partner != 0 && context.nearest_visible(partner).is_some();
-            drives.advance(&self.drives, enemy_m, has_partner, world.dt_secs);
-        }
+        let context = self.context(world, fields, index, &workspace.perception, remembered);
+        self.advance_drives(&context, drives, needs);
         // Proposals of the agent before may remain: only those of executable actions are read.
         if workspace.proposals.len() < self.actions.len() {
             workspace
@@ -253,17 +226,6 @@ impl Mind {
             executable: 0,
             forces: world.records_forces.then_some(forces),
         };
-        for (need, state) in self.needs.iter().zip(needs.iter_mut()) {
-            if let Some(limit) = &need.params.limit {
-                let grown = state.variable + limit.rate_per_sec * world.dt_secs;
-                state.variable = match limit.of {
-                    LimitOf::Own => grown.clamp(-VARIABLE_MAX, VARIABLE_MAX),
-                    LimitOf::Hunger => drives.hunger,
-                    LimitOf::Fear => drives.fear,
-                    LimitOf::Libido => drives.libido,
-                };
-            }
-        }
         // The active need decides before the standard need, so that obstacle avoidance, an action of the standard
         // need, can turn to the side to which the active need steers. The proposals of other actions do not depend on
         // this order.
@@ -277,10 +239,9 @@ impl Mind {
             .map(|index| self.needs[index].decide(&mut needs[index], &mut evaluation))
             .unwrap_or_default();
         let hunts = wanted.actions & self.hunting != 0;
-        let wanted = match escape.update(&evaluation.context, &wanted.proposal, hunts) {
-            Some(force) => wanted.escaping(force),
-            None => wanted,
-        };
+        let escaping_n = escape.update(&evaluation.context, &wanted.proposal, hunts);
+        let wanted = escaping_n.map_or(wanted, |force| wanted.escaping(force));
+        evaluation.context.need_escapes = escaping_n.is_some();
         evaluation.context.need_follows_route = wanted.proposal.follows_route;
         evaluation.context.need_force_n = wanted.proposal.force;
         evaluation.context.need_goal_m = wanted.proposal.goal_m;
@@ -294,6 +255,69 @@ impl Mind {
             remembered.learn(learned);
         }
         decision
+    }
+
+    /// Returns what the actions of the agent at `index` read, before a need has decided.
+    fn context<'a>(
+        &'a self,
+        world: &'a World<'a>,
+        fields: &'a FlowFields,
+        index: usize,
+        perception: &'a Perception,
+        remembered: &'a PerceptionMemory,
+    ) -> ActionContext<'a> {
+        let body = &world.agents.bodies[index];
+        ActionContext {
+            world,
+            fields,
+            index,
+            motion: Motion {
+                position_m: body.position_m,
+                velocity_mps: body.velocity_mps,
+                forward: body.forward,
+                up: body.up,
+            },
+            species: &world.species[usize::from(world.agents.species[index])],
+            flock: &self.flock,
+            radius_m: world.agents.radii_m[index],
+            neighbors: &perception.neighbors,
+            near_solids: &perception.near_solids,
+            remembered,
+            need_force_n: Vec3::ZERO,
+            need_goal_m: None,
+            need_follows_route: false,
+            need_escapes: false,
+            least_secs: 0.0,
+            related: 0,
+        }
+    }
+
+    /// Advances hunger, fear and libido, and the variables of the needs with a limit.
+    fn advance_drives(
+        &self,
+        context: &ActionContext<'_>,
+        drives: &mut Drives,
+        needs: &mut [NeedState],
+    ) {
+        let dt_secs = context.world.dt_secs;
+        if self.drives.is_any_on() {
+            let enemy = context.remembered.enemy.visible();
+            let enemy_m = enemy.map(|enemy| enemy.apparent_m(context.motion.position_m));
+            let partner = context.species.relations.partner;
+            let has_partner = partner != 0 && context.nearest_visible(partner).is_some();
+            drives.advance(&self.drives, enemy_m, has_partner, dt_secs);
+        }
+        for (need, state) in self.needs.iter().zip(needs) {
+            if let Some(limit) = &need.params.limit {
+                let grown = state.variable + limit.rate_per_sec * dt_secs;
+                state.variable = match limit.of {
+                    LimitOf::Own => grown.clamp(-VARIABLE_MAX, VARIABLE_MAX),
+                    LimitOf::Hunger => drives.hunger,
+                    LimitOf::Fear => drives.fear,
+                    LimitOf::Libido => drives.libido,
+                };
+            }
+        }
     }
 
     /// Scales the recorded forces of the active need to the force that its budget leaves it. `of` holds the decision of the mind, of

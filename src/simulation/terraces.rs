@@ -199,8 +199,14 @@ impl TerraceTick<'_> {
         body.pushed_mps += push_mps;
         let mut solids = self.world.solids.iter();
         let is_free = solids.all(|s| s.signed_distance_m(kept) > 0.0);
-        let before = agents.bodies[index].position_m;
-        body.position_m = if is_free { kept } else { before };
+        // An obstacle is in the way back. The body swims on beside it, but not farther out.
+        let before_m = agents.bodies[index].position_m;
+        let is_out_m = |at: Vec3| at.distance(nearest_inside(terrace, outline, at, radius_m));
+        if is_free {
+            body.position_m = kept;
+        } else if is_out_m(body.position_m) > is_out_m(before_m) {
+            body.position_m = before_m;
+        }
     }
 }
 

@@ -439,3 +439,65 @@ fn in_every_shipped_scene_fish_rarely_touch_each_other() {
         assert!(rate <= 3.0, "{name}: {rate}");
     }
 }
+
+/// A fixed bug: a herring that started below the ground of the middle terrace, under its rock, stayed there for minutes. The rock was
+/// in the way back into the water, and each tick moved the fish back.
+#[test]
+fn fish_start_in_the_water_of_their_terrace_and_find_back_into_it() {
+    for seed in 1..=30 {
+        let pool = Simulation::new(&cascade(), &pools::run(seed, 1)).unwrap();
+        let world = pool.world();
+        for (body, radius_m) in world.agents.bodies.iter().zip(&world.agents.radii_m) {
+            let at = body.position_m;
+            let in_water = world.water.height_in_water(at, *radius_m);
+            assert!((at.y - in_water).abs() < 1e-5, "seed {seed}: {at}");
+        }
+    }
+    let mut pool = Simulation::new(&calm_cascade(), &pools::run(1, 1)).unwrap();
+    let below = Vec3::new(-0.01, -1.32, 0.29);
+    assert!(pool.place(0, below, Vec3::X));
+    for _ in 0..20 * HZ {
+        pool.run_tick(&Observation::default());
+    }
+    let at = pool.world().agents.bodies[0].position_m;
+    let in_water = pool.world().water.height_in_water(at, 0.0);
+    assert!((at.y - in_water).abs() < 1e-3, "{at}");
+}
+
+/// A fixed bug: in the pocket between a stone and the edge of the pond, the forces away from both turned a fish round and round, and
+/// left no force for its escape.
+#[test]
+fn no_fish_stays_between_a_stone_and_the_edge_of_the_pond() {
+    let scene = shoal::site::load(None, Some("koi")).unwrap().description();
+    for (name, place) in [
+        ("trout", Vec3::new(-2.1, -0.42, -1.29)),
+        ("trout", Vec3::new(2.0, -0.5, 1.47)),
+        ("pike", Vec3::new(-2.22, -0.68, -0.88)),
+        ("koi", Vec3::new(-1.83, -0.23, -1.28)),
+    ] {
+        let mut alone = scene.clone();
+        alone.species.retain(|species| species.name == name);
+        alone.species[0].count = 1;
+        // Without the actions that rest.
+        for need in &mut alone.species[0].mind.needs {
+            need.actions.retain(|action| action != "lurk");
+        }
+        alone.director.clear();
+        for step in 0..8u8 {
+            let angle = f32::from(step) * std::f32::consts::FRAC_PI_4;
+            let heading = Vec3::new(angle.cos(), 0.0, angle.sin());
+            let mut pool = Simulation::new(&alone, &pools::run(u64::from(step), 1)).unwrap();
+            assert!(pool.place(0, place, heading));
+            let mut farthest_m = 0.0_f32;
+            for _ in 0..30 * HZ {
+                pool.run_tick(&Observation::default());
+                let at = pool.world().agents.bodies[0].position_m;
+                farthest_m = farthest_m.max(at.distance(place));
+            }
+            assert!(
+                farthest_m > 0.4,
+                "{name} at {place}, {heading}: {farthest_m} m"
+            );
+        }
+    }
+}

@@ -56,6 +56,16 @@ impl Action for AvoidObstacles {
         let speed = motion.velocity_mps.length().max(own.cruise_mps * 0.5);
         let lookahead_m = speed * self.lookahead_secs + context.radius_m;
         let water = &context.world.water;
+        let terrace = context.world.terrace(context.index);
+        let band = match terrace {
+            Some(terrace) => terrace.y_range_m(context.radius_m),
+            None => water.y_range_m(context.radius_m),
+        };
+        let floor = stay_in_depth_band(motion, band, lookahead_m * 0.5, own.max_force_n * 0.5);
+        // An escape leads through open water. What turns the agent from one side of a pocket to the other is what holds it there.
+        if context.need_escapes {
+            return floor.map(Proposal::force);
+        }
         let walls = water.has_guides().then(|| {
             let edge = water.edge_half_m(motion.position_m.y, context.species.margin_m);
             let half = Vec3::new(edge.x, 0.0, edge.y);
@@ -68,7 +78,6 @@ impl Action for AvoidObstacles {
             )
         });
         // A route over terraces keeps clear of their edges, or leaps over them.
-        let terrace = context.world.terrace(context.index);
         let outline = terrace.filter(|_| !context.need_follows_route);
         let edges = outline.and_then(|terrace| {
             let guide = EdgeGuide {
@@ -92,11 +101,6 @@ impl Action for AvoidObstacles {
             need_force: context.need_force_n + walls.unwrap_or_default() * self.weight,
         };
         let around = avoid_solids(motion, &corridor, context.near_solids(), passing);
-        let band = match terrace {
-            Some(terrace) => terrace.y_range_m(context.radius_m),
-            None => water.y_range_m(context.radius_m),
-        };
-        let floor = stay_in_depth_band(motion, band, lookahead_m * 0.5, own.max_force_n * 0.5);
         let forces = [around, walls, floor];
         forces
             .iter()

@@ -200,6 +200,7 @@ mod tests {
             need_force_n: Vec3::ZERO,
             need_goal_m: None,
             need_follows_route: false,
+            need_escapes: false,
             least_secs: 0.0,
             related: 0,
         };
