@@ -270,7 +270,8 @@ impl SpeciesLife {
 }
 
 impl SpeciesLife {
-    /// Compares the motion with the limits of the species. With visitors only trembling is judged: a flight may be wild.
+    /// Compares the motion with the limits of the species. With visitors only trembling is judged: a flight may be wild. The same is
+    /// true for fish that tour terraces: on a planned route they swim steadily and one by one.
     fn find_motion_problems(&self, found: &mut Vec<String>) {
         let name = &self.name;
         let flights = &self.flights;
@@ -283,7 +284,7 @@ impl SpeciesLife {
                 MAX_SHORT_SHARE * 100.0
             ));
         }
-        if self.visitors.is_some() {
+        if self.visitors.is_some() || self.leaps > 0 {
             return;
         }
         let (is, wanted) = (&self.motion, &self.wanted);

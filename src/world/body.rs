@@ -110,7 +110,7 @@ pub struct MotionParams {
 }
 
 /// Limits of the motion of a species without visitors, in figures that can be compared with real fish. `shoal life` reports a
-/// species that violates them. An absent limit is not checked.
+/// species that violates them, unless it leaps between terraces. An absent limit is not checked.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct WantedMotion {
