@@ -346,7 +346,7 @@ mod tests {
     }
 
     fn step() -> Command {
-        Command::Pool(EditorStep::Undo.into())
+        Command::Pool(EditorStep::UNDO.into())
     }
 
     /// A fixed bug: all sources shared one line, so one user could let the commands of all others wait, or be rejected, for minutes.
@@ -408,7 +408,7 @@ mod tests {
                 let (sender, is_first) = (sender.clone(), sent == 0);
                 let on_reply = move |reply| {
                     if is_first {
-                        sender.try_send(reply).unwrap()
+                        sender.try_send(reply).unwrap();
                     }
                 };
                 if client

@@ -15,8 +15,8 @@ use super::endpoint::OscEndpoint;
 use super::report::{event_message, state_messages};
 use super::words::{Wish, wish_of};
 use crate::control::{
-    Board, DeskEvent, DeskEvents, EventKind, FloorPlace, Journal, OscStatus, Outcome, RuleStatus, Status,
-    Trust, desk_queue,
+    Board, DeskEvent, DeskEvents, EventKind, FloorPlace, Journal, OscStatus, Outcome, RuleStatus,
+    Status, Trust, desk_queue,
 };
 use crate::runtime::{HangPolicy, Supervisor};
 
