@@ -142,7 +142,8 @@ pub struct CrossEdgeEffect {
     pub species: Vec<String>,
     /// Side of the picture.
     pub side: PictureSide,
-    /// Lowest weight of the action `seek` of these species while the effect lasts.
+    /// Lowest weight of the action `seek` of these species while the effect lasts. Higher: they swim there, whatever else
+    /// they do. Lower: they pass it as other actions allow; below the weight of `seek` itself, no effect.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
 }
