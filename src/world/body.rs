@@ -114,25 +114,30 @@ pub struct MotionParams {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct WantedMotion {
-    /// Smallest share of the ways of 2 s that are straight.
+    /// Smallest share of the ways of 2 s that are straight. Higher: also a fish that curves a little is reported. Lower: only one
+    /// that hardly ever swims straight on.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub straight_share_min: Option<f32>,
-    /// Largest turn rate, exceeded only in a tenth of the time.
+    /// Largest turn rate, exceeded only in a tenth of the time. Higher: sharp turns are allowed. Lower: also wide ones are reported.
     #[schemars(range(min = 0.0, max = 100000.0))]
     pub turn_90_dps_max: Option<f32>,
-    /// Largest number of changes of the turning side per second: more looks like trembling.
+    /// Largest number of changes of the turning side per second: more looks like trembling. Higher: a restless course is allowed.
+    /// Lower: only a calm one.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub flips_per_sec_max: Option<f32>,
-    /// Smallest number of bursts per second.
+    /// Smallest number of bursts per second. Higher: a fish that swims steadily is reported. Lower: it is allowed.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub bursts_per_sec_min: Option<f32>,
-    /// Smallest share of the time in which an agent becomes slower: it glides.
+    /// Smallest share of the time in which an agent becomes slower: it glides. Higher: a fish without long glides is reported. Lower:
+    /// it is allowed.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub slowing_share_min: Option<f32>,
-    /// Smallest median polarization: 1 if all agents swim in the same direction.
+    /// Smallest median polarization: 1 if all agents swim in the same direction. Higher: only a strict school is allowed. Lower: also
+    /// a loose one.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub polarization_min: Option<f32>,
-    /// Largest median angle between the heading of an agent and that of its three nearest mates.
+    /// Largest median angle between the heading of an agent and that of its three nearest mates. Higher: a loose cloud is allowed.
+    /// Lower: only a strict school.
     #[schemars(range(min = 0.0, max = 180.0))]
     pub local_heading_deg_max: Option<f32>,
 }
