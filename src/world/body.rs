@@ -431,8 +431,8 @@ pub struct FlockPartChange {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 100.0))]
     pub radius_m: Option<f32>,
-    /// Maximum angle between the forward direction and an included neighbor. Higher: also neighbors beside and behind count. Lower:
-    /// only those ahead; the school becomes long and follows its leaders.
+    /// Maximum angle between the forward direction and an included neighbor. Higher: also neighbors beside and behind
+    /// count. Lower: only those ahead; the school becomes long and follows its leaders.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 180.0))]
     pub angle_deg: Option<f32>,
