@@ -244,7 +244,7 @@ test("dark for some minutes returns to what was set by hand, with its end, and s
   const { until: end } = await until(async () => (await hand())?.until && hand(), "open");
   await page.goto(`${pool.url}/#/now`);
   await page.getByRole("button", { name: /^Dark/ }).click();
-  await page.locator("dialog", { hasText: /Open is set by hand until \d\d:\d\d: after minutes or hours it applies again/ }).getByRole("button", { name: /^10 minutes/ }).click();
+  await page.locator("dialog", { hasText: /Open is set by hand until \d\d:\d\d: it applies again after minutes or hours that end before then/ }).getByRole("button", { name: /^10 minutes/ }).click();
   await page.getByText(/Set by hand: Dark, until .* Then again, as set by hand before: Open, until/).waitFor();
   assert.equal((await hand()).then.until, end);
   await page.locator(".big-buttons").getByRole("button", { name: /^Dark/ }).click();
@@ -270,13 +270,14 @@ test("undo says what it takes back and whose it is, and asks if it is somebody e
   assert.equal(await name(), "Holy night");
   // Another change meanwhile: the one that is named is not the one that would be taken back.
   const number = (await api(page, "/status")).undo.number;
-  await command(other, { command: "edit", edits: [{ document: site, path: "schedule.yearly[0].name", change: { do: "set", value: "Christmas Eve!" } }] });
+  await command(other, { command: "edit", edits: [{ document: site, path: "schedule.yearly[0].date", change: { do: "set", value: "12-23" } }] });
   await assert.rejects(command(page, { command: "undo", change: number }));
   await until(async () => (await api(page, "/status")).undo.number > number, "the newer change");
   await undo.click();
   await page.locator("dialog").getByRole("button", { name: "Undo" }).click();
   await notice("Taken back: Anna changed the opening hours.").waitFor();
   assert.equal(await name(), "Holy night");
+  assert.equal((await api(page, "/documents")).documents[0].effective.schedule.yearly[0].date, "12-24");
   // No names of files or values in what the others read.
   await other.getByText("admin took a change back Anna changed the opening hours").waitFor();
   await other.context().close();
@@ -305,6 +306,24 @@ test("an entry says how many days it covers, and one that closes the year is ask
   await page.getByRole("button", { name: "Done" }).click();
   await page.locator("dialog", { hasText: "the pool is never open" }).getByRole("button", { name: "Cancel" }).click();
   await page.getByRole("button", { name: "Cancel" }).click();
+});
+
+test("a change of the plan that can close the pool today is asked about", async () => {
+  await page.goto(`${pool.url}/#/hours`);
+  const asked = () => page.locator("dialog", { hasText: "This concerns today" }).getByRole("button", { name: "Cancel" }).click();
+  const text = readFileSync(pool.site, "utf8");
+  await page.getByLabel("Otherwise, at all times without hours").selectOption("dark");
+  await asked();
+  assert.equal(await page.getByLabel("Otherwise, at all times without hours").inputValue(), "closed");
+  // Today is taken out of its entry.
+  await page.getByRole("button", { name: /^Every Monday to Sunday/ }).click();
+  const today = (await api(page, "/status")).schedule.local_time.slice(0, 10);
+  const name = new Date(`${today}T12:00:00Z`).toLocaleDateString("en", { weekday: "long", timeZone: "UTC" });
+  await page.getByRole("button", { name, exact: true }).click();
+  await page.getByRole("button", { name: "Done" }).click();
+  await asked();
+  await page.getByRole("button", { name: "Cancel" }).click();
+  assert.equal(readFileSync(pool.site, "utf8"), text);
 });
 
 test("a calibration that a power cut ends is called lost", async () => {

@@ -12,7 +12,7 @@ import { join, valueAt } from "../editor/schema.js";
 import { confirmed } from "../parts/dialog.js";
 import { icon } from "../parts/icons.js";
 import { askedUntil, minutes, never, nextChange, tomorrow } from "../parts/until.js";
-import { planText, sceneTitle } from "./now.js";
+import { planText, sceneTitle, unkept } from "./now.js";
 
 /** @typedef {import("../editor/fields.js").Context} Context */
 /** An entry that is being edited: it changes the plan only with *Done*. `index` is -1 for a new one. */
@@ -113,7 +113,7 @@ class Hours extends View {
     const isElsewhere = plan.local_time && Math.abs(new Date(plan.local_time.slice(0, 19)).getTime() - new Date(localIso()).getTime()) > 5 * 60_000;
     return [
       h("p", { class: "row" }, h("span", { class: `pill state-${plan.state}` }, state),
-        planText(plan) || t("hours.no_change"),
+        planText(plan) || t("hours.no_change"), unkept(),
         may("operate") && this.#hand(plan)),
       h("p", { class: "small muted" }, t("hours.clock", { time: timeIn(plan.local_time ?? ""), zone: plan.time_zone })),
       isElsewhere && h("p", { class: "hint warn" }, icon("warn"), h("span", null, t("hours.other_time", { time: date(new Date(), { hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone: undefined }) })))];
@@ -203,7 +203,8 @@ class Hours extends View {
     if (draft.wrong) return this.update();
     const { list, index, value } = draft;
     if (!(await this.#meansIt(ctx, draft))) return;
-    if (concernsToday(list, value) && !(await confirmed({ title: t("hours.today_title"), text: t("hours.today_text"), yes: t("hours.done") }))) return;
+    const before = draft.was === "" ? null : JSON.parse(draft.was);
+    if (concernsToday(ctx.docs[0].effective.schedule ?? {}, list, before, value) && !(await confirmed({ title: t("hours.today_title"), text: t("hours.today_text"), yes: t("hours.done") }))) return;
     /** @type {Record<string, any>} */
     const entry = { ...withoutEmpty(value), hours: value.hours.map(withoutEmpty) };
     if (list !== "weekly") delete entry.days;
@@ -391,7 +392,20 @@ class Hours extends View {
     const plan = schema.site.properties.schedule;
     return h("section", { class: "card stack", key: "more" },
       h("h2", null, t("hours.more")),
-      editor({ ...ctx, isReadOnly: !may("operate") }, plan, "schedule", "schedule", { isBare: true, skip: ["weekly", "dates", "yearly", ...(may("admin") ? [] : ["projectors"])] }));
+      this.#otherwiseField(ctx, plan.properties.otherwise.enum),
+      editor({ ...ctx, isReadOnly: !may("operate") }, plan, "schedule", "schedule", { isBare: true, skip: ["weekly", "dates", "yearly", "otherwise", ...(may("admin") ? [] : ["projectors"])] }));
+  }
+
+  /** What is shown at all times without hours. It can change what is shown now, so it is asked. @param {Context} ctx @param {string[]} states */
+  #otherwiseField(ctx, states) {
+    const value = valueAt(ctx.docs[0].effective, "schedule.otherwise") ?? "closed";
+    const change = async (/** @type {string} */ state) => {
+      if (await confirmed({ title: t("hours.today_title"), text: t("hours.otherwise_text"), yes: t("hours.done") })) await send({ command: "edit", edits: [setEdit(ctx.docs[0].document, "schedule.otherwise", state)] }, t("hours.saved"));
+      this.update();
+    };
+    return h("div", { class: "field", key: "otherwise" }, h("label", { for: "plan-otherwise" }, t("hours.otherwise")),
+      h("select", { id: "plan-otherwise", value, disabled: ctx.isReadOnly, onchange: (/** @type {any} */ e) => { const state = e.target.value; e.target.value = value; change(state); } },
+        states.map((state) => h("option", { key: state, value: state }, known("state", state) ?? state))));
   }
 
   /** The next days as bars of 24 hours. */
@@ -473,10 +487,20 @@ function withoutEmpty(value) {
   return Object.fromEntries(Object.entries(value).filter(([, v]) => v !== "" && v !== null && v !== undefined));
 }
 
-/** Whether an entry can change what is shown today. @param {Draft["list"]} list @param {any} entry */
-function concernsToday(list, entry) {
+/**
+ * Whether a change of an entry can change what is shown today: it covers today before or after, or it is the first of a week, with
+ * which the days without hours begin to be closed.
+ * @param {any} plan @param {Draft["list"]} list @param {any} before @param {any} after
+ */
+function concernsToday(plan, list, before, after) {
+  const isWeekBegun = list === "weekly" && (plan.weekly ?? []).length === 0;
+  return isWeekBegun || [before, after].some((entry) => entry !== null && coversToday(list, entry));
+}
+
+/** @param {Draft["list"]} list @param {any} entry */
+function coversToday(list, entry) {
   const today = isoDay(new Date());
-  if (list === "weekly") return entry.days.includes(DAYS[(new Date(`${today}T12:00:00Z`).getUTCDay() + 6) % 7]);
+  if (list === "weekly") return (entry.days ?? []).includes(DAYS[(new Date(`${today}T12:00:00Z`).getUTCDay() + 6) % 7]);
   const day = list === "yearly" ? today.slice(5) : today;
   const last = entry.last || entry.date;
   // Days of every year can go over the new year.

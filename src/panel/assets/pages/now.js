@@ -278,7 +278,7 @@ export function done(key, values = {}) {
 }
 
 /** Says that a restart would lose what is set by hand. */
-function unkept() {
+export function unkept() {
   return status.schedule.is_unkept && ` ${t("now.unkept")}`;
 }
 
