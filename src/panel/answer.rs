@@ -134,7 +134,7 @@ mod tests {
         assert!(answer(&text).is_some());
     }
 
-    /// A fixed bug: a client that took a byte every ten seconds kept an answer for ever.
+    /// A fixed bug: a client that took a byte every ten seconds kept an answer indefinitely.
     #[tokio::test]
     async fn a_client_that_takes_an_answer_too_slowly_loses_it() {
         let answer = |secs: u64| Answer {

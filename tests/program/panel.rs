@@ -186,6 +186,7 @@ fn a_scene_is_edited_saved_and_kept_through_the_panel() {
             "accounts.reserve",
             "audit-changes.jsonl",
             "audit-logins.jsonl",
+            "audit-operation.jsonl",
             "last-valid-site.json",
             "sessions.json",
             "sessions.reserve"
