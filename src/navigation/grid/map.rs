@@ -23,6 +23,10 @@ pub struct GridMap {
     free: Vec<u64>,
 }
 
+/// Number of words that a map reserves: those of the largest grid around an agent, of 256 cells per side. Otherwise the first
+/// search that needs a larger grid than all before would allocate, minutes after the start.
+const RESERVED_WORDS: usize = 5 * 258 + 1;
+
 impl GridMap {
     /// Changes the size of the grid, to at most `SIDE_MAX` cells per side, and makes every cell free. Reuses the
     /// allocated memory.
@@ -31,6 +35,7 @@ impl GridMap {
         self.height = height.min(SIDE_MAX);
         self.words = (self.width + 2).div_ceil(64);
         self.free.clear();
+        self.free.reserve(RESERVED_WORDS);
         let words = self.words as usize;
         self.free.resize(words * (self.height as usize + 2) + 1, 0);
         for y in 0..self.height {
