@@ -144,18 +144,6 @@ pub(super) struct Scratch {
     points: Vec<Vec2>,
 }
 
-impl Scratch {
-    /// Reserves memory for a path as long as two sides of a grid of this size: only a path that winds more allocates.
-    fn reserve_for(&mut self, size: UVec2) {
-        let cells = (size.x + size.y) as usize;
-        self.cells.clear();
-        self.cells.reserve(cells);
-        self.points.clear();
-        // The start and the goal are not cells of the path.
-        self.points.reserve(cells + 2);
-    }
-}
-
 impl Route {
     /// Resets the route for another agent, but keeps the allocated memory.
     pub(super) fn begin(&mut self, id: u64) {

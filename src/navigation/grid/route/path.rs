@@ -14,7 +14,6 @@ const QUICK_CELLS: usize = 8;
 impl Route {
     /// Straightens the path of a finished search and makes it the path of the route.
     pub(super) fn adopt(&mut self, search: &GridSearch, scratch: &mut Scratch) {
-        scratch.reserve_for(self.grid.map().size());
         search.path(self.grid.map(), &mut scratch.cells);
         self.build_path(Some(self.goal), scratch);
         self.next = 0;
