@@ -1,21 +1,24 @@
 //! Detects that the camera has moved since its calibration, from marks in the texture of the floor.
 //!
 //! Input: texture marks from the time of the calibration, and later frames. Output: the distance that the floor has moved in
-//! the frame, in pixels and in meters on the floor. This file must not raise an alarm, ask a clock, or use a camera.
+//! the frame, in pixels and in meters on the floor, or that the marks are gone. This file must not raise an alarm, ask a clock, or use a camera.
 //!
 //! A mark that a visitor covers is not found, so it has no effect. The result is the median shift of the found marks, if enough
-//! marks are found.
+//! marks are found. Otherwise most marks may be gone, because the camera was moved further than marks are searched for. A mark is
+//! gone if nothing covers its place, which is as well lit as at the calibration and shows the same as a round ago, but not the mark.
 
 use glam::DVec2;
 
 use crate::geometry::FloorFromCamera;
 
-use super::texture::{FloorFrame, MarkTemplate, TextureMark};
+use super::texture::{FloorFrame, MarkTemplate, Patch, TextureMark};
 
 /// Minimum number of found marks for a result.
 const FOUND_MIN: usize = 5;
 /// Minimum share of all marks that must be found for a result.
 const FOUND_SHARE: f64 = 0.3;
+/// Minimum share of all marks that are gone if the camera was moved far.
+const GONE_SHARE: f64 = 0.5;
 /// Minimum number of found marks in one quarter of the frame for a result from that quarter alone.
 const QUARTER_MIN: usize = 4;
 
@@ -30,6 +33,17 @@ pub struct Drift {
     pub marks: usize,
 }
 
+/// Result of a round.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum DriftRound {
+    /// Enough marks were found.
+    Measured(Drift),
+    /// Too few marks were found, and nothing explains this except that the floor in the frame is another one.
+    Gone,
+    /// Too few marks can be seen, so the drift is unknown.
+    Unknown,
+}
+
 /// Measures the drift of the camera. Searches for one mark per call, so that the cost per frame is small.
 #[derive(Clone, Debug)]
 pub struct DriftDetector {
@@ -38,6 +52,10 @@ pub struct DriftDetector {
     next: usize,
     /// Marks found in the current round.
     found: Vec<Found>,
+    /// What the last round showed at the place of each mark; `None` where the mark was found, or its place could not be seen.
+    places: Vec<Option<Patch>>,
+    /// Number of marks that are gone in the current round.
+    gone: usize,
 }
 
 /// A found mark: its original position in the frame, and its shift since then.
@@ -54,9 +72,11 @@ impl DriftDetector {
         let marks: Vec<MarkTemplate> = marks.iter().filter_map(MarkTemplate::of).collect();
         (marks.len() >= FOUND_MIN).then(|| Self {
             found: Vec::with_capacity(marks.len()),
+            places: vec![None; marks.len()],
             marks,
             map: *map,
             next: 0,
+            gone: 0,
         })
     }
 
@@ -65,12 +85,30 @@ impl DriftDetector {
         self.marks.len()
     }
 
-    /// Searches for the next mark in a frame, which must have the same size as at the calibration. Returns `None` before the
-    /// last mark. After the last mark, returns `Some` with the result of the round, which is `None` if too few marks were
-    /// found.
-    pub fn observe(&mut self, frame: &FloorFrame<'_>) -> Option<Option<Drift>> {
+    /// Starts the round again, for frames of another source.
+    pub fn restart(&mut self) {
+        (self.next, self.gone) = (0, 0);
+        self.found.clear();
+        self.places.fill(None);
+    }
+
+    /// Searches for the next mark in a frame, which must have the same size as at the calibration. `is_covered` says whether a
+    /// visitor covers a pixel. Returns `None` before the last mark, and the result of the round after it.
+    pub fn observe(
+        &mut self,
+        frame: &FloorFrame<'_>,
+        is_covered: impl Fn(DVec2) -> bool,
+    ) -> Option<DriftRound> {
         let mark = self.marks.get(self.next)?;
-        if let Some(at) = mark.find(frame) {
+        let place = self.places.get_mut(self.next)?;
+        let found = mark.find(frame);
+        let is_visible = found.is_none() && !is_covered(mark.position());
+        let shown = is_visible.then(|| mark.place(frame)).flatten();
+        if let (Some(before), Some(shown)) = (&*place, &shown) {
+            self.gone += usize::from(mark.is_still(before, shown));
+        }
+        *place = shown;
+        if let Some(at) = found {
             let original_px = mark.position();
             let shift_m = self.map.floor_from_camera(at) - self.map.floor_from_camera(original_px);
             if shift_m.is_finite() {
@@ -85,18 +123,26 @@ impl DriftDetector {
         if self.next < self.marks.len() {
             return None;
         }
-        self.next = 0;
-        let drift = self.evaluate();
+        let round = match self.evaluate() {
+            Some(drift) => DriftRound::Measured(drift),
+            None if self.gone >= self.least(GONE_SHARE) => DriftRound::Gone,
+            None => DriftRound::Unknown,
+        };
+        (self.next, self.gone) = (0, 0);
         self.found.clear();
-        Some(drift)
+        Some(round)
+    }
+
+    /// Returns the number of marks that is this share of all, but enough for a result.
+    fn least(&self, share: f64) -> usize {
+        FOUND_MIN.max((share * self.marks.len() as f64).ceil() as usize)
     }
 
     /// Returns the larger of two shifts: the median over all marks, and the largest median over the marks of one quarter of the
     /// frame. The quarters are needed because their shifts cancel out if the camera was rotated about its axis.
     fn evaluate(&mut self) -> Option<Drift> {
         let count = self.found.len();
-        let least = FOUND_MIN.max((FOUND_SHARE * self.marks.len() as f64).ceil() as usize);
-        if count < least {
+        if count < self.least(FOUND_SHARE) {
             return None;
         }
         let lens = self.map.lens();
@@ -150,11 +196,22 @@ mod tests {
     use crate::calibration::texture::{MeanFrame, find_texture_marks};
     use shoal_testing::assert_near;
 
-    fn full_round(detector: &mut DriftDetector, levels: &[u8]) -> Option<Drift> {
+    fn outcome(
+        detector: &mut DriftDetector,
+        levels: &[u8],
+        is_covered: impl Fn(DVec2) -> bool,
+    ) -> DriftRound {
         for _ in 1..detector.mark_count() {
-            assert_eq!(detector.observe(&frame_of(levels)), None);
+            assert_eq!(detector.observe(&frame_of(levels), &is_covered), None);
         }
-        detector.observe(&frame_of(levels)).unwrap()
+        detector.observe(&frame_of(levels), is_covered).unwrap()
+    }
+
+    fn full_round(detector: &mut DriftDetector, levels: &[u8]) -> Option<Drift> {
+        match outcome(detector, levels, |_| false) {
+            DriftRound::Measured(drift) => Some(drift),
+            DriftRound::Gone | DriftRound::Unknown => None,
+        }
     }
 
     fn detector() -> DriftDetector {
@@ -262,6 +319,82 @@ mod tests {
         let drift = full_round(&mut detector, &levels).unwrap();
         assert!((drift.shift_px - 2_f64.sqrt()).abs() < 0.2, "{drift:?}");
         assert!(drift.marks < detector.mark_count());
+    }
+
+    /// A fixed bug: a camera that was moved further than marks are searched for was not reported.
+    #[test]
+    fn marks_that_are_no_longer_where_they_were_are_gone() {
+        for shift in [
+            DVec2::new(9.0, 14.0),
+            DVec2::new(40.0, 0.0),
+            DVec2::new(-100.0, 60.0),
+        ] {
+            let mut detector = detector();
+            let mut round = |shift: DVec2, gain: f64, seed: u64| {
+                outcome(&mut detector, &frame(shift, gain, 2.5, seed), |_| false)
+            };
+            assert!(matches!(
+                round(DVec2::ZERO, 1.0, 2),
+                DriftRound::Measured(_)
+            ));
+            // Until the next round shows the same, it may be something that passes.
+            assert_eq!(round(shift, 1.0, 3), DriftRound::Unknown, "{shift}");
+            assert_eq!(round(shift, 0.8, 4), DriftRound::Gone, "{shift}");
+            assert_eq!(round(shift, 1.2, 5), DriftRound::Gone, "{shift}");
+            assert!(matches!(
+                round(DVec2::ZERO, 1.0, 6),
+                DriftRound::Measured(_)
+            ));
+        }
+    }
+
+    /// Returns a floor without texture on which a cross of tape lies in each quarter.
+    fn taped(shift_px: DVec2, seed: u64) -> Vec<u8> {
+        let crosses = [80.0, 240.0].map(|x| [60.0, 180.0].map(|y| DVec2::new(x, y)));
+        let is_tape = |at: DVec2| {
+            crosses.as_flattened().iter().any(|cross| {
+                let off = (at - shift_px - *cross).abs();
+                off.max_element() < 22.0 && off.min_element() < 3.0
+            })
+        };
+        noisy(|at| if is_tape(at) { 40.0 } else { 100.0 }, 1.0, seed)
+    }
+
+    #[test]
+    fn crosses_of_tape_on_a_plain_floor_are_enough() {
+        let marks = find_texture_marks(&frame_of(&taped(DVec2::ZERO, 1)), &map(), |_| true);
+        let mut detector = DriftDetector::new(&marks, &map()).unwrap();
+        let still = full_round(&mut detector, &taped(DVec2::ZERO, 2)).unwrap();
+        assert!(still.shift_px < 0.3, "{still:?}");
+        let moved = DVec2::new(9.0, 14.0);
+        outcome(&mut detector, &taped(moved, 3), |_| false);
+        let round = outcome(&mut detector, &taped(moved, 4), |_| false);
+        assert_eq!(round, DriftRound::Gone);
+    }
+
+    #[test]
+    fn marks_are_not_gone_if_something_hides_them() {
+        let moved = |number: u64| frame(DVec2::new(30.0, 30.0), 1.0, 2.5, 50 + number);
+        let dark = |number: u64| frame(DVec2::ZERO, 0.05, 0.5, 50 + number);
+        let glaring = |number: u64| frame(DVec2::ZERO, 9.0, 2.5, 50 + number);
+        // People who walk over all of the floor.
+        let crowd = |number: u64| {
+            let off = DVec2::new(17.0 * number as f64, 300.0);
+            noisy(|at| 90.0 + 70.0 * texture(at / 3.0 + off), 2.5, number)
+        };
+        let pictures: [(&str, &dyn Fn(u64) -> Vec<u8>, bool); 4] = [
+            ("covered", &moved, true),
+            ("dark", &dark, false),
+            ("glaring", &glaring, false),
+            ("crowd", &crowd, false),
+        ];
+        for (name, picture, is_covered) in pictures {
+            let mut detector = detector();
+            for number in 1..6 {
+                let round = outcome(&mut detector, &picture(number), |_| is_covered);
+                assert_eq!(round, DriftRound::Unknown, "{name}");
+            }
+        }
     }
 
     #[test]

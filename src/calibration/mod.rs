@@ -30,7 +30,7 @@ mod texture;
 mod touch;
 
 pub use calibrate::calibrate;
-pub use drift::{Drift, DriftDetector};
+pub use drift::{Drift, DriftDetector, DriftRound};
 pub use file::{
     Calibration, CalibrationError, CalibrationPoint, FitErrors, FrameSize, HomographyRows,
     LensTerms, SurfaceSize,

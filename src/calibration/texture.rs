@@ -34,6 +34,14 @@ const CORRELATION_MIN: f64 = 0.75;
 /// Minimum difference between the best correlation and the correlations at all positions that are not next to the best one. If
 /// the difference is smaller, the position is ambiguous.
 const LEAD_MIN: f64 = 0.04;
+/// Largest factor between the mean levels of a mark and of its place at which the place is lit well enough to show the mark. It is
+/// beyond the differences of brightness on one floor; darkness and glare differ more.
+const LIT_FACTOR: f64 = 3.0;
+/// Largest mean level of a place that is not saturated.
+const LIT_LEVEL_MAX: f64 = 245.0;
+/// Largest difference between two pictures of a place that did not change, as a share of the contrast of its mark. It is above the
+/// noise of two means in which the mark is barely found.
+const STILL_SHARE: f64 = 0.7;
 /// Maximum number of frames of one mean. The sum of so many levels fits in 16 bits.
 const FRAMES_MAX: u16 = 256;
 
@@ -134,12 +142,15 @@ pub struct TextureMark {
     pub levels: String,
 }
 
+/// Levels of the pixels at the place of a mark, row by row.
+pub(super) type Patch = [u8; AREA];
+
 /// Texture mark, decoded for the search.
 #[derive(Clone, Debug)]
 pub(super) struct MarkTemplate {
     x: usize,
     y: usize,
-    levels: [u8; AREA],
+    levels: Patch,
     sum: f64,
     /// Square root of the sum of squared deviations of the levels from their mean.
     norm: f64,
@@ -214,6 +225,31 @@ impl MarkTemplate {
     /// Returns the center of the mark in its original frame, in pixels.
     pub(super) fn position(&self) -> DVec2 {
         DVec2::new(self.x as f64, self.y as f64)
+    }
+
+    /// Returns what a frame shows at the original position of the mark; `None` if it is too dark or too bright there to show the
+    /// mark.
+    pub(super) fn place(&self, frame: &FloorFrame<'_>) -> Option<Patch> {
+        let (left, top) = (self.x.checked_sub(HALF)?, self.y.checked_sub(HALF)?);
+        let mut patch = [0; AREA];
+        let mut rows = frame.patch(left, top);
+        for to in patch.chunks_exact_mut(SIDE) {
+            to.copy_from_slice(rows.next()?);
+        }
+        let sum: f64 = patch.iter().map(|&v| f64::from(v)).sum();
+        let is_lit = sum <= LIT_LEVEL_MAX * AREA as f64
+            && sum <= LIT_FACTOR * self.sum
+            && self.sum <= LIT_FACTOR * sum;
+        is_lit.then_some(patch)
+    }
+
+    /// Whether two pictures of the place of this mark show the same, apart from their brightness.
+    pub(super) fn is_still(&self, before: &Patch, after: &Patch) -> bool {
+        let pairs = before.iter().zip(after);
+        let change = pairs.map(|(&a, &b)| f64::from(b) - f64::from(a));
+        let mean = change.clone().sum::<f64>() / AREA as f64;
+        let squares = change.map(|c| (c - mean).powi(2));
+        squares.sum::<f64>().sqrt() <= STILL_SHARE * self.norm
     }
 
     /// Decodes a texture mark. Returns `None` if its levels are invalid or all equal.

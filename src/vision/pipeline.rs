@@ -185,6 +185,16 @@ impl Vision {
         segmentation.width
     }
 
+    /// Whether a visitor covers this pixel of the last frame, according to the same mask.
+    pub fn is_foreground(&self, x: usize, y: usize) -> bool {
+        let segmentation = self.segmentation.as_ref();
+        segmentation.is_some_and(|segmentation| {
+            self.light_changed_since_secs.is_none()
+                && (x < segmentation.width && y < segmentation.height)
+                && segmentation.foreground.row(y)[x / 64] >> (x % 64) & 1 == 1
+        })
+    }
+
     /// Writes the background model, multiplied by the gain of the last frame, to `to`: one level per pixel, row-major.
     /// Returns the width in pixels. Before the first frame, `to` becomes empty.
     pub fn write_background(&self, to: &mut Vec<u8>) -> usize {

@@ -359,6 +359,32 @@ fn a_moved_camera_raises_an_alarm_but_visitors_do_not() {
     assert!(!back.is_alarm, "{back:?}");
 }
 
+/// A fixed bug: after a rehearsal the drift kept its last value, and a camera that was moved was not reported.
+#[test]
+fn the_drift_is_measured_again_after_a_rehearsal() {
+    let (mut stage, _) = calibrated(wide());
+    stage.room.fps = 4.0;
+    stage.run_for(7.0);
+    assert!(stage.status().drift.is_some());
+    // The recording shows another floor.
+    stage.wired.calibration.source_opened(true);
+    stage.room.bump_px = (5, 5);
+    stage.run_for(12.0);
+    assert_eq!(stage.status().drift, None);
+    let (camera, mut stage) = (stage.room.camera, stage);
+    // The time of this camera begins at 0.
+    stage.room = Room::new(camera);
+    stage.room.fps = 4.0;
+    stage.wired.calibration.source_opened(false);
+    stage.run_for(4.0);
+    let back = stage.status().drift.unwrap();
+    assert!(!back.is_alarm && back.shift_m < 0.01, "{back:?}");
+    stage.room.bump_px = (2, -1);
+    stage.run_for(12.0);
+    let moved = stage.status().drift.unwrap();
+    assert!(moved.is_alarm, "{moved:?}");
+}
+
 #[test]
 fn a_calibration_without_marks_gets_those_of_the_learned_floor() {
     let (stage, calibration) = calibrated(wide());

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
@@ -22,6 +22,8 @@ const CLOSE_PAUSE: Duration = Duration::from_millis(5);
 /// The open camera source, and what is needed to open another one.
 pub(crate) struct CameraLink {
     feed: Mutex<Option<Arc<Feed>>>,
+    /// Time on the clock of the frames at which the last source was closed. The next one continues from there.
+    reached_secs: Mutex<f64>,
     /// The setup of `feed`.
     opened: Mutex<FeedSetup>,
     /// The camera of the site.
@@ -62,9 +64,11 @@ impl CameraLink {
             setup.clone(),
             recorder.as_ref().map(|(deck, camera)| deck.tap(*camera)),
             faults,
+            0.0,
         )?;
         Ok(Self {
             feed: Mutex::new(Some(Arc::new(feed))),
+            reached_secs: Mutex::default(),
             opened: Mutex::new(setup.clone()),
             camera: Mutex::new(setup),
             replayed: Mutex::default(),
@@ -105,15 +109,21 @@ impl CameraLink {
         }
     }
 
-    /// Opens the source again if an operator asked for it.
+    /// Opens the source again if an operator asked for it. Returns whether it did.
     ///
     /// # Errors
     /// When no thread can be started. Then there is no source.
-    pub(crate) fn reopen_if_requested(&self) -> anyhow::Result<()> {
+    pub(crate) fn reopen_if_requested(&self) -> anyhow::Result<bool> {
         if !self.must_reopen.swap(false, Ordering::Relaxed) {
-            return Ok(());
+            return Ok(false);
         }
-        self.open_again(self.wanted())
+        self.open_again(self.wanted())?;
+        Ok(true)
+    }
+
+    /// Whether a recording is open instead of the camera.
+    pub(crate) fn is_replay(&self) -> bool {
+        self.opened.lock().spec != self.camera.lock().spec
     }
 
     /// Returns the open source; `None` while it is being opened again.
@@ -196,12 +206,17 @@ impl CameraLink {
             while Arc::strong_count(&old) > 1 {
                 std::thread::sleep(CLOSE_PAUSE);
             }
+            // Frames may arrive until it is closed.
+            let (reached_secs, asked_at) = (old.reached_secs(), Instant::now());
+            drop(old);
+            *self.reached_secs.lock() = reached_secs + asked_at.elapsed().as_secs_f64();
         }
         let tap = self
             .recorder
             .as_ref()
             .map(|(deck, camera)| deck.tap(*camera));
-        let feed = Feed::open_with_ledger(setup.clone(), tap, &self.faults)?;
+        let begin_secs = *self.reached_secs.lock();
+        let feed = Feed::open_with_ledger(setup.clone(), tap, &self.faults, begin_secs)?;
         print_message(&format!("camera: {} is opened again", feed.name()));
         *self.feed.lock() = Some(Arc::new(feed));
         *self.opened.lock() = setup;
@@ -243,6 +258,37 @@ mod tests {
         };
         assert!(link.change(&other).unwrap());
         assert_eq!(link.health().0, "synthetic:2");
+    }
+
+    /// A fixed bug: after a rehearsal, the time of the frames began again at 0, so whatever waited for a later time waited for as
+    /// long as the rehearsal had lasted.
+    #[test]
+    fn the_time_of_the_frames_continues_when_the_source_is_opened_again() {
+        let link = link(&CameraParams {
+            source: "synthetic:1".to_owned(),
+            ..CameraParams::default()
+        });
+        let mut frame = crate::camera::Frame::default();
+        let mut frames_until = |secs: f64| {
+            let feed = link.feed().unwrap();
+            loop {
+                feed.take(&mut frame, Duration::from_secs(10)).unwrap();
+                if frame.time_secs >= secs {
+                    return frame.time_secs;
+                }
+            }
+        };
+        let mut reached_secs = frames_until(0.4);
+        for _ in 0..2 {
+            link.request_reopen();
+            assert!(link.reopen_if_requested().unwrap());
+            let first_secs = frames_until(0.0);
+            assert!(
+                first_secs >= reached_secs,
+                "{first_secs} after {reached_secs}"
+            );
+            reached_secs = frames_until(first_secs + 0.2);
+        }
     }
 
     #[test]

@@ -1,15 +1,16 @@
 //! Checks whether the camera has moved since its calibration. Schedules the search for the floor's marks, and decides whether a
 //! shift of the marks is an alarm.
 //!
-//! In: frames. Out: a [`DriftStatus`], a warning in the log when the camera has moved, and a warning when the marks are no
-//! longer found. Must not: find marks; [`crate::calibration`] finds them.
+//! In: frames. Out: a [`DriftStatus`], and a fault when the camera has moved. Must not: find marks; [`crate::calibration`] finds them.
 //!
 //! One round averages the frames of half a second, so that weak texture is visible above the noise. In the next second, the
 //! monitor searches for all marks in this mean picture. It searches for a few marks per frame, so that no frame takes much
 //! longer.
 
+use glam::DVec2;
+
 use crate::calibration::{
-    Calibration, Drift, DriftDetector, FloorFrame, MeanFrame, find_texture_marks,
+    Calibration, Drift, DriftDetector, DriftRound, FloorFrame, MeanFrame, find_texture_marks,
 };
 use crate::camera::{Frame, UsedBits};
 use crate::control::{DriftStatus, Journal};
@@ -27,10 +28,8 @@ const SEARCH_SECS: f64 = 1.0;
 const FIRST_MARKS_SECS: f64 = 3.0;
 /// If a floor has no texture that is suitable for marks, time until the next attempt to choose marks, in seconds.
 const NO_TEXTURE_SECS: f64 = 60.0;
-/// Number of consecutive rounds with a shift above the limit that raise the alarm.
+/// Number of rounds with a shift above the limit, or without the marks, that raise the alarm if no round between them is good.
 const ALARM_ROUNDS: u32 = 2;
-/// Number of consecutive rounds without enough marks after which a warning is logged. With [`ROUND_SECS`] this is one minute.
-const LOST_ROUNDS: u32 = 20;
 /// Change of the shift from one round to the next, in camera pixels, above which the camera was knocked, even if the shift is
 /// within the limit.
 const SUDDEN_PX: f64 = 2.0;
@@ -46,10 +45,8 @@ pub(crate) struct DriftMonitor {
     status: Option<DriftStatus>,
     /// Shift in the last round that was not sudden, in camera pixels.
     last_px: Option<f64>,
-    /// Number of consecutive rounds with a shift above the limit.
+    /// Number of rounds with a shift above the limit, or without the marks, since the last good round.
     above: u32,
-    /// Number of consecutive rounds without enough marks.
-    lost: u32,
     used_bits: UsedBits,
     fault: Fault,
 }
@@ -71,10 +68,20 @@ impl DriftMonitor {
             status: None,
             last_px: None,
             above: 0,
-            lost: 0,
             used_bits: UsedBits::default(),
             fault: journal.fault("camera_moved"),
         }
+    }
+
+    /// Starts the round again, because the frames come from another source. An alarm stays until a round is good.
+    pub(crate) fn restart(&mut self) {
+        if let Some(watch) = &mut self.watch {
+            watch.restart();
+        }
+        self.begin_secs = None;
+        self.mean.clear();
+        self.searched = None;
+        self.status = None;
     }
 
     /// Returns how far the camera has moved; `None` if that is unknown.
@@ -140,30 +147,36 @@ impl DriftMonitor {
         let share = (secs - MEAN_SECS) / SEARCH_SECS;
         while (*searched as f64) < share * watch.mark_count() as f64 {
             *searched += 1;
-            if let Some(drift) = watch.observe(&self.mean.frame()) {
+            let is_covered =
+                |at: DVec2| vision.is_some_and(|v| v.is_foreground(at.x as usize, at.y as usize));
+            if let Some(round) = watch.observe(&self.mean.frame(), is_covered) {
                 self.searched = None;
                 self.begin_secs = Some((begin_secs + ROUND_SECS).max(frame.time_secs));
-                self.evaluate(drift, allowed_m);
+                match round {
+                    DriftRound::Measured(drift) => self.evaluate(drift, allowed_m),
+                    DriftRound::Gone => self.miss_marks(),
+                    DriftRound::Unknown => self.status = None,
+                }
                 return true;
             }
         }
         false
     }
 
-    /// Evaluates a complete round. `round` is `None` if too few marks were found.
-    fn evaluate(&mut self, round: Option<Drift>, allowed_m: f64) {
-        let Some(drift) = round else {
-            self.status = None;
-            self.lost += 1;
-            if self.lost >= LOST_ROUNDS {
-                self.fault.raise(
-                    &"the marks of the floor have not been found for a minute: the camera was moved far, or the floor is covered. If \
-                      the camera was moved, calibrate it again",
-                );
-            }
-            return;
-        };
-        self.lost = 0;
+    /// Evaluates a round in which the marks are gone.
+    fn miss_marks(&mut self) {
+        self.status = None;
+        self.above += 1;
+        if self.above >= ALARM_ROUNDS {
+            self.fault.raise(
+                &"drift: the marks of the floor are no longer where they were at the calibration: the camera was moved far, or something \
+                  covers the floor; calibrate the camera again, or clear the floor",
+            );
+        }
+    }
+
+    /// Evaluates a round in which the marks were found.
+    fn evaluate(&mut self, drift: Drift, allowed_m: f64) {
         let is_sudden = self
             .last_px
             .is_some_and(|last| (drift.shift_px - last).abs() > SUDDEN_PX);

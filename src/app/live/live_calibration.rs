@@ -95,6 +95,8 @@ pub struct LiveCalibration {
     picture_px: Option<(u32, u32)>,
     /// Whether the camera has stopped to send pictures.
     is_camera_lost: bool,
+    /// Whether the pictures come from a recording that is replayed instead of the camera.
+    is_replay: bool,
     /// Whether the message has to be printed even if the state has not changed.
     has_new_message: bool,
 }
@@ -167,6 +169,7 @@ impl LiveCalibration {
             dark: Vec::new(),
             picture_px: None,
             is_camera_lost: false,
+            is_replay: false,
             has_new_message: false,
         };
         started.publish();
@@ -200,6 +203,14 @@ impl LiveCalibration {
             self.has_new_message = true;
             self.publish();
         }
+    }
+
+    /// Says that the next frames come from a source that was opened again: the camera, or a recording that is replayed instead.
+    /// A recording does not show whether the camera has moved.
+    pub fn source_opened(&mut self, is_replay: bool) {
+        self.is_replay = is_replay;
+        self.drift.restart();
+        self.status.lock().drift = None;
     }
 
     /// Returns the calibration in use.
@@ -285,6 +296,7 @@ impl LiveCalibration {
             Some(Procedure::Touching { touch, vision }) => self.touch(frame, touch, vision),
             Some(Procedure::Scanning(scan)) => self.scan(frame, scan),
             Some(waiting) => self.procedure = Some(waiting),
+            None if self.is_replay => {}
             None => self.monitor_drift(frame, vision),
         }
     }

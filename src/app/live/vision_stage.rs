@@ -79,8 +79,12 @@ impl VisionStage {
             camera,
         } = settings;
         self.latency_secs = camera.latency_ms / 1000.0;
-        if let Err(error) = self.link().change(&camera) {
-            tracing::error!("the camera cannot be opened with the changed settings: {error:#}");
+        match self.link().change(&camera) {
+            Ok(true) => self.source_opened(),
+            Ok(false) => {}
+            Err(error) => {
+                tracing::error!("the camera cannot be opened with the changed settings: {error:#}");
+            }
         }
         let is_kept = surface == self.surface
             && vision
@@ -92,6 +96,11 @@ impl VisionStage {
         self.calibration.change_settings(&params, &surface);
         self.outlet.set_surface(&surface);
         (self.params, self.surface) = (params, surface);
+    }
+
+    fn source_opened(&mut self) {
+        let is_replay = self.link().is_replay();
+        self.calibration.source_opened(is_replay);
     }
 
     /// Returns the camera source.
@@ -164,8 +173,10 @@ impl VisionStage {
                 self.apply_settings(settings, &mut vision);
                 is_watched_known = false;
             }
-            if let Err(error) = self.link().reopen_if_requested() {
-                tracing::error!("the camera cannot be opened again: {error:#}");
+            match self.link().reopen_if_requested() {
+                Ok(true) => self.source_opened(),
+                Ok(false) => {}
+                Err(error) => tracing::error!("the camera cannot be opened again: {error:#}"),
             }
             if self.is_chosen() {
                 *self.pattern.lock() = self.calibration.pattern();

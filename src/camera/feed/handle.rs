@@ -28,10 +28,11 @@ impl Feed {
     /// # Errors
     /// When no thread can be started.
     pub fn open(setup: FeedSetup, tap: Option<FrameTap>) -> Result<Self, CameraError> {
-        Self::open_with_ledger(setup, tap, &FaultLedger::default())
+        Self::open_with_ledger(setup, tap, &FaultLedger::default(), 0.0)
     }
 
-    /// Does the same as [`Self::open`]. The faults of the source are also listed in `ledger`, as `camera.` and their name.
+    /// Does the same as [`Self::open`]. The faults of the source are also listed in `ledger`, as `camera.` and their name. Its time
+    /// begins at `begin_secs`.
     ///
     /// # Errors
     /// When no thread can be started.
@@ -39,9 +40,10 @@ impl Feed {
         setup: FeedSetup,
         tap: Option<FrameTap>,
         ledger: &FaultLedger,
+        begin_secs: f64,
     ) -> Result<Self, CameraError> {
         let name = setup.name();
-        let slot = Arc::new(FrameSlot::new(&setup, tap, ledger));
+        let slot = Arc::new(FrameSlot::new(&setup, tap, ledger, begin_secs));
         let stop = Arc::new(AtomicBool::new(false));
         let opened_ns = monotonic_ns();
         let supervisor = Supervisor::new(setup, Arc::clone(&slot), Arc::clone(&stop), opened_ns);
@@ -68,7 +70,7 @@ impl Feed {
 
     /// Swaps `frame` with the next frame. Waits at most `wait` for a frame that the caller has not taken yet.
     ///
-    /// In [`super::FeedMode::Live`] the next frame is the newest one, and the feed has no end. `time_secs` counts from the
+    /// In [`super::FeedMode::Live`] the next frame is the newest one, and the feed has no end. `time_secs` begins at the
     /// opening of the feed, on the monotonic clock, and continues across restarts. `sequence` counts the frames that arrived,
     /// so a gap in it means frames that the caller did not take.
     ///
@@ -106,7 +108,13 @@ impl Feed {
     /// Returns the current time on the clock of [`Frame::time_secs`]. In [`super::FeedMode::Live`], the difference from a
     /// frame's `time_secs` is the age of the frame.
     pub fn now_secs(&self) -> f64 {
-        monotonic_ns().saturating_sub(self.opened_ns) as f64 / 1e9
+        let open_secs = monotonic_ns().saturating_sub(self.opened_ns) as f64 / 1e9;
+        self.slot.begin_secs() + open_secs
+    }
+
+    /// Returns a time on this clock that is not before any frame until now.
+    pub fn reached_secs(&self) -> f64 {
+        self.now_secs().max(self.slot.last_secs())
     }
 
     /// Removes and returns a warning about a degraded source; `None` if there is none. Warnings are not errors: reading

@@ -193,7 +193,7 @@ mod tests {
             let spec = SourceSpec::parse("v4l2:0").unwrap();
             let worker = WorkerCommand::new("shoal");
             let setup = FeedSetup::new(spec, &CameraParams::default(), worker);
-            let slot = Arc::new(FrameSlot::new(&setup, None, &FaultLedger::default()));
+            let slot = Arc::new(FrameSlot::new(&setup, None, &FaultLedger::default(), 0.0));
             let (events, _receiver) = sync_channel(4);
             let reader = PipeReader {
                 generation: 0,

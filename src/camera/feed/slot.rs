@@ -47,6 +47,8 @@ pub enum ReadOutcome {
 /// The shared state of one feed.
 pub(super) struct FrameSlot {
     mode: FeedMode,
+    /// Time of opening, in seconds on the clock of the frames.
+    begin_secs: f64,
     /// Whether repeated frames are kept back: a recording, or a picture file, may repeat a frame on purpose.
     keeps_back_repeated: bool,
     state: Mutex<State>,
@@ -99,7 +101,7 @@ pub(super) struct State {
     last_sequence: Option<u64>,
     /// Time of capture of the newest frame, in nanoseconds on the monotonic clock; `None` before the first frame.
     captured_ns: Option<u64>,
-    /// Timestamp of the newest frame, in seconds since the feed was opened.
+    /// Timestamp of the newest frame, in seconds; before the first frame, when the time began.
     last_secs: f64,
 }
 
@@ -120,10 +122,16 @@ pub(super) struct Arrival {
 }
 
 impl FrameSlot {
-    pub(super) fn new(setup: &FeedSetup, tap: Option<FrameTap>, ledger: &FaultLedger) -> Self {
+    pub(super) fn new(
+        setup: &FeedSetup,
+        tap: Option<FrameTap>,
+        ledger: &FaultLedger,
+        begin_secs: f64,
+    ) -> Self {
         let monitor = QualityMonitor::new(setup.timing.stall_timeout.as_secs_f64());
         Self {
             mode: setup.mode,
+            begin_secs,
             keeps_back_repeated: setup.mode == FeedMode::Live && setup.is_live_source(),
             state: Mutex::new(State {
                 generation: 0,
@@ -140,7 +148,7 @@ impl FrameSlot {
                 arrivals: VecDeque::with_capacity(RATE_WINDOW_FRAMES),
                 last_sequence: None,
                 captured_ns: None,
-                last_secs: 0.0,
+                last_secs: begin_secs,
             }),
             reading: Mutex::new(ReadingState {
                 monitor,
@@ -151,6 +159,16 @@ impl FrameSlot {
             taken_ns: AtomicU64::new(0),
             repeated_ms: AtomicU64::new(0),
         }
+    }
+
+    /// Returns the time at which the feed was opened, on the clock of its frames.
+    pub(super) fn begin_secs(&self) -> f64 {
+        self.begin_secs
+    }
+
+    /// Returns the time of the newest frame.
+    pub(super) fn last_secs(&self) -> f64 {
+        self.lock().last_secs
     }
 
     /// Locks the state. The caller must do nothing slow while it holds the lock.
@@ -248,7 +266,7 @@ impl FrameSlot {
             return false;
         }
         // A decreasing timestamp would reverse the velocities of tracks.
-        frame.time_secs = arrival.secs.max(state.last_secs);
+        frame.time_secs = (self.begin_secs + arrival.secs).max(state.last_secs);
         frame.sequence = state.frames;
         if let Some(tap) = &mut reading.tap {
             tap(frame);
@@ -410,7 +428,7 @@ mod tests {
         let spec = SourceSpec::parse("synthetic:1").unwrap();
         let worker = WorkerCommand::new("shoal");
         let setup = FeedSetup::new(spec, &CameraParams::default(), worker);
-        FrameSlot::new(&setup.with_mode(mode), None, &FaultLedger::default())
+        FrameSlot::new(&setup.with_mode(mode), None, &FaultLedger::default(), 0.0)
     }
 
     fn arrival(sequence: u64) -> Arrival {
@@ -430,7 +448,7 @@ mod tests {
             let spec = SourceSpec::parse(source).unwrap();
             let worker = WorkerCommand::new("shoal");
             let setup = FeedSetup::new(spec, &CameraParams::default(), worker);
-            let slot = FrameSlot::new(&setup, None, &FaultLedger::default());
+            let slot = FrameSlot::new(&setup, None, &FaultLedger::default(), 0.0);
             let repeated = FrameQuality {
                 repeated_secs: Some(0.4),
                 ..FrameQuality::default()
