@@ -19,6 +19,12 @@ const FOUND_MIN: usize = 5;
 const FOUND_SHARE: f64 = 0.3;
 /// Minimum share of all marks that are gone if the camera was moved far.
 const GONE_SHARE: f64 = 0.5;
+/// Number of nearest found marks with which a found mark is compared.
+const NEIGHBORS: usize = 3;
+/// Difference between the shifts of two neighbors that measurement explains, in pixels.
+const AGREE_PX: f64 = 1.0;
+/// Difference between the shifts of two neighbors that a turned camera explains, per pixel of their distance.
+const AGREE_SHARE: f64 = 0.04;
 /// Minimum number of found marks in one quarter of the frame for a result from that quarter alone.
 const QUARTER_MIN: usize = 4;
 
@@ -64,6 +70,8 @@ struct Found {
     original_px: DVec2,
     shift_px: DVec2,
     shift_m: DVec2,
+    /// Whether most of its neighbors have moved in the same way.
+    is_confirmed: bool,
 }
 
 impl DriftDetector {
@@ -116,6 +124,7 @@ impl DriftDetector {
                     original_px,
                     shift_px: at - original_px,
                     shift_m,
+                    is_confirmed: false,
                 });
             }
         }
@@ -123,6 +132,7 @@ impl DriftDetector {
         if self.next < self.marks.len() {
             return None;
         }
+        keep_confirmed(&mut self.found);
         let round = match self.evaluate() {
             Some(drift) => DriftRound::Measured(drift),
             None if self.gone >= self.least(GONE_SHARE) => DriftRound::Gone,
@@ -163,6 +173,28 @@ impl DriftDetector {
             marks: count,
         })
     }
+}
+
+/// Keeps the marks with whose shift most of their [`NEIGHBORS`] agree. For other marks, something similar was found.
+fn keep_confirmed(found: &mut Vec<Found>) {
+    for index in 0..found.len() {
+        let mark = found[index];
+        let mut nearest = [(f64::INFINITY, false); NEIGHBORS];
+        for (_, other) in found.iter().enumerate().filter(|(i, _)| *i != index) {
+            let distance_px = other.original_px.distance(mark.original_px);
+            let agrees =
+                other.shift_px.distance(mark.shift_px) <= AGREE_PX + AGREE_SHARE * distance_px;
+            let mut candidate = (distance_px, agrees);
+            for place in &mut nearest {
+                if candidate.0 < place.0 {
+                    std::mem::swap(place, &mut candidate);
+                }
+            }
+        }
+        let agreeing = nearest.iter().filter(|(_, agrees)| *agrees).count();
+        found[index].is_confirmed = agreeing > NEIGHBORS / 2;
+    }
+    found.retain(|mark| mark.is_confirmed);
 }
 
 /// Returns the length of the median shift in the frame (pixels) and on the floor (meters). The medians of x and y are computed
@@ -297,6 +329,7 @@ mod tests {
                 original_px: DVec2::ZERO,
                 shift_px: DVec2::new(px, 0.0),
                 shift_m: DVec2::new(0.01 * px, 0.0),
+                is_confirmed: false,
             });
             median_of(&mut found.collect::<Vec<_>>()).0
         };
@@ -370,6 +403,38 @@ mod tests {
         outcome(&mut detector, &taped(moved, 3), |_| false);
         let round = outcome(&mut detector, &taped(moved, 4), |_| false);
         assert_eq!(round, DriftRound::Gone);
+    }
+
+    /// A fixed bug: marks that were mistaken for similar places of the floor gave a small shift of a camera that was moved far.
+    #[test]
+    fn marks_that_moved_in_different_ways_are_mistaken() {
+        let mut random = 1_u64;
+        let mut next = || {
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (random >> 33) as f64 / f64::from(1_u32 << 31)
+        };
+        for _ in 0..200 {
+            let mark = |i: usize, shift_px: DVec2| Found {
+                original_px: DVec2::new((i % 6) as f64 * 90.0, (i / 6) as f64 * 90.0),
+                shift_px,
+                shift_m: 0.01 * shift_px,
+                is_confirmed: false,
+            };
+            let mut mistaken: Vec<Found> = (0..12)
+                .map(|i| mark(2 * i, 26.0 * DVec2::new(next(), next()) - 13.0))
+                .collect();
+            keep_confirmed(&mut mistaken);
+            assert!(mistaken.len() < 8, "{}", mistaken.len());
+            let turned = |i: usize| {
+                let at = mark(i, DVec2::ZERO).original_px - DVec2::new(225.0, 135.0);
+                mark(i, DVec2::from_angle(0.03).rotate(at) - at)
+            };
+            let mut found: Vec<Found> = (0..24).map(turned).collect();
+            keep_confirmed(&mut found);
+            assert_eq!(found.len(), 24);
+        }
     }
 
     #[test]
