@@ -43,6 +43,7 @@ fn main() -> anyhow::Result<()> {
         at_end: AtEnd::Repeat,
         record: None,
         surface: site.file.surface.clone(),
+        projection: site.projection_digest(),
         scene: site.description(),
         simulation: site.file.simulation.clone(),
         layers: OverlayLayers::NONE,

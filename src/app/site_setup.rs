@@ -218,6 +218,7 @@ pub(super) fn live_config(
         at_end,
         record,
         surface: site.file.surface.clone(),
+        projection: site.projection_digest(),
         layers,
         scene: site.description(),
         simulation: site.file.simulation.clone(),

@@ -150,6 +150,7 @@ fn calibration_without_points(
             width_m: setup.surface_m.0,
             height_m: setup.surface_m.1,
         },
+        projection: None,
         lens: LensTerms {
             model: report.model,
             k1: map.lens().k1(),

@@ -34,6 +34,10 @@ pub struct Calibration {
     pub picture: FrameSize,
     /// Size of the surface that the calibration is for.
     pub surface: SurfaceSize,
+    /// Digest of the geometry of the outputs (parts, corners and meshes) during the calibration. Without it, Shoal does not know
+    /// whether the projected picture has moved since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub projection: Option<String>,
     /// Distortion of the lens.
     pub lens: LensTerms,
     /// Homography from undistorted pixels to floor meters.

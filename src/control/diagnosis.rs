@@ -17,6 +17,7 @@ const QUICK_TICK_MS: f64 = 8.0;
 const MILD: &[&str] = &[
     "alerts",
     "bright_floor",
+    "calibration_projection",
     "camera.damaged_frames",
     "camera.short_frames",
     "camera.timestamp_jump",
@@ -41,6 +42,7 @@ const MILD: &[&str] = &[
 
 /// Faults because of which a calibration does not hold any more, although it is in use.
 const SPOIL_CALIBRATION: &[&str] = &[
+    "calibration_projection",
     "calibration_surface",
     "camera_moved",
     "camera_size",

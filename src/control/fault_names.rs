@@ -4,6 +4,7 @@
 pub const FAULT_NAMES: &[&str] = &[
     "alerts",
     "bright_floor",
+    "calibration_projection",
     "calibration_surface",
     "camera.absent",
     "camera.black",

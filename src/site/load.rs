@@ -63,6 +63,31 @@ impl Site {
         calibrations.find_map(|calibration| misfit(calibration, &self.file.surface))
     }
 
+    /// Says that the projected picture was moved after a calibration; `None` if it was not, or that is unknown.
+    pub fn projection_misfit(&self) -> Option<String> {
+        let now = self.projection_digest();
+        let mut known = (self.calibrations.iter().flatten()).filter_map(|c| c.projection.as_ref());
+        known.any(|then| *then != now).then(|| {
+            "the corners, the crop or the mesh of an output, or the number of outputs, changed after the calibration, so the picture lies at \
+             another place of the floor; calibrate the camera again, or undo the change"
+                .to_owned()
+        })
+    }
+
+    /// Returns a digest of where the outputs show the surface in the pictures of their projectors. **Source**: FNV-1a, 64 bits
+    /// (Fowler et al. 1991).
+    pub fn projection_digest(&self) -> String {
+        let outputs = self.outputs();
+        let geometry = outputs.iter().map(|o| (&o.crop, &o.corners, &o.mesh));
+        let geometry = serde_json::json!(geometry.collect::<Vec<_>>()).to_string();
+        let digest = geometry
+            .bytes()
+            .fold(0xcbf2_9ce4_8422_2325_u64, |digest, byte| {
+                (digest ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+            });
+        format!("{digest:016x}")
+    }
+
     /// Returns the description from which the simulation is compiled.
     pub fn description(&self) -> SceneDescription {
         SceneDescription {

@@ -41,6 +41,7 @@ fn start_site(camera: &str, path: Option<&Path>, session: Option<&Path>) -> Live
         at_end: AtEnd::Repeat,
         record: None,
         surface: site.file.surface.clone(),
+        projection: site.projection_digest(),
         layers: OverlayLayers::NONE,
         scene: site.description(),
         simulation: site.file.simulation.clone(),
@@ -408,16 +409,8 @@ fn a_session_with_a_pause_and_restarts_replays_tick_for_tick() {
     assert_eq!(summary.commands, 2);
 }
 
-/// A calibration that could not be saved was reported as saved, and was lost at the next start.
-#[test]
-fn a_calibration_that_cannot_be_saved_is_a_fault_and_is_saved_later() {
-    let folder = tempfile::tempdir().unwrap();
-    let site = folder.path().join("site.toml");
-    std::fs::write(&site, "scene = \"pool\"\n").unwrap();
-    let calibration = folder.path().join("calibration.toml");
-    std::fs::create_dir(&calibration).unwrap();
-    let pool = start_site("synthetic:1", Some(&site), None);
-    let client = &pool.client;
+/// Calibrates the camera with a table of points, and accepts the result.
+fn calibrate(client: &DeskClient) {
     let mut table = "camera_x_px,camera_y_px,floor_x_m,floor_z_m\n".to_owned();
     for i in 0..16 {
         let (x, z) = (f64::from(i % 4), f64::from(i / 4));
@@ -430,6 +423,19 @@ fn a_calibration_that_cannot_be_saved_is_a_fault_and_is_saved_later() {
     assert!(apply(client, table).is_applied());
     wait_for_status(client, "a calibration", |s| s.calibration.is_proven);
     assert!(apply(client, accept).is_applied());
+}
+
+/// A calibration that could not be saved was reported as saved, and was lost at the next start.
+#[test]
+fn a_calibration_that_cannot_be_saved_is_a_fault_and_is_saved_later() {
+    let folder = tempfile::tempdir().unwrap();
+    let site = folder.path().join("site.toml");
+    std::fs::write(&site, "scene = \"pool\"\n").unwrap();
+    let calibration = folder.path().join("calibration.toml");
+    std::fs::create_dir(&calibration).unwrap();
+    let pool = start_site("synthetic:1", Some(&site), None);
+    let client = &pool.client;
+    calibrate(client);
     let is_unsaved = |s: &Status| s.faults.iter().any(|f| f.name == "site_unsaved");
     wait_for_status(client, "a fault", is_unsaved);
     let saved = apply(client, json!({"command": "save"}));
@@ -445,5 +451,39 @@ fn a_calibration_that_cannot_be_saved_is_a_fault_and_is_saved_later() {
         std::fs::read_to_string(&site).unwrap(),
         &["calibration.toml"],
     );
+    pool.supervisor.shut_down().unwrap();
+}
+
+/// A fixed bug: a calibration stayed good although the corners through which its crosses were projected had been moved since.
+#[test]
+fn corners_that_were_moved_after_the_calibration_are_a_doubt() {
+    let folder = tempfile::tempdir().unwrap();
+    let site = folder.path().join("site.toml");
+    std::fs::write(&site, "scene = \"pool\"\n[[outputs]]\nwidth_px = 640\n").unwrap();
+    let corner = |x: f64| {
+        json!({"command": "edit", "edits": [{"document": {"kind": "site"}, "path": "outputs[0].corners.top_left",
+            "change": {"do": "set", "value": {"x": x, "y": 0.0}}}]})
+    };
+    let doubt = ["calibration_projection".to_owned()];
+    let pool = start_site("synthetic:1", Some(&site), None);
+    let client = &pool.client;
+    assert!(apply(client, corner(0.02)).is_applied());
+    calibrate(client);
+    wait_for_status(client, "a saved calibration", |s| s.calibration.is_saved);
+    let is_well = |s: &Status| s.calibration.doubts.is_empty();
+    wait_for_status(client, "no doubt", is_well);
+    assert!(apply(client, corner(0.05)).is_applied());
+    wait_for_status(client, "a doubt", |s| s.calibration.doubts == doubt);
+    assert!(apply(client, corner(0.02)).is_applied());
+    wait_for_status(client, "the same corners", is_well);
+    assert!(apply(client, corner(0.05)).is_applied());
+    wait_for_status(client, "a doubt", |s| s.calibration.doubts == doubt);
+    pool.supervisor.shut_down().unwrap();
+    let pool = start_site("synthetic:1", Some(&site), None);
+    wait_for_status(&pool.client, "a doubt after a restart", |s| {
+        s.calibration.doubts == doubt
+    });
+    calibrate(&pool.client);
+    wait_for_status(&pool.client, "a new calibration", is_well);
     pool.supervisor.shut_down().unwrap();
 }

@@ -43,6 +43,7 @@ fn start(path: &Path) -> LivePool {
         at_end: AtEnd::Repeat,
         record: None,
         surface: site.file.surface.clone(),
+        projection: site.projection_digest(),
         layers: OverlayLayers::NONE,
         scene: site.description(),
         simulation: site.file.simulation.clone(),

@@ -385,6 +385,28 @@ fn the_drift_is_measured_again_after_a_rehearsal() {
     assert!(moved.is_alarm, "{moved:?}");
 }
 
+/// A fixed bug: after the corners of an output were moved, a calibration whose crosses they had placed was called good.
+#[test]
+fn a_calibration_remembers_the_projection_with_which_it_was_measured() {
+    let mut stage = Stage::new(wide(), None);
+    stage.wired.calibration.set_projection("before".to_owned());
+    stage.run_for(0.5);
+    let points = markers(&stage.room, 4);
+    stage.send(CalibrationStep::Markers {
+        points: points.clone(),
+    });
+    stage.wired.calibration.set_projection("after".to_owned());
+    let measured_before = stage.accept();
+    assert_eq!(measured_before.projection.as_deref(), Some("before"));
+    stage.send(CalibrationStep::Lamp {
+        position_m: [0.5, 4.0, 0.0],
+    });
+    let with_lamp = stage.wired.saved();
+    assert_eq!(with_lamp.projection.as_deref(), Some("before"));
+    stage.send(CalibrationStep::Markers { points });
+    assert_eq!(stage.accept().projection.as_deref(), Some("after"));
+}
+
 #[test]
 fn a_calibration_without_marks_gets_those_of_the_learned_floor() {
     let (stage, calibration) = calibrated(wide());

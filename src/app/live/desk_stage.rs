@@ -94,6 +94,8 @@ pub(crate) struct DeskStage {
     published_unsaved: Vec<DocumentName>,
     /// The calibration does not fit the surface.
     misfit: Fault,
+    /// The projected picture was moved after the calibration.
+    projection_misfit: Fault,
     command_log: CommandLog,
 }
 
@@ -107,6 +109,7 @@ impl DeskStage {
     ) -> Self {
         let unkept = Unkept::new(&links.journal);
         let misfit = links.journal.fault("calibration_surface");
+        let projection_misfit = links.journal.fault("calibration_projection");
         Self {
             desk,
             links,
@@ -122,6 +125,7 @@ impl DeskStage {
             unkept,
             published_unsaved: Vec::new(),
             misfit,
+            projection_misfit,
         }
     }
 
@@ -162,13 +166,19 @@ impl DeskStage {
         }
     }
 
-    /// Begins or ends the fault that the calibration is for another surface.
+    /// Begins or ends the faults that the calibration is for another surface, or for another place of the picture.
     fn check_calibration(&mut self) {
-        match self.desk.editor().site().calibration_misfit() {
-            Some(misfit) => {
-                self.misfit.raise(&misfit);
+        let site = self.desk.editor().site();
+        for (fault, misfit) in [
+            (&mut self.misfit, site.calibration_misfit()),
+            (&mut self.projection_misfit, site.projection_misfit()),
+        ] {
+            match misfit {
+                Some(misfit) => {
+                    fault.raise(&misfit);
+                }
+                None => fault.clear(),
             }
-            None => self.misfit.clear(),
         }
     }
 

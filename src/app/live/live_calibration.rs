@@ -73,6 +73,10 @@ pub struct LiveCalibration {
     params: VisionParams,
     limits: CalibrationParams,
     surface: Surface,
+    /// Digest of the geometry of the outputs; `None` if it is unknown.
+    projection: Option<String>,
+    /// The same when the last procedure began.
+    measured_projection: Option<String>,
     current: Option<Calibration>,
     procedure: Option<Procedure>,
     /// End of the last procedure; `None` before the first.
@@ -155,6 +159,8 @@ impl LiveCalibration {
             limits: CalibrationParams::default(),
             params: mark_params(params),
             surface,
+            projection: None,
+            measured_projection: None,
             drift: DriftMonitor::new(current.as_ref(), &Journal::default()),
             journal: Journal::default(),
             notices: NoticeBoard::default(),
@@ -195,6 +201,11 @@ impl LiveCalibration {
     pub(super) fn change_settings(&mut self, params: &VisionParams, surface: &Surface) {
         self.params = mark_params(params.clone());
         self.surface.clone_from(surface);
+    }
+
+    /// Sets the digest of the geometry of the outputs, which a calibration remembers.
+    pub fn set_projection(&mut self, projection: String) {
+        self.projection = Some(projection);
     }
 
     /// Says that no pictures arrive, until the next one does.
@@ -304,6 +315,16 @@ impl LiveCalibration {
     fn step(&mut self, step: CalibrationStep) -> Result<bool, CalibrationRejection> {
         self.message.clear();
         self.rejection = None;
+        if matches!(
+            step,
+            CalibrationStep::Start { .. }
+                | CalibrationStep::StartAgain
+                | CalibrationStep::GrayCode
+                | CalibrationStep::Markers { .. }
+                | CalibrationStep::Table { .. }
+        ) {
+            self.measured_projection.clone_from(&self.projection);
+        }
         match step {
             CalibrationStep::Start {
                 columns,

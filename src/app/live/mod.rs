@@ -92,6 +92,8 @@ pub struct LiveConfig {
     pub record: Option<RecordConfig>,
     /// The projected surface.
     pub surface: Surface,
+    /// Digest of the geometry of the outputs, see [`Site::projection_digest`].
+    pub projection: String,
     /// Overlay layers that the snapshots contain.
     pub layers: OverlayLayers,
     /// Description of the pool.
@@ -228,6 +230,7 @@ impl LivePool {
         ));
         let start = RigStart {
             surface: config.surface,
+            projection: config.projection,
             at_end: config.at_end,
             deck: Arc::clone(&deck),
             client: client.clone(),

@@ -53,6 +53,8 @@ pub(crate) struct VisionSettings {
     pub(crate) surface: Surface,
     /// The camera.
     pub(crate) camera: CameraParams,
+    /// Digest of the geometry of the outputs.
+    pub(crate) projection: String,
 }
 
 /// An observation, and the time of arrival of its camera frame.

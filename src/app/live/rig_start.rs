@@ -21,6 +21,8 @@ use crate::screen::NoticeBoard;
 /// What all cameras share when they start.
 pub(super) struct RigStart {
     pub(super) surface: Surface,
+    /// Digest of the geometry of the outputs.
+    pub(super) projection: String,
     pub(super) at_end: AtEnd,
     pub(super) deck: Arc<RecordingDeck>,
     pub(super) client: DeskClient,
@@ -95,13 +97,14 @@ impl RigStart {
         (camera, commands): (LiveCamera, Receiver<CalibrationCommand>),
     ) -> VisionStage {
         let journal = self.journal(&camera);
-        let calibration = LiveCalibration::new(
+        let mut calibration = LiveCalibration::new(
             commands,
             self.client.clone(),
             Arc::clone(&rig.cameras[index].calibration),
             (camera.vision.clone(), self.surface.clone()),
             camera.calibration,
         );
+        calibration.set_projection(self.projection.clone());
         VisionStage {
             camera_index: index,
             rig: Arc::clone(rig),

@@ -77,6 +77,7 @@ impl VisionStage {
             vision: params,
             surface,
             camera,
+            projection,
         } = settings;
         self.latency_secs = camera.latency_ms / 1000.0;
         match self.link().change(&camera) {
@@ -94,6 +95,7 @@ impl VisionStage {
             *vision = None;
         }
         self.calibration.change_settings(&params, &surface);
+        self.calibration.set_projection(projection);
         self.outlet.set_surface(&surface);
         (self.params, self.surface) = (params, surface);
     }
@@ -162,16 +164,17 @@ impl VisionStage {
         let mut silence = Duration::ZERO;
         let mut is_camera_lost = true;
         while heartbeat.keep_running() {
+            // First, because the desk sends a step of the calibration after the change that the step is for.
+            let settings = self.rig.cameras[self.camera_index].settings.lock().take();
+            if let Some(settings) = settings {
+                self.apply_settings(settings, &mut vision);
+                is_watched_known = false;
+            }
             if self.calibration.apply_commands() {
                 // The new calibration maps the picture differently, so the tracker starts again.
                 vision = None;
                 picture_faults = self.picture_faults();
                 tracing::info!("a new calibration is in use");
-            }
-            let settings = self.rig.cameras[self.camera_index].settings.lock().take();
-            if let Some(settings) = settings {
-                self.apply_settings(settings, &mut vision);
-                is_watched_known = false;
             }
             match self.link().reopen_if_requested() {
                 Ok(true) => self.source_opened(),

@@ -170,11 +170,11 @@ fn a_calibration_in_use_names_the_faults_because_of_which_it_does_not_hold() {
     let mut status = usual();
     status
         .faults
-        .extend(["counting", "camera_moved", "calibration_surface"].map(fault));
+        .extend(["counting", "camera_moved", "calibration_projection"].map(fault));
     complete(&mut status);
     assert_eq!(
         status.calibration.doubts,
-        ["camera_moved", "calibration_surface"]
+        ["camera_moved", "calibration_projection"]
     );
     status.faults.clear();
     complete(&mut status);

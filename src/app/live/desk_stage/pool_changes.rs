@@ -236,10 +236,12 @@ impl LastEdit {
 /// Returns the settings of all cameras.
 fn vision_settings(site: &Site) -> Vec<VisionSettings> {
     let cameras = site.file.all_cameras().into_iter();
+    let projection = site.projection_digest();
     let settings = cameras.map(|camera| VisionSettings {
         vision: camera.vision(&site.file.vision),
         surface: site.file.surface.clone(),
         camera: camera.params(),
+        projection: projection.clone(),
     });
     settings.collect()
 }

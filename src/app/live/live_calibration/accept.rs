@@ -55,6 +55,7 @@ impl LiveCalibration {
         let (mut calibration, _) = proven
             .cloned()
             .ok_or("there is no proven calibration to accept yet")?;
+        calibration.projection = self.measured_projection.take();
         let (width_px, height_px) = (calibration.picture.width_px, calibration.picture.height_px);
         if let Ok(map) = calibration.floor_from_camera(width_px, height_px) {
             if self.mean.frame().levels.is_empty() {
