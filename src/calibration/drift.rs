@@ -439,6 +439,7 @@ mod tests {
 
     #[test]
     fn marks_are_not_gone_if_something_hides_them() {
+        type Pictures<'p> = &'p dyn Fn(u64) -> Vec<u8>;
         let moved = |number: u64| frame(DVec2::new(30.0, 30.0), 1.0, 2.5, 50 + number);
         let dark = |number: u64| frame(DVec2::ZERO, 0.05, 0.5, 50 + number);
         let glaring = |number: u64| frame(DVec2::ZERO, 9.0, 2.5, 50 + number);
@@ -447,7 +448,7 @@ mod tests {
             let off = DVec2::new(17.0 * number as f64, 300.0);
             noisy(|at| 90.0 + 70.0 * texture(at / 3.0 + off), 2.5, number)
         };
-        let pictures: [(&str, &dyn Fn(u64) -> Vec<u8>, bool); 4] = [
+        let pictures: [(&str, Pictures<'_>, bool); 4] = [
             ("covered", &moved, true),
             ("dark", &dark, false),
             ("glaring", &glaring, false),
