@@ -693,6 +693,7 @@ export default {
   "hours.whole_day": "Ganztägig:",
   "hours.add_hours": "Zeiten hinzufügen",
   "hours.remove_entry": "Alles hier entfernen",
+  "hours.no_week": "Noch gibt es keine Wochenzeiten, deshalb ist ein Tag ohne Eintrag ganztags offen.",
   "hours.otherwise": "Sonst, zu allen Zeiten ohne Angabe",
   "hours.otherwise_text": "Das gilt zu allen Zeiten ohne Angabe, auch an Tagen und Feiertagen ohne Zeiten. Das Becken öffnet oder schließt vielleicht sofort.",
   "hours.more": "Sonst, Zeitzone, Projektoren",

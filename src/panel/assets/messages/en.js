@@ -693,6 +693,7 @@ export default {
   "hours.whole_day": "All day:",
   "hours.add_hours": "Add hours",
   "hours.remove_entry": "Remove all of this",
+  "hours.no_week": "There are no weekly hours yet, so a day without an entry is open all day.",
   "hours.otherwise": "Otherwise, at all times without hours",
   "hours.otherwise_text": "This applies at all times without hours, also on dates and holidays without hours. The pool may open or close at once.",
   "hours.more": "Otherwise, time zone, projectors",

@@ -405,7 +405,8 @@ class Hours extends View {
     };
     return h("div", { class: "field", key: "otherwise" }, h("label", { for: "plan-otherwise" }, t("hours.otherwise")),
       h("select", { id: "plan-otherwise", value, disabled: ctx.isReadOnly, onchange: (/** @type {any} */ e) => { const state = e.target.value; e.target.value = value; change(state); } },
-        states.map((state) => h("option", { key: state, value: state }, known("state", state) ?? state))));
+        states.map((state) => h("option", { key: state, value: state }, known("state", state) ?? state))),
+      (valueAt(ctx.docs[0].effective, "schedule.weekly") ?? []).length === 0 && h("p", { class: "small muted" }, t("hours.no_week")));
   }
 
   /** The next days as bars of 24 hours. */
