@@ -272,7 +272,8 @@ test("undo says what it takes back and whose it is, and asks if it is somebody e
   const number = (await api(page, "/status")).undo.number;
   await command(other, { command: "edit", edits: [{ document: site, path: "schedule.yearly[0].date", change: { do: "set", value: "12-23" } }] });
   await assert.rejects(command(page, { command: "undo", change: number }));
-  await until(async () => (await api(page, "/status")).undo.number > number, "the newer change");
+  const shown = () => page.evaluate(async () => (await import("/assets/core/store.js")).status?.undo?.number ?? 0);
+  await until(async () => (await shown()) > number, "the newer change on the page");
   await undo.click();
   await page.locator("dialog").getByRole("button", { name: "Undo" }).click();
   await notice("Taken back: Anna changed the opening hours.").waitFor();

@@ -50,7 +50,7 @@ test("with a holiday only and a clock that is not set, closing until tomorrow is
   await page.getByText(/^Set by hand: Closed, until .*06:00\. Then: Shows itself\.$/).waitFor();
   await page.getByRole("button", { name: /^Open/ }).click();
   await page.getByRole("button", { name: "Back to the plan" }).last().click();
-  await page.locator("p", { hasText: "Set by hand" }).waitFor({ state: "detached" });
+  await page.locator("p", { hasText: /^Set by hand: / }).waitFor({ state: "detached" });
 });
 
 test("in the dark, each page says until when, what is off says why, and nothing claims to be seen", async () => {

@@ -40,6 +40,10 @@ export let hasEnded = false;
 export let isOutdated = false;
 /** Whether the session was read at least once. */
 export let isSessionKnown = false;
+/** Changes of the session that wait for their answer. Until it is here, the old session has ended and the new one is not known. */
+let changing = 0;
+/** Changes of the session that were asked for since the page was loaded. */
+let changes = 0;
 
 /** Whether the user has at least this role. @param {Role} role */
 export function may(role) {
@@ -95,7 +99,7 @@ async function request(path, ms, body) {
   if (response.ok) return response;
   const { error = {} } = await response.json().catch(() => ({}));
   const retry = Number(response.headers.get("Retry-After") ?? 0);
-  if (error.code === "not_logged_in" && session.user !== null) {
+  if (error.code === "not_logged_in" && session.user !== null && session.csrf === csrf && changing === 0) {
     takeSession({ ...session, user: null, role: null, csrf: null });
   }
   if (error.code === "csrf") {
@@ -137,14 +141,23 @@ export async function upload(path, file, type) {
 }
 
 export async function loadSession() {
-  takeSession(await get("/session"));
+  const before = changes;
+  const next = await get("/session");
+  // An answer from before a change says nothing about the session after it.
+  if (changing === 0 && changes === before) takeSession(next);
 }
 
 /** @param {"login" | "logout" | "setup" | "password"} what @param {any} body */
 export async function changeSession(what, body) {
-  const answer = await post(`/${what}`, body);
-  takeSession(answer, what === "logout");
-  return answer;
+  changes += 1;
+  changing += 1;
+  try {
+    const answer = await post(`/${what}`, body);
+    takeSession(answer, what === "logout");
+    return answer;
+  } finally {
+    changing -= 1;
+  }
 }
 
 /** Gives up a page whose session has ended. */
