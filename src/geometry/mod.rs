@@ -10,6 +10,7 @@ mod lens;
 mod outline_distance;
 mod polygon;
 mod prism;
+mod sighting;
 mod solid;
 mod spline;
 mod surface;
@@ -23,6 +24,7 @@ pub use polygon::{
     polygon_triangles, signed_area,
 };
 pub use prism::{PRISM_CORNERS_MAX, Prism};
+pub use sighting::Sighting;
 pub use solid::{Solid, nearest_on_segment};
 pub use spline::spline;
 pub use surface::{Surface, SurfaceKind};

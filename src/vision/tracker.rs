@@ -30,6 +30,7 @@ use super::height_profile::HeightProfile;
 use super::kalman::{Kalman, Measurement};
 use super::outline::Tracer;
 use super::segmented_frame::SegmentedFrame;
+use super::stillness::Stillness;
 use rigidity::Rigidity;
 use schedule::{Schedule, Work};
 
@@ -97,14 +98,9 @@ struct TrackState {
     splittable_secs: f32,
     /// Additional area that two small visitors explain, as a share of the silhouette, averaged over time.
     split_gain_share: f32,
-    /// Center of the circle within which the track counts as standing still.
-    still_anchor_m: Vec2,
-    /// Time at which the track came into this circle.
-    still_since_secs: f64,
+    stillness: Stillness,
     /// Motion of the outline.
     agitation: Agitation,
-    /// Last time at which the visitor moved on the spot.
-    agitated_secs: f64,
     rigidity: Rigidity,
     detection: Detection,
     /// Heights that certainly belong to the visitor with this id.
@@ -157,10 +153,8 @@ impl TrackState {
             mergeable_secs: 0.0,
             splittable_secs: 0.0,
             split_gain_share: 0.0,
-            still_anchor_m: first.position_m,
-            still_since_secs: now_secs,
+            stillness: Stillness::new(first.position_m, now_secs),
             agitation: Agitation::default(),
-            agitated_secs: now_secs,
             rigidity: Rigidity::new(output.centroid_m, now_secs),
             detection: Detection::Missed,
             height_profile: HeightProfile::default(),
@@ -399,8 +393,6 @@ impl Tracker {
 
     /// Writes all tracks with an id to `published`, ordered by id.
     fn publish(&mut self, frame: &SegmentedFrame<'_>) {
-        let still_radius_m = self.params.still_radius_m;
-        let still_agitation_mps = self.params.still_agitation_mps;
         for track in &mut self.tracks {
             if track.last_detected_secs >= frame.time_secs {
                 track.last_detected = track.kalman;
@@ -411,13 +403,8 @@ impl Tracker {
                 let centroid_m = track.output.centroid_m;
                 (track.rigidity).add(centroid_m, pixel_m, frame.time_secs, frame.dt_secs);
             }
-            if track.kalman.position_m.distance(track.still_anchor_m) > still_radius_m {
-                track.still_anchor_m = track.kalman.position_m;
-                track.still_since_secs = frame.time_secs;
-            }
-            if track.agitation.mps > still_agitation_mps {
-                track.agitated_secs = frame.time_secs;
-            }
+            let (foot_m, agitation_mps) = (track.kalman.position_m, track.agitation.mps);
+            (track.stillness).update(foot_m, agitation_mps, frame.time_secs, &self.params);
         }
         self.tracks
             .sort_unstable_by_key(|v| v.id.unwrap_or(u32::MAX));
@@ -439,7 +426,7 @@ impl Tracker {
             output.radius_m = (f64::from(output.area_m2) / std::f64::consts::PI).sqrt() as f32;
             output.velocity_mps = track.kalman.velocity_mps;
             output.age_secs = frame.time_secs - track.id_birth_secs;
-            output.still_secs = frame.time_secs - track.still_since_secs.max(track.agitated_secs);
+            output.still_secs = track.stillness.secs(frame.time_secs);
             output.agitation_mps = track.agitation.mps;
             output.on_surface = frame.surface.contains(foot_m);
             to.clone_from(output);

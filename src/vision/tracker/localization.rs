@@ -60,7 +60,7 @@ impl Tracker {
         for (other, track) in self.tracks.iter().enumerate() {
             if other != index && track.can_share_blob() && track.detection.blob() == Some(blob) {
                 self.rivals_m.push(track.kalman.position_m);
-                is_passed |= frame.time_secs - track.still_since_secs < ON_SPOT_SECS;
+                is_passed |= track.stillness.in_place_secs(frame.time_secs) < ON_SPOT_SECS;
             }
         }
         let key = self.tracks[index].key;
@@ -178,7 +178,7 @@ impl Tracker {
                 if track.can_share_blob() && track.detection.blob() == Some(index) {
                     self.member_tracks.push(number);
                     self.members.push(Member {
-                        is_standing: frame.time_secs - track.still_since_secs > STANDING_SECS,
+                        is_standing: track.stillness.in_place_secs(frame.time_secs) > STANDING_SECS,
                         ..track.member(&self.params)
                     });
                 }
