@@ -40,5 +40,5 @@ pub use self::params::CameraParams;
 pub use self::pipe::{AppliedControl, GrantedSettings};
 pub use self::recording::{FinishedRecording, MAX_RECORDING_SECS, RecordError, Recording};
 pub use self::source::Source;
-pub use self::spec::{Backend, SourceKind, SourceSpec, hide_passwords};
+pub use self::spec::{Backend, SourceKind, SourceSpec, TrackerKind, TrackerSpec, hide_passwords};
 pub use self::worker::{CaptureRequest, run_capture_worker, run_list_worker};

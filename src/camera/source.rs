@@ -78,6 +78,13 @@ impl Source {
                     problem: "a live camera cannot be read frame by frame".to_owned(),
                 });
             }
+            SourceKind::Tracker(_) => {
+                return Err(CameraError::Spec {
+                    given: name,
+                    problem: "a tracker reports visitors and has no frames; only shoal run uses it"
+                        .to_owned(),
+                });
+            }
         };
         Ok(Self::new(stream, name, spec))
     }
@@ -211,7 +218,9 @@ pub(super) fn source_name(spec: &SourceSpec) -> String {
         SourceKind::Command(words) => {
             format!("command '{}'", words.first().map_or("", String::as_str))
         }
-        SourceKind::Synthetic { .. } | SourceKind::Live { .. } => spec.to_string(),
+        SourceKind::Synthetic { .. } | SourceKind::Live { .. } | SourceKind::Tracker(_) => {
+            spec.to_string()
+        }
     }
 }
 

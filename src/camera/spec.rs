@@ -1,5 +1,6 @@
 //! Parses and validates the text of a source, `KIND:REST?fps=30&size=320x240`. Does not open the source.
 
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use super::CameraError;
@@ -39,6 +40,28 @@ pub enum SourceKind {
         /// Number, path of the device node, or stable name.
         device: String,
     },
+    /// A tracker outside of Shoal. It reports visitors and has no frames.
+    Tracker(TrackerSpec),
+}
+
+/// Where visitors are reported.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TrackerSpec {
+    /// What the tracker speaks.
+    pub kind: TrackerKind,
+    /// Address and port that the tracker sends to.
+    pub listen: SocketAddr,
+    /// IP addresses of the machines whose reports are taken. If the list is empty: only those of this machine.
+    pub from: Vec<IpAddr>,
+}
+
+/// What a tracker speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrackerKind {
+    /// TUIO 1.1 and 2.0.
+    Tuio,
+    /// Augmenta 2.0 over OSC.
+    Augmenta,
 }
 
 /// The library that opens a live camera.
@@ -70,6 +93,10 @@ impl std::fmt::Display for SourceSpec {
             SourceKind::Live { backend, device } => match backend {
                 Backend::V4l2 => write!(f, "v4l2:{device}"),
                 Backend::Nokhwa => write!(f, "nokhwa:{device}"),
+            },
+            SourceKind::Tracker(tracker) => match tracker.kind {
+                TrackerKind::Tuio => write!(f, "tuio:{}", tracker.listen),
+                TrackerKind::Augmenta => write!(f, "augmenta:{}", tracker.listen),
             },
         }
     }
@@ -166,6 +193,8 @@ fn push_without_values(shown: &mut String, place: &str) {
 
 /// Keys of the options after the `?` of a source text.
 const OPTIONS: [&str; 3] = ["fps", "size", "format"];
+/// Largest number of machines of a tracker.
+const FROM_MAX: usize = 16;
 
 impl SourceSpec {
     /// Parses the text of a source.
@@ -204,6 +233,8 @@ impl SourceSpec {
             }
             "v4l2" => SourceKind::live(Backend::V4l2, rest),
             "nokhwa" => SourceKind::live(Backend::Nokhwa, rest),
+            "tuio" => tracker_of(TrackerKind::Tuio, rest).map_err(problem)?,
+            "augmenta" => tracker_of(TrackerKind::Augmenta, rest).map_err(problem)?,
             _ => return Err(problem(unknown_kind(body, kind))),
         };
         let mut spec = Self {
@@ -243,6 +274,9 @@ impl SourceSpec {
         let (key, value) = option
             .split_once('=')
             .ok_or_else(|| format!("the option '{option}' has no value"))?;
+        if let SourceKind::Tracker(tracker) = &mut self.kind {
+            return tracker.take_option(key, value);
+        }
         match key {
             "fps" => {
                 let fps = value
@@ -277,6 +311,44 @@ impl SourceSpec {
     }
 }
 
+impl TrackerSpec {
+    fn take_option(&mut self, key: &str, value: &str) -> Result<(), String> {
+        if key != "from" {
+            return Err(format!(
+                "a tracker has no option '{key}'; its only option is from, the machines that may send, such as from=192.168.1.20"
+            ));
+        }
+        let addresses = value.split(',').map(|text| {
+            text.parse().map_err(|_| {
+                format!("'{text}' is not the IP address of a machine, such as 192.168.1.20")
+            })
+        });
+        self.from = addresses.collect::<Result<_, _>>()?;
+        match self.from.len() {
+            0..=FROM_MAX => Ok(()),
+            _ => Err(format!("from names over {FROM_MAX} machines")),
+        }
+    }
+}
+
+/// Returns the tracker that sends to an address: `0.0.0.0:3333`, or a port alone for trackers on this machine.
+fn tracker_of(kind: TrackerKind, text: &str) -> Result<SourceKind, String> {
+    let port = text.parse::<u16>().ok();
+    let local = port.map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+    let listen = local.or_else(|| text.parse().ok());
+    let listen = listen.filter(|address| address.port() != 0).ok_or_else(|| {
+        format!(
+            "'{text}' is not a port, such as 3333 for a tracker on this machine, or an address of this machine with a port, \
+             such as 0.0.0.0:3333 for trackers in the network"
+        )
+    })?;
+    Ok(SourceKind::Tracker(TrackerSpec {
+        kind,
+        listen,
+        from: Vec::new(),
+    }))
+}
+
 /// Returns the problem of a text that is no source, with the source that is probably meant.
 fn unknown_kind(body: &str, kind: &str) -> String {
     let word = kind.split_whitespace().next().unwrap_or_default();
@@ -285,7 +357,15 @@ fn unknown_kind(body: &str, kind: &str) -> String {
     let is_video = [".y4m", ".png", ".jpg", ".tif"]
         .iter()
         .any(|end| lower.ends_with(end));
-    let kinds = ["v4l2", "nokhwa", "file", "command", "synthetic"];
+    let kinds = [
+        "v4l2",
+        "nokhwa",
+        "file",
+        "command",
+        "synthetic",
+        "tuio",
+        "augmenta",
+    ];
     let near = nearest_name(kind, kinds);
     let meant = if is_number || lower.starts_with("/dev/") {
         format!("v4l2:{word}")
@@ -374,6 +454,37 @@ mod tests {
 
     fn kind(text: &str) -> SourceKind {
         SourceSpec::parse(text).unwrap().kind
+    }
+
+    #[test]
+    fn a_tracker_has_an_address_and_the_machines_that_may_send() {
+        let tracker = |text: &str| match kind(text) {
+            SourceKind::Tracker(tracker) => tracker,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(
+            tracker("tuio:3333").listen,
+            "127.0.0.1:3333".parse().unwrap()
+        );
+        let found = tracker("augmenta:0.0.0.0:12000?from=192.168.1.20,::1");
+        assert_eq!(found.kind, TrackerKind::Augmenta);
+        assert_eq!(
+            found.from,
+            ["192.168.1.20", "::1"].map(|ip| ip.parse::<IpAddr>().unwrap())
+        );
+        assert_eq!(tracker("tuio:[::]:3333").listen.port(), 3333);
+        for (text, part) in [
+            ("tuio:", "'' is not a port"),
+            ("tuio:0", "'0' is not a port"),
+            ("tuio:kiosk:3333", "is not a port"),
+            ("tuio:3333?from=kiosk", "'kiosk' is not the IP address"),
+            ("tuio:3333?size=320x240", "a tracker has no option 'size'"),
+            ("v4l2:0?from=10.0.0.1", "the option 'from' is unknown"),
+            ("tuoi:3333", "did you mean \"tuio:3333\""),
+        ] {
+            let error = SourceSpec::parse(text).unwrap_err().to_string();
+            assert!(error.contains(part), "{text}: {error}");
+        }
     }
 
     #[test]

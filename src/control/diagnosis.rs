@@ -251,7 +251,7 @@ fn states(status: &Status) -> Vec<Finding> {
             "uncalibrated",
             "The camera is not calibrated: fish may react beside the visitors. Calibrate the camera.",
         )),
-        CameraKind::Live | CameraKind::Unknown => {}
+        CameraKind::Live | CameraKind::Tracker | CameraKind::Unknown => {}
     }
     if status.schedule.is_planned && !status.schedule.is_clock_trusted {
         found.push(attention(

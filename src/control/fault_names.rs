@@ -53,6 +53,8 @@ pub const FAULT_NAMES: &[&str] = &[
     "site_files",
     "site_unsaved",
     "strobing_light",
+    "tracker_address",
+    "tracker_silent",
     "unreliable_area",
     "unreliable_floor",
 ];

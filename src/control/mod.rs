@@ -35,7 +35,9 @@ pub use health::{Finding, HealthLevel, HealthStatus};
 pub use journal::Journal;
 pub use lines::{AgentLine, AgentsLine, TrackLine, VisitorLine};
 pub use recording::{COMMANDED_SECS_MAX, RecordingStatus, RecordingStep};
-pub use remote_status::{DeliveryStatus, OscStatus, ProjectorPower, ProjectorStatus};
+pub use remote_status::{
+    DeliveryStatus, OscStatus, ProjectorPower, ProjectorStatus, TrackerStatus,
+};
 pub use request::{ChangeNote, Outcome, Reason, Reply, Request, Source, SourceKind, Trust};
 pub use schedule::{
     ByHandStatus, HandEnd, NextShow, PlanSource, PreviewDay, PreviewPeriod, ScheduleStatus,

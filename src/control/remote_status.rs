@@ -1,4 +1,4 @@
-//! What the status says of other machines: show control, projectors that are switched over the network, and messages.
+//! What the status says of other machines: show control, trackers, projectors that are switched over the network, and messages.
 //!
 //! Plain data that can be written as JSON. Must not: know how these machines are reached.
 
@@ -21,6 +21,24 @@ pub struct OscStatus {
     /// The machine that sent the last command.
     pub last_peer: String,
     /// Why something was refused or could not be sent the last time; empty if nothing was.
+    pub last_problem: String,
+}
+
+/// A tracker outside of Shoal that reports visitors. Numbers count from the opening of the source.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TrackerStatus {
+    /// Datagrams that were received.
+    pub received: u64,
+    /// Datagrams that were refused.
+    pub refused: u64,
+    /// Datagrams that came after a newer one. That is usual in a network, and no visitor is lost.
+    pub late: u64,
+    /// Accepted datagrams per second, measured over the last second.
+    pub rate_hz: f64,
+    /// The machine that sent the last visitors.
+    pub last_peer: String,
+    /// Why a datagram was refused the last time; empty if none was.
     pub last_problem: String,
 }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::command::{AreaList, DocumentName, TouchMark};
 use super::health::HealthStatus;
 use super::recording::RecordingStatus;
-use super::remote_status::{DeliveryStatus, OscStatus, ProjectorStatus};
+use super::remote_status::{DeliveryStatus, OscStatus, ProjectorStatus, TrackerStatus};
 use super::request::{ChangeNote, Reason};
 use super::schedule::ScheduleStatus;
 use super::test_picture::TestPicture;
@@ -115,6 +115,8 @@ pub enum CameraKind {
     Simulated,
     /// A file with recorded frames.
     Recording,
+    /// No frames: a tracker outside of Shoal reports the visitors.
+    Tracker,
 }
 
 impl Status {
@@ -163,6 +165,8 @@ pub struct CameraStatus {
     pub size_px: [u32; 2],
     /// Areas in which it detects nobody, or outside of which it detects nobody, as vision uses them.
     pub areas: Vec<AreaStatus>,
+    /// The tracker that reports the visitors; `None` for a source of frames.
+    pub tracker: Option<TrackerStatus>,
 }
 
 /// An area of a camera.

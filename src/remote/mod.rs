@@ -10,10 +10,12 @@ use parking_lot::Mutex;
 
 use crate::control::{DeliveryStatus, OscStatus, ProjectorStatus};
 
+mod datagram;
 mod mail;
 mod osc;
 mod params;
 mod pjlink;
+mod tracker;
 mod tuio;
 mod web;
 mod webhook;
@@ -22,6 +24,7 @@ pub use mail::{MailParams, MailSecurity};
 pub use osc::OscEndpoint;
 pub use params::{OscParams, RemoteParams, RemoteProjector, RemoteWebhook, TuioParams};
 pub use pjlink::ProjectorEndpoint;
+pub use tracker::{TrackReceiver, TrackerProtocol};
 pub use tuio::TuioSender;
 pub use web::WebAddress;
 pub use webhook::WebhookEndpoint;

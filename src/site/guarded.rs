@@ -94,6 +94,11 @@ impl GuardedValues {
                 Ok(SourceKind::Live { device, .. }) if !is_camera_name(&device) => {
                     self.add(DocumentName::Site, &path, device, Trust::Programs);
                 }
+                // The machines that it names move the fish without a password.
+                Ok(SourceKind::Tracker(_)) => {
+                    let source = camera.source.clone();
+                    self.add(DocumentName::Site, &path, source, Trust::Confirmed);
+                }
                 Ok(SourceKind::StandardInput) => {
                     self.add(DocumentName::Site, &path, "-".into(), Trust::Programs);
                 }

@@ -60,7 +60,12 @@ test("the page shows the visitors of the last weeks by day, hour, stay and weekd
   // The table begins with Monday. The day on which the pool was always closed has no numbers.
   const closed = (CLOSED_DAY + 6) % 7;
   const cells = await page.locator(".heat tbody tr").evaluateAll((rows) => rows.map((row) => [...row.querySelectorAll("td")].map((cell) => cell.textContent)));
-  assert.ok(cells.length >= 8 && cells.length <= 10, `${cells.length} hours`);
+  // From the first hour with a visitor to the last one: those of the file came from 9 to 18 o'clock, those of today just now.
+  const hours = (await page.locator(".heat tbody th").allInnerTexts()).map(Number);
+  const now = Number((await api(page, "/status")).schedule.local_time.slice(11, 13));
+  assert.deepEqual(hours, hours.map((_, index) => hours[0] + index));
+  assert.ok(hours[0] <= 10 && hours[0] >= Math.min(9, now - 1), `from ${hours[0]}`);
+  assert.ok(hours[hours.length - 1] >= 16 && hours[hours.length - 1] <= Math.max(17, now), `to ${hours[hours.length - 1]}`);
   assert.ok(cells.every((row) => row[closed] === "") && cells.some((row) => row.some((cell) => Number(cell) > 5)), JSON.stringify(cells));
 
   await page.getByRole("button", { name: "Week", exact: true }).click();

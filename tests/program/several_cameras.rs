@@ -8,7 +8,10 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use shoal::app::{LiveCamera, LiveConfig, LivePool};
 use shoal::camera::{AtEnd, SourceSpec};
-use shoal::control::{Command as DeskCommand, Outcome, Request, Source, SourceKind, Status, Trust};
+use shoal::control::{
+    CameraKind, Command as DeskCommand, Outcome, Request, Source, SourceKind, Status, TrackStatus,
+    Trust,
+};
 use shoal::runtime::StopFlag;
 use shoal::site::Editor;
 use shoal::world::OverlayLayers;
@@ -198,4 +201,65 @@ fn the_example_with_two_cameras_is_valid() {
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{text}");
     assert!(text.ends_with("no problems, no warnings\n"), "{text}");
+}
+
+/// Returns a port that no program uses at this moment.
+fn free_port() -> u16 {
+    let socket = std::net::UdpSocket::bind(("127.0.0.1", 0)).unwrap();
+    socket.local_addr().unwrap().port()
+}
+
+#[test]
+fn a_pool_follows_the_visitors_that_another_one_reports() {
+    let port = free_port();
+    let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    let [reported, followed] = [
+        format!(
+            "[camera]\nsource = \"synthetic:1\"\n[remote.tuio]\nsend_to = [\"127.0.0.1:{port}\"]\n"
+        ),
+        format!("[camera]\nsource = \"tuio:{port}\"\n"),
+    ];
+    let [from, to] = [(&folders[0], reported), (&folders[1], followed)].map(|(folder, text)| {
+        let path = folder.path().join("site.toml");
+        std::fs::write(&path, text).unwrap();
+        start(&path)
+    });
+    let status = wait_for(&to, "visitors", |status| !status.tracks.is_empty());
+    assert_eq!(status.camera.kind, CameraKind::Tracker);
+    let tracker = status.camera.tracker.as_ref().unwrap();
+    assert_eq!(tracker.last_peer, "127.0.0.1");
+    assert_eq!(tracker.refused, 0, "{}", tracker.last_problem);
+    // Ids of the same visitors, and places that differ by what they walk in between.
+    wait_for(&to, "the same visitors", |status| {
+        let there = from.client.status();
+        let near = |track: &TrackStatus| {
+            let is_same = |other: &TrackStatus| {
+                (0..2).all(|i| (other.foot_m[i] - track.foot_m[i]).abs() < 0.3)
+            };
+            there.tracks.iter().any(is_same)
+        };
+        there.tracks.len() == status.tracks.len() && status.tracks.iter().all(near)
+    });
+    let start = serde_json::json!({"command": "calibrate", "step": {"do": "gray_code"}});
+    let request = Request {
+        id: 2,
+        source: Source::of(SourceKind::Panel),
+        command: serde_json::from_value(start).unwrap(),
+        trust: Trust::Programs,
+    };
+    let Outcome::Rejected { problems } = to.client.request(request, PATIENCE).unwrap().result
+    else {
+        panic!("a tracker was calibrated");
+    };
+    assert!(problems[0].message.contains("nothing to calibrate"));
+    // The tracker ends: nobody is left behind, and soon it is a fault.
+    from.supervisor.shut_down().unwrap();
+    wait_for(&to, "an empty pool", |status| status.tracks.is_empty());
+    wait_for(&to, "a fault", |status| {
+        status
+            .faults
+            .iter()
+            .any(|fault| fault.name == "tracker_silent")
+    });
+    to.supervisor.shut_down().unwrap();
 }

@@ -6,13 +6,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::camera::{
-    AtEnd, CameraHealth, CameraParams, Feed, FeedSetup, SourceKind, SourceSpec, WorkerCommand,
+    AtEnd, CameraHealth, CameraParams, Feed, FeedSetup, SourceKind, SourceSpec, TrackerKind,
+    WorkerCommand,
 };
-use crate::control::{CameraKind, ExposureAdvice, ExposureStatus};
+use crate::control::{CameraKind, ExposureAdvice, ExposureStatus, TrackerStatus};
 use crate::records::RecordingDeck;
+use crate::remote::{TrackReceiver, TrackerProtocol};
 use crate::runtime::{FaultLedger, print_message};
 use crate::vision::{self, Lighting};
 
@@ -22,6 +24,9 @@ const CLOSE_PAUSE: Duration = Duration::from_millis(5);
 /// The open camera source, and what is needed to open another one.
 pub(crate) struct CameraLink {
     feed: Mutex<Option<Arc<Feed>>>,
+    /// The tracker that is listened to instead of a feed. Only the vision stage uses it, and holds it while it waits.
+    tracker: Mutex<Option<TrackReceiver>>,
+    tracker_status: Arc<Mutex<TrackerStatus>>,
     /// Time on the clock of the frames at which the last source was closed. The next one continues from there.
     reached_secs: Mutex<f64>,
     /// The setup of `feed`.
@@ -60,17 +65,13 @@ impl CameraLink {
             at_end,
             ..FeedSetup::new(spec, params, worker.clone())
         };
-        let feed = Feed::open_with_ledger(
-            setup.clone(),
-            recorder.as_ref().map(|(deck, camera)| deck.tap(*camera)),
-            faults,
-            0.0,
-        )?;
-        Ok(Self {
-            feed: Mutex::new(Some(Arc::new(feed))),
+        let link = Self {
+            feed: Mutex::default(),
+            tracker: Mutex::default(),
+            tracker_status: Arc::default(),
             reached_secs: Mutex::default(),
             opened: Mutex::new(setup.clone()),
-            camera: Mutex::new(setup),
+            camera: Mutex::new(setup.clone()),
             replayed: Mutex::default(),
             folder,
             at_end,
@@ -79,7 +80,9 @@ impl CameraLink {
             faults: faults.clone(),
             must_reopen: AtomicBool::new(false),
             exposure: Mutex::default(),
-        })
+        };
+        link.start(setup)?;
+        Ok(link)
     }
 
     /// Lets the vision stage open the source again, see [`Self::reopen_if_requested`].
@@ -131,22 +134,42 @@ impl CameraLink {
         self.feed.lock().clone()
     }
 
+    /// Returns the tracker that is listened to, for the vision stage; `None` if the source has frames.
+    pub(crate) fn tracker(&self) -> MutexGuard<'_, Option<TrackReceiver>> {
+        self.tracker.lock()
+    }
+
+    /// Returns what is known of the tracker; `None` if the source has frames.
+    pub(crate) fn tracker_status(&self) -> Option<TrackerStatus> {
+        let is_tracker = self.kind() == CameraKind::Tracker;
+        is_tracker.then(|| self.tracker_status.lock().clone())
+    }
+
     /// Returns what the frames are from.
     pub(crate) fn kind(&self) -> CameraKind {
-        if self.feed.lock().is_none() {
+        let kind = self.opened.lock().spec.kind.clone();
+        if !matches!(kind, SourceKind::Tracker(_)) && self.feed.lock().is_none() {
             return CameraKind::Unknown;
         }
-        match self.opened.lock().spec.kind {
+        match kind {
             SourceKind::Synthetic { .. } => CameraKind::Simulated,
             SourceKind::File(_) => CameraKind::Recording,
             SourceKind::Command(_) | SourceKind::StandardInput | SourceKind::Live { .. } => {
                 CameraKind::Live
             }
+            SourceKind::Tracker(_) => CameraKind::Tracker,
         }
     }
 
     /// Returns name and health of the source.
     pub(crate) fn health(&self) -> (String, CameraHealth) {
+        if let Some(tracker) = self.tracker_status() {
+            let health = CameraHealth {
+                fps: tracker.rate_hz,
+                ..CameraHealth::default()
+            };
+            return (self.opened.lock().spec.to_string(), health);
+        }
         match self.feed() {
             Some(feed) => (feed.name().to_owned(), feed.health()),
             None => (String::new(), CameraHealth::default()),
@@ -211,14 +234,31 @@ impl CameraLink {
             drop(old);
             *self.reached_secs.lock() = reached_secs + asked_at.elapsed().as_secs_f64();
         }
-        let tap = self
-            .recorder
-            .as_ref()
-            .map(|(deck, camera)| deck.tap(*camera));
-        let begin_secs = *self.reached_secs.lock();
-        let feed = Feed::open_with_ledger(setup.clone(), tap, &self.faults, begin_secs)?;
-        print_message(&format!("camera: {} is opened again", feed.name()));
-        *self.feed.lock() = Some(Arc::new(feed));
+        // Its address is free again before the next one uses it.
+        *self.tracker.lock() = None;
+        let name = setup.spec.to_string();
+        self.start(setup)?;
+        print_message(&format!("camera: {name} is opened again"));
+        Ok(())
+    }
+
+    /// Opens a source while none is open.
+    fn start(&self, setup: FeedSetup) -> anyhow::Result<()> {
+        if let SourceKind::Tracker(tracker) = &setup.spec.kind {
+            let protocol = match tracker.kind {
+                TrackerKind::Tuio => TrackerProtocol::Tuio,
+                TrackerKind::Augmenta => TrackerProtocol::Augmenta,
+            };
+            let status = Arc::clone(&self.tracker_status);
+            let receiver = TrackReceiver::new(protocol, tracker.listen, &tracker.from, status);
+            *self.tracker.lock() = Some(receiver);
+        } else {
+            let recorder = self.recorder.as_ref();
+            let tap = recorder.map(|(deck, camera)| deck.tap(*camera));
+            let begin_secs = *self.reached_secs.lock();
+            let feed = Feed::open_with_ledger(setup.clone(), tap, &self.faults, begin_secs)?;
+            *self.feed.lock() = Some(Arc::new(feed));
+        }
         *self.opened.lock() = setup;
         Ok(())
     }

@@ -28,6 +28,7 @@ mod service_stage;
 mod simulation_stage;
 mod stage_control;
 mod status_builder;
+mod tracker_follower;
 mod vision_stage;
 
 pub use live_calibration::{CALIBRATION_COMMANDS_MAX, CalibrationCommand, LiveCalibration};

@@ -100,10 +100,15 @@ fn copy_mask(mask: &[bool], width: usize, picture: &mut RawPicture) {
     }
 }
 
-/// Shows the tracks of a frame.
-pub(super) fn show_tracks(views: &LiveViews, frame: &Frame, tracks: &[Visitor], now: Instant) {
+/// Shows the tracks of a frame with this number and time.
+pub(super) fn show_tracks(
+    views: &LiveViews,
+    (number, time_secs): (u64, f64),
+    tracks: &[Visitor],
+    now: Instant,
+) {
     if views.tracks.is_due(now) {
-        let line = TrackLine::new(frame.sequence, frame.time_secs, tracks);
+        let line = TrackLine::new(number, time_secs, tracks);
         views.tracks.fill(now, |shown| *shown = line);
     }
 }

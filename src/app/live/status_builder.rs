@@ -352,6 +352,7 @@ fn cameras_status(rig: &Rig) -> Vec<CameraStatus> {
 
 fn camera_status(camera: &RigCamera) -> CameraStatus {
     let (source, health) = camera.link.health();
+    let tracker = camera.link.tracker_status();
     let seen = camera.seen.lock().clone();
     let (size_px, areas) = seen.map_or_else(Default::default, |seen| (seen.size_px, seen.areas));
     let faults = health.faults.iter();
@@ -359,7 +360,8 @@ fn camera_status(camera: &RigCamera) -> CameraStatus {
         name: camera.name.clone(),
         kind: camera.link.kind(),
         source,
-        is_calibrated: camera.calibration.lock().current.is_some(),
+        // A tracker reports places on the floor.
+        is_calibrated: tracker.is_some() || camera.calibration.lock().current.is_some(),
         faults: faults.map(|fault| fault.kind.name().to_owned()).collect(),
         fps: health.fps,
         frames: health.frames,
@@ -372,6 +374,7 @@ fn camera_status(camera: &RigCamera) -> CameraStatus {
         exposure: camera.link.exposure(),
         size_px,
         areas,
+        tracker,
     }
 }
 

@@ -19,6 +19,7 @@ use super::live_calibration::LiveCalibration;
 use super::panel_views::{show_frame, show_mask, show_outlines, show_tracks};
 use super::picture_faults::PictureFaults;
 use super::rig::{FrameTracks, Outlet, Rig, VisionSettings};
+use super::tracker_follower::TrackerFollower;
 use crate::control::Journal;
 use crate::runtime::{DurationMeter, Heartbeat, SETTLE_TIME};
 
@@ -137,6 +138,32 @@ impl VisionStage {
         self.outlet.observe(self.camera_index, &tracks);
     }
 
+    /// Passes the visitors of a tracker on, if the source is one. Returns whether it is.
+    fn follow_tracker(&mut self, follower: &mut TrackerFollower, scratch: &mut Scratch) -> bool {
+        let rig = Arc::clone(&self.rig);
+        let mut tracker = rig.cameras[self.camera_index].link.tracker();
+        let Some(tracker) = &mut *tracker else {
+            follower.leave();
+            return false;
+        };
+        self.calibration.camera_lost();
+        let now = Instant::now();
+        let Some(at) = follower.follow(tracker, FRAME_WAIT, self.latency_secs) else {
+            return true;
+        };
+        self.observation_latency.record(at.taken_at.elapsed());
+        if self.is_chosen() && self.views.tracks.is_due(now) {
+            self.outlet.copy_visitors(&mut scratch.visitors);
+            show_tracks(
+                &self.views,
+                (at.number, at.time_secs),
+                &scratch.visitors,
+                now,
+            );
+        }
+        true
+    }
+
     /// Shows picture, tracks and outlines to the panel if this camera is chosen.
     fn show(&self, vision: &Vision, (frame, is_shown): (&Frame, bool), scratch: &mut Scratch) {
         if !self.is_chosen() {
@@ -145,7 +172,12 @@ impl VisionStage {
         let now = Instant::now();
         if self.views.tracks.is_due(now) {
             self.outlet.copy_visitors(&mut scratch.visitors);
-            show_tracks(&self.views, frame, &scratch.visitors, now);
+            show_tracks(
+                &self.views,
+                (frame.sequence, frame.time_secs),
+                &scratch.visitors,
+                now,
+            );
         }
         show_mask(&self.views, vision, &mut scratch.mask, now);
         let rename = |id: &mut u32| self.outlet.rename(self.camera_index, id);
@@ -159,6 +191,9 @@ impl VisionStage {
         let mut picture_faults = self.picture_faults();
         let mut frame = Frame::default();
         let mut scratch = Scratch::default();
+        let outlet = (self.camera_index, &self.outlet);
+        let mut follower =
+            TrackerFollower::new(outlet, &self.params.tracking, &self.surface, &self.journal);
         let mut is_watched_known = false;
         // Time without a frame in which this thread waited. The clock is not used, because the program may have been stopped.
         let mut silence = Duration::ZERO;
@@ -168,6 +203,7 @@ impl VisionStage {
             let settings = self.rig.cameras[self.camera_index].settings.lock().take();
             if let Some(settings) = settings {
                 self.apply_settings(settings, &mut vision);
+                follower.change(&self.params.tracking, &self.surface);
                 is_watched_known = false;
             }
             if self.calibration.apply_commands() {
@@ -183,6 +219,9 @@ impl VisionStage {
             }
             if self.is_chosen() {
                 *self.pattern.lock() = self.calibration.pattern();
+            }
+            if self.follow_tracker(&mut follower, &mut scratch) {
+                continue;
             }
             // A live feed has no end and returns no error, because it opens a failed source again itself.
             let Some(feed) = self.link().feed() else {

@@ -9,13 +9,17 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use rosc::{OscMessage, OscPacket, encoder};
 
+use super::super::datagram::messages_of;
 use super::super::params::OscParams;
-use super::datagram::{BYTES_MAX, messages_of};
 use super::report::{event_message, reply_message, state_messages};
 use super::words::{Wish, wish_of};
 use crate::control::{DeskClient, OscStatus, Outcome, Reply, Request, Source, SourceKind, Trust};
 use crate::runtime::{Fault, Heartbeat, is_hidden};
 
+/// Longest datagram, in bytes: what fits into an Ethernet frame.
+pub(super) const BYTES_MAX: usize = 1472;
+/// Largest number of messages in a bundle.
+pub(super) const MESSAGES_MAX: usize = 64;
 /// Longest wait for a datagram. Events are sent so often.
 const RECEIVE_WAIT: Duration = Duration::from_millis(50);
 /// Largest number of datagrams that are read before events are sent again. A flood is read at this rate and no faster, and the
@@ -159,7 +163,7 @@ impl OscEndpoint {
         if !is_known {
             return self.refuse(peer, "this machine is not in remote.osc.from");
         }
-        match messages_of(datagram) {
+        match messages_of(datagram, BYTES_MAX, MESSAGES_MAX) {
             Ok(messages) => messages.iter().for_each(|message| self.obey(message, peer)),
             Err(problem) => self.refuse(peer, &problem),
         }

@@ -9,9 +9,10 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use rosc::{OscBundle, OscMessage, OscPacket, OscTime, OscType, decoder, encoder};
 
+use super::super::datagram;
 use super::super::params::OscParams;
-use super::datagram::messages_of;
 use super::endpoint::OscEndpoint;
+use super::endpoint::{BYTES_MAX, MESSAGES_MAX};
 use super::report::{event_message, state_messages};
 use super::words::{Wish, wish_of};
 use crate::control::{
@@ -105,6 +106,10 @@ fn unknown_addresses_and_rights_beyond_an_operator_are_refused() {
         };
         assert!(error.contains(part), "{addr}: {error}");
     }
+}
+
+fn messages_of(datagram: &[u8]) -> Result<Vec<OscMessage>, String> {
+    datagram::messages_of(datagram, BYTES_MAX, MESSAGES_MAX)
 }
 
 #[test]

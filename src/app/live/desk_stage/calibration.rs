@@ -3,8 +3,11 @@
 
 use super::super::live_calibration::CalibrationCommand;
 use super::DeskStage;
-use crate::control::{CalibrationStatus, CalibrationStep, DrawnArea, PoolEdit};
+use crate::control::{CalibrationStatus, CalibrationStep, CameraKind, DrawnArea, PoolEdit};
 
+/// Reason for which a source without a picture cannot be calibrated.
+const NO_CALIBRATION: &str =
+    "a tracker reports places on the floor, so there is nothing to calibrate";
 /// Reason for which no area can be drawn.
 const NO_PICTURE: &str = "the camera has sent no picture yet, so no area can be drawn in it";
 
@@ -12,6 +15,9 @@ impl DeskStage {
     /// Passes a step of the calibration to the vision stage.
     pub(super) fn request_calibration(&self, step: &CalibrationStep) -> Result<(), String> {
         let camera = self.links.control.rig.chosen();
+        if camera.link.kind() == CameraKind::Tracker {
+            return Err(NO_CALIBRATION.to_owned());
+        }
         if let Some(reason) = impossible_step(step, &camera.calibration.lock()) {
             return Err(reason.to_owned());
         }

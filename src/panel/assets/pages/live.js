@@ -6,7 +6,7 @@ import { lastDay, lastMinute } from "../core/history.js";
 import { bytes, duration, number, percent, t } from "../core/i18n.js";
 import { documents, send, status, useDocuments } from "../core/store.js";
 import { on } from "../core/topics.js";
-import { allCameras, cameraChoice } from "../parts/camera_choice.js";
+import { allCameras, cameraChoice, rateText } from "../parts/camera_choice.js";
 import { icon } from "../parts/icons.js";
 import "../parts/picture.js";
 import { PoolView } from "../parts/pool_view.js";
@@ -147,11 +147,12 @@ class Live extends View {
       h("h2", null, [t("live.camera"), camera.name].filter(Boolean).join(" ")),
       h("dl", { class: "facts" },
         h("dt", null, t("live.source")), h("dd", null, camera.source),
-        h("dt", null, t("live.rate")), h("dd", null, t("unit.fps", { n: Number(camera.fps.toFixed(1)) })),
-        h("dt", null, t("live.level")), h("dd", null, percent(camera.mean_level)),
-        h("dt", null, t("live.saturated")), h("dd", null, percent(camera.saturated_share)),
-        h("dt", null, t("live.lost")), h("dd", null, number(camera.dropped + camera.skipped)),
-        h("dt", null, t("live.calibration")), h("dd", null, calibration.current ? t("live.error_mm", { n: Math.round(calibration.current.predicted_rms_m * 1000) }) : t("live.no_calibration"))));
+        h("dt", null, t("live.rate")), h("dd", null, rateText(camera)),
+        camera.kind !== "tracker" && [
+          h("dt", null, t("live.level")), h("dd", null, percent(camera.mean_level)),
+          h("dt", null, t("live.saturated")), h("dd", null, percent(camera.saturated_share)),
+          h("dt", null, t("live.lost")), h("dd", null, number(camera.dropped + camera.skipped)),
+          h("dt", null, t("live.calibration")), h("dd", null, calibration.current ? t("live.error_mm", { n: Math.round(calibration.current.predicted_rms_m * 1000) }) : t("live.no_calibration"))]));
   }
 
   #curves() {

@@ -218,7 +218,7 @@ class Now extends View {
   #visitors() {
     const { now, today } = status.visitors;
     // Those of a recording and of a demonstration are no visitors.
-    const isReal = allCameras().every((camera) => camera.kind === "live") && typeof status.rehearsal !== "string";
+    const isReal = allCameras().every((camera) => ["live", "tracker"].includes(camera.kind)) && typeof status.rehearsal !== "string";
     // Without a file of counts, the number begins again with each start.
     const start = new Date(startedAt);
     const isWhole = this.#byHour !== null || isoDay(start) !== isoDay(status.time);

@@ -7,7 +7,7 @@ import { documents, documentsOf, fileOf, schema, send, setEdit, status, useDocum
 import { on } from "../core/topics.js";
 import { context } from "../editor/context.js";
 import { editor } from "../editor/form.js";
-import { allCameras } from "../parts/camera_choice.js";
+import { allCameras, rateText } from "../parts/camera_choice.js";
 import { confirmed } from "../parts/dialog.js";
 import { health, troubles, troubleText } from "../parts/health.js";
 import { icon } from "../parts/icons.js";
@@ -159,7 +159,7 @@ class Setup extends View {
       [t("report.date"), date(new Date(status.time), { dateStyle: "long", timeStyle: "short" })],
       [t("report.version"), [status.versions.shoal, status.versions.kernel].filter(Boolean).join(" · ")],
       [t("report.health"), state.sentence],
-      ...allCameras().map((camera) => /** @type {[string, any]} */ ([[t("live.camera"), camera.name].filter(Boolean).join(" "), `${camera.source} · ${t("unit.fps", { n: Number(camera.fps.toFixed(1)) })} · ${t("live.level")} ${percent(camera.mean_level)} · ${t("live.saturated")} ${percent(camera.saturated_share)}`])),
+      ...allCameras().map((camera) => /** @type {[string, any]} */ ([[t("live.camera"), camera.name].filter(Boolean).join(" "), [camera.source, rateText(camera), camera.kind !== "tracker" && `${t("live.level")} ${percent(camera.mean_level)} · ${t("live.saturated")} ${percent(camera.saturated_share)}`].filter(Boolean).join(" · ")])),
       [t("setup.surface"), `${t(`surface.${site.surface?.kind ?? "floor"}`)}, ${number(site.surface?.width_m ?? 0)} × ${number(site.surface?.height_m ?? 0)} m`],
       ...status.outputs.map((/** @type {any} */ output, /** @type {number} */ i) => [t("now.output", { n: i + 1 }), `${output.monitor || "–"} · ${output.size_px.join(" × ")} · ${t("unit.fps", { n: Math.round(output.fps) })}`]),
       [t("setup.calibration"), [calibration ? t("calibration.current", { mean: number(calibration.predicted_rms_m * 1000, 0), worst: number(calibration.predicted_worst_m * 1000, 0), date: when(calibration.date) }) : t("calibration.none"), ...calibrationDoubts().map((reason) => t("setup.no_longer", { reason }))].join(" ")],

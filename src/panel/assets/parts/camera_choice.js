@@ -6,16 +6,19 @@ import { known, t } from "../core/i18n.js";
 import { send, status } from "../core/store.js";
 import { icon } from "./icons.js";
 
-/** @typedef {{ name: string, fps: number, is_calibrated: boolean, faults: string[] }} Camera */
+/** @typedef {{ name: string, kind: string, fps: number, is_calibrated: boolean, faults: string[] }} Camera */
 
 /** All cameras, also of a site with one. @returns {any[]} */
 export const allCameras = () => (status.cameras.length > 0 ? status.cameras : [status.camera]);
+
+/** How many pictures arrive, or reports of a tracker. @param {Camera} camera */
+export const rateText = (camera) => (camera.kind === "tracker" ? t("unit.reports", { n: Math.round(camera.fps) }) : t("unit.fps", { n: Number(camera.fps.toFixed(1)) }));
 
 /** Says how a camera is. @param {Camera} camera */
 function state(camera) {
   const [fault] = camera.faults;
   if (fault) return known("fault", `camera.${fault}`) ?? fault;
-  const rate = t("unit.fps", { n: Number(camera.fps.toFixed(1)) });
+  const rate = rateText(camera);
   return camera.is_calibrated ? rate : `${rate} · ${t("live.no_calibration")}`;
 }
 

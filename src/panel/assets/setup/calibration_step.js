@@ -29,14 +29,23 @@ class CalibrationStep extends View {
 
   start() {
     this.until(useDocuments());
-    for (const topic of ["language", "status", "session"]) this.until(on(topic, this.update));
+    this.#note();
+    this.until(on("status", () => { this.#note(); this.update(); }));
+    for (const topic of ["language", "session"]) this.until(on(topic, this.update));
+  }
+
+  /** Notes whether a procedure runs, once for each status: after a restart, the session can be newer than the status. */
+  #note() {
+    if (status === null) return;
+    const { phase, end } = status.calibration;
+    if (phase !== "idle") this.#ranIn = session.instance;
+    else if (end) this.#ranIn = "";
   }
 
   view() {
     if (status === null) return null;
     const calibration = status.calibration;
-    if (calibration.phase !== "idle") this.#ranIn = session.instance;
-    else if (calibration.end) this.#ranIn = "";
+    if (status.camera.kind === "tracker") return [cameraChoice(), h("p", { class: "hint" }, icon("info"), h("span", null, t("camera.tracker")))];
     // While it runs, what to do stands at the top: the phone lies on the floor beside the technician.
     if (calibration.phase !== "idle") return this.#procedure(calibration);
     return [cameraChoice(), this.#current(calibration), this.#chooser(calibration)];

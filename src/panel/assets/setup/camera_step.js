@@ -56,9 +56,10 @@ class CameraStep extends View {
       h("div", { class: "column" },
         cameraChoice(),
         this.#chooser(),
-        h("shoal-picture", { source: { topic: "camera" } }),
-        this.#exposure(),
-        this.#projectionTest()),
+        status.camera.tracker ? this.#tracker(status.camera.tracker) : [
+          h("shoal-picture", { source: { topic: "camera" } }),
+          this.#exposure(),
+          this.#projectionTest()]),
       h("div", { class: "column" },
         h("section", { class: "card" }, h("h2", null, t("camera.settings")), editor(ctx, chosen.schema, chosen.path, "camera", { isBare: true, skip: [...(hasPassword ? ["source"] : []), "ignore", "include"] })))),
     h("shoal-areas", { key: `areas ${chosen.path}` })];
@@ -89,7 +90,7 @@ class CameraStep extends View {
 
   /** Whether a camera that is no device of this computer, such as one in the network, sends pictures. */
   #isWorking() {
-    return status.camera.kind === "live" && status.camera.fps > 0;
+    return ["live", "tracker"].includes(status.camera.kind) && status.camera.fps > 0;
   }
 
   #isSimulated() {
@@ -117,6 +118,18 @@ class CameraStep extends View {
         field("rtsp-password", t("camera.password"), { type: "password", value: this.#login.password, oninput: (/** @type {any} */ e) => { this.#login.password = e.target.value; } }),
         address !== "" && !isUsable && h("p", { class: "wrong", role: "alert" }, t("camera.address_wrong")),
         h("button", { type: "button", class: "primary", disabled: !isUsable, onclick: use }, t("camera.use_address"))));
+  }
+
+  /** What comes from a tracker. @param {{ received: number, refused: number, late: number, rate_hz: number, last_peer: string, last_problem: string }} tracker */
+  #tracker(tracker) {
+    return h("section", { class: "card stack" },
+      h("p", { class: "hint" }, icon("info"), h("span", null, t("camera.tracker"))),
+      h("dl", { class: "facts" },
+        h("dt", null, t("camera.tracker_rate")), h("dd", null, t("unit.reports", { n: Math.round(tracker.rate_hz) })),
+        tracker.last_peer !== "" && [h("dt", null, t("camera.tracker_from")), h("dd", null, tracker.last_peer)],
+        h("dt", null, t("camera.tracker_late")), h("dd", null, String(tracker.late)),
+        h("dt", null, t("remote.refused")), h("dd", null, String(tracker.refused))),
+      tracker.last_problem !== "" && h("p", { class: "small muted", lang: "en" }, tracker.last_problem));
   }
 
   #exposure() {

@@ -22,10 +22,13 @@ const spoilsCalibration = (/** @type {string} */ name) => doubts().includes(name
 
 /** The value that the site file itself has. @param {string} path */
 const written = (path) => valueAt(documents.get("site")?.values, path);
-/** Whether the camera shows a floor, and not simulated visitors. */
-const hasCamera = () => allCameras().every((camera) => camera.kind === "live" && camera.fps > 0);
+/** Whether the camera shows a floor, or a tracker reports its visitors, and they are not simulated. */
+const hasCamera = () => allCameras().every((camera) => ["live", "tracker"].includes(camera.kind) && camera.fps > 0);
+/** Whether there is a picture that has to be calibrated. A tracker reports places on the floor. */
+const hasPicture = () => allCameras().some((camera) => camera.kind !== "tracker");
 /** Whether the calibration in use is one of the present surface. */
 const isCalibrated = () => {
+  if (!hasPicture()) return written("surface.width_m") !== undefined;
   const { current } = status.calibration;
   const surface = documents.get("site")?.effective?.surface;
   return current !== null && allCameras().every((camera) => camera.is_calibrated) && surface !== undefined && !isOtherSurface(current.surface_m, surface);
@@ -38,13 +41,13 @@ const hasHours = () => (status.schedule === undefined ? null : status.schedule.i
 export const STEPS = [
   { name: "language", isDone: () => written("language") !== undefined, spoilers: none },
   { name: "password", isDone: () => true, spoilers: anyOf("panel.users") },
-  { name: "camera", isDone: hasCamera, spoilers: (name) => name.startsWith("camera.") || name === "dark_floor" || name === "bright_floor" },
+  { name: "camera", isDone: hasCamera, spoilers: (name) => name.startsWith("camera.") || name.startsWith("tracker_") || name === "dark_floor" || name === "bright_floor" },
   // Discs on the crosses prove the size that was entered; before, it is only a number.
   { name: "surface", isDone: isCalibrated, spoilers: spoilsCalibration },
   { name: "output", isDone: isProjected, spoilers: (name) => spoilsCalibration(name) || name === "monitor" || name === "picture" },
-  { name: "calibration", isDone: () => isCalibrated() && status.calibration.is_saved, spoilers: spoilsCalibration },
+  { name: "calibration", isDone: () => (hasPicture() ? isCalibrated() && status.calibration.is_saved : null), spoilers: spoilsCalibration },
   // The place of the lamp is one of the calibrated floor.
-  { name: "lamp", isDone: () => isCalibrated() && status.calibration.current.knows_lamp && status.calibration.is_saved, spoilers: spoilsCalibration },
+  { name: "lamp", isDone: () => (hasPicture() ? isCalibrated() && status.calibration.current.knows_lamp && status.calibration.is_saved : null), spoilers: spoilsCalibration },
   { name: "scene", isDone: () => null, spoilers: none },
   { name: "hours", isDone: hasHours, spoilers: none },
   { name: "report", isDone: () => null, spoilers: none },

@@ -2,10 +2,6 @@
 
 use rosc::{OscMessage, OscPacket, decoder};
 
-/// Longest datagram, in bytes: what fits into an Ethernet frame.
-pub(super) const BYTES_MAX: usize = 1472;
-/// Largest number of messages in a bundle.
-const MESSAGES_MAX: usize = 64;
 /// Begin of a bundle. A time tag of 8 bytes follows.
 const BUNDLE: &[u8] = b"#bundle\0";
 /// Bytes of the time tag. Its time is ignored: everything applies at once.
@@ -14,10 +10,15 @@ const TIME_BYTES: usize = 8;
 /// Returns the messages of a datagram, in order.
 ///
 /// # Errors
-/// When it is no message and no bundle of messages, is too large, or contains a bundle in a bundle, or an array.
-pub(super) fn messages_of(datagram: &[u8]) -> Result<Vec<OscMessage>, String> {
-    if datagram.len() > BYTES_MAX {
-        return Err(format!("a datagram of over {BYTES_MAX} bytes"));
+/// When it is longer than `bytes_max`, no message and no bundle of up to `messages_max` messages, or contains a bundle in a bundle, or an
+/// array.
+pub(super) fn messages_of(
+    datagram: &[u8],
+    bytes_max: usize,
+    messages_max: usize,
+) -> Result<Vec<OscMessage>, String> {
+    if datagram.len() > bytes_max {
+        return Err(format!("a datagram of over {bytes_max} bytes"));
     }
     let Some(bundle) = datagram.strip_prefix(BUNDLE) else {
         return Ok(vec![message_of(datagram)?]);
@@ -27,8 +28,8 @@ pub(super) fn messages_of(datagram: &[u8]) -> Result<Vec<OscMessage>, String> {
     while let Some((size, after)) = rest.split_first_chunk::<4>() {
         let size = usize::try_from(u32::from_be_bytes(*size)).unwrap_or(usize::MAX);
         let element = after.get(..size).ok_or("a bundle that is cut off")?;
-        if messages.len() == MESSAGES_MAX {
-            return Err(format!("a bundle of over {MESSAGES_MAX} messages"));
+        if messages.len() == messages_max {
+            return Err(format!("a bundle of over {messages_max} messages"));
         }
         messages.push(message_of(element)?);
         rest = after.get(size..).unwrap_or_default();
