@@ -50,21 +50,26 @@ impl GuardedValues {
     }
 
     fn add_site(&mut self, site: &SiteFile) {
-        // The place where the panel listens can be another one than the site's (`--panel`), so the default is not the same as the value.
-        let right = match site.panel.may_name_programs {
-            Some(true) => "always",
-            None if site.panel.may_name_programs() => "if local",
-            _ => "",
-        };
         for (path, value) in [
             ("alerts.command", site.alerts.command.as_str()),
             (
                 "schedule.projectors.command",
                 &site.schedule.projectors.command,
             ),
-            ("panel.may_name_programs", right),
         ] {
             self.add(DocumentName::Site, path, value.to_owned(), Trust::Programs);
+        }
+        // The right to name programs is a value that is there or not, so that a change needs it only if it gives it. The place where the
+        // panel listens can be another one than the site's (`--panel`), so the right by default is less than the one that is written.
+        let is_always = site.panel.may_name_programs == Some(true);
+        for (path, is_given) in [
+            ("panel.may_name_programs", is_always),
+            ("panel.listen", site.panel.may_name_programs()),
+        ] {
+            if is_given {
+                let value = "may name programs".to_owned();
+                self.add(DocumentName::Site, path, value, Trust::Programs);
+            }
         }
         let panel = PanelParams {
             may_name_programs: None,
@@ -278,9 +283,26 @@ mod tests {
         let proxy = "trusted_proxies = [\"127.0.0.1\"]";
         for (before, after, is_refused) in [
             (of("lan", ""), of("local", ""), true),
+            (
+                of("lan", "may_name_programs = false"),
+                of("local", ""),
+                true,
+            ),
             (of("127.0.0.1:8017", proxy), of("127.0.0.1:8017", ""), true),
             (of("lan", ""), of("lan", "may_name_programs = true"), true),
+            (
+                of("local", ""),
+                of("local", "may_name_programs = true"),
+                true,
+            ),
             (of("lan", ""), of("off", ""), false),
+            // The right is taken away.
+            (of("local", ""), of("lan", ""), false),
+            (
+                of("local", "may_name_programs = true"),
+                of("lan", ""),
+                false,
+            ),
             (of("lan", ""), of("0.0.0.0:8018", ""), false),
             (
                 of("lan", ""),
@@ -293,6 +315,25 @@ mod tests {
             editor.set_trust(Trust::Confirmed);
             let applied = editor.apply(&text(&after), &|_| None);
             assert_eq!(applied.is_err(), is_refused, "{before}{after}");
+        }
+    }
+
+    /// A fixed bug: the last question of the set-up, whether the network reaches the panel from now on, was always refused, because the
+    /// right to name programs, which then ends, counted as a change of it.
+    #[test]
+    fn a_panel_that_is_opened_to_the_network_needs_no_right_to_name_programs() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("site.toml");
+        std::fs::write(&path, "scene = \"pool\"\n").unwrap();
+        let mut editor = Editor::open(Some(&path), None).unwrap();
+        let open = set("panel.listen", json!("lan"));
+        editor.set_trust(Trust::Role);
+        assert!(editor.apply(&open, &|_| None).is_err(), "the password");
+        editor.set_trust(Trust::Confirmed);
+        editor.apply(&open, &|_| None).unwrap();
+        // The way back gives the right again.
+        for step in [set("panel.listen", json!("local")), EditorStep::UNDO.into()] {
+            assert!(editor.apply(&step, &|_| None).is_err(), "{step:?}");
         }
     }
 
