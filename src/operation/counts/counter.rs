@@ -133,12 +133,18 @@ pub struct VisitorCounter {
 
 impl VisitorCounter {
     /// Records the visitors of a moment. `secs` is a time that never jumps, `unix_secs` the time of the clock.
-    pub fn observe(&mut self, secs: f64, unix_secs: i64, visitors: &[Visitor]) {
+    pub fn observe<'a>(
+        &mut self,
+        secs: f64,
+        unix_secs: i64,
+        visitors: impl IntoIterator<Item = &'a Visitor>,
+    ) {
+        let mut visitors = visitors.into_iter().peekable();
         let start = unix_secs.div_euclid(INTERVAL_SECS) * INTERVAL_SECS;
         let since = self.last_secs.map_or(0.0, |last| secs - last);
         let since = since.clamp(0.0, SAMPLE_MAX_SECS);
         self.last_secs = Some(secs);
-        if !visitors.is_empty() || !self.visits.is_empty() {
+        if visitors.peek().is_some() || !self.visits.is_empty() {
             let sums = self.pending.entry(start).or_default();
             let mut here = 0;
             for visitor in visitors {

@@ -5,6 +5,7 @@
 //! never waits for this stage: visitors that come while the disk is slow are replaced by newer ones, and sums that cannot be
 //! stored are kept for two days.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -22,6 +23,9 @@ use crate::runtime::{Heartbeat, Latest, now};
 
 /// Time between two samples of the visitors.
 const SAMPLE_INTERVAL: Duration = Duration::from_millis(250);
+
+/// Time after a rehearsal in which visitors are not new: the tracks of the recording end, and who was there before was counted then.
+const AFTER_REHEARSAL: Duration = Duration::from_secs(10);
 
 /// The visitors and their number, from the counting stage to the status.
 #[derive(Debug, Default)]
@@ -79,6 +83,10 @@ struct Counting<'a> {
     started: Instant,
     /// The newest visitors on the surface.
     visitors: Vec<Visitor>,
+    /// Time until which all visitors are taken for those of a rehearsal; `None` before the first rehearsal.
+    rehearsal_until: Option<Instant>,
+    /// Ids of visitors of a rehearsal, each with the time at which it was last seen.
+    replayed: BTreeMap<u32, Instant>,
     /// The day to which `today` belongs.
     date: Option<Date>,
     /// Number of arrivals of this day.
@@ -93,6 +101,8 @@ impl<'a> Counting<'a> {
             writer: file.map(|file| CountWriter::new(file, &links.journal)),
             started: Instant::now(),
             visitors: Vec::new(),
+            rehearsal_until: None,
+            replayed: BTreeMap::new(),
             date: None,
             today: 0,
         }
@@ -102,11 +112,11 @@ impl<'a> Counting<'a> {
     fn step(&mut self, time: Timestamp, now: Instant) {
         self.links.visitors.take(&mut self.visitors, Duration::ZERO);
         self.begin_day(time);
+        self.follow_rehearsal(now);
         // While visitors are not counted, the visits end.
-        let counted: &[Visitor] = match self.links.show.counts_visitors() {
-            true => &self.visitors,
-            false => &[],
-        };
+        let counts = self.links.show.counts_visitors();
+        let is_counted = |visitor: &&Visitor| counts && !self.replayed.contains_key(&visitor.id);
+        let counted = self.visitors.iter().filter(is_counted);
         let secs = now.saturating_duration_since(self.started).as_secs_f64();
         self.counter.observe(secs, time.as_second(), counted);
         self.report_events();
@@ -117,6 +127,21 @@ impl<'a> Counting<'a> {
         };
         *self.links.board.0.lock() = (tracks, count);
         self.store(time, now);
+    }
+
+    /// Remembers the visitors of a rehearsal until they are gone. They do not end with it: the last tracks of the recording last a moment.
+    fn follow_rehearsal(&mut self, now: Instant) {
+        if self.links.show.rehearsal().is_some() {
+            self.rehearsal_until = Some(now + AFTER_REHEARSAL);
+        }
+        let is_rehearsal = self.rehearsal_until.is_some_and(|until| now < until);
+        for visitor in &self.visitors {
+            if is_rehearsal || self.replayed.contains_key(&visitor.id) {
+                self.replayed.insert(visitor.id, now);
+            }
+        }
+        let is_here = |seen: Instant| now.saturating_duration_since(seen) < AFTER_REHEARSAL;
+        self.replayed.retain(|_, seen| is_here(*seen));
     }
 
     /// Begins the count of a day at midnight, and at the start of the program with what the file knows of this day.
@@ -261,6 +286,29 @@ mod tests {
         assert_eq!(links.board.read().1.today, 0, "the next day");
     }
 
+    /// A fixed bug: a visitor of a recording whose track outlived the rehearsal was counted, and one who had been there before was counted
+    /// twice.
+    #[test]
+    fn a_visitor_of_a_rehearsal_is_not_counted_after_it_and_a_real_one_only_once() {
+        let links = CountingLinks::default();
+        let mut counting = Counting::new(&links, None);
+        steps(&mut counting, 0..5, |_| vec![1]);
+        let recording = ("a.y4m".into(), HandEnd::Never);
+        links.show.set_rehearsal(Some(recording), Instant::now());
+        steps(&mut counting, 5..30, |_| vec![2, 3]);
+        links.show.set_rehearsal(None, Instant::now());
+        // Track 3 of the recording lasts. Visitor 1, who has stayed, is a new track.
+        steps(&mut counting, 30..50, |_| vec![3, 4]);
+        let (_, count) = links.board.read();
+        assert_eq!((count.now, count.today), (0, 1));
+        steps(&mut counting, 50..55, |_| vec![3, 5]);
+        assert_eq!(links.board.read().1.today, 2);
+        // A number that comes again after it was gone is somebody else.
+        steps(&mut counting, 55..70, |_| vec![]);
+        steps(&mut counting, 70..75, |_| vec![3]);
+        assert_eq!(links.board.read().1.today, 3);
+    }
+
     #[test]
     fn nothing_is_counted_in_a_rehearsal_or_stored_while_the_clock_is_not_set() {
         let folder = tempfile::tempdir().unwrap();
@@ -273,7 +321,8 @@ mod tests {
         assert_eq!((tracks.len(), count), (1, VisitorStatus::default()));
         links.show.set_rehearsal(None, Instant::now());
         let in_1970 = Timestamp::from_second(100).unwrap();
-        for quarter in 20..40 {
+        // After the last tracks of the recording.
+        for quarter in 64..84 {
             let now = counting.started + Duration::from_millis(250 * quarter);
             links.visitors.put(&mut vec![visitor(2)]);
             counting.step(in_1970, now);
