@@ -3,6 +3,9 @@
 //!
 //! In: a status. Out: findings, the most important first. Must not: look anywhere else.
 
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
 use super::health::{Finding, HealthLevel, HealthStatus};
 use super::schedule::ShowState;
 use super::status::{CameraKind, Status};
@@ -70,7 +73,11 @@ impl HealthStatus {
         // The newest fault is the most important.
         let newest_first = status.faults.iter().rev();
         findings.extend(newest_first.map(|fault| of_fault(fault, status)));
-        findings.sort_by_key(|finding| (!finding.is_show, std::cmp::Reverse(finding.level)));
+        // What is not there at the moment comes after what is.
+        findings.sort_by_key(|finding| {
+            let (is_show, is_away) = (finding.is_show, finding.away_secs.is_some());
+            (!is_show, std::cmp::Reverse(finding.level), is_away)
+        });
         Self {
             level: findings
                 .iter()
@@ -150,6 +157,16 @@ fn minutes(local: &str) -> String {
     local.get(..16).unwrap_or(local).replace('T', " ")
 }
 
+/// Returns a time in the zone of the pool, as the other times of the sentence; the time itself if the zone is not known.
+fn local(time: &str, zone: &str) -> String {
+    let read = || -> Option<String> {
+        let zone = TimeZone::get(zone).ok()?;
+        let time: Timestamp = time.parse().ok()?;
+        Some(minutes(&zone.to_datetime(time).to_string()))
+    };
+    read().unwrap_or_else(|| time.to_owned())
+}
+
 fn stages(status: &Status) -> impl Iterator<Item = Finding> {
     let unwell = status.stages.iter().filter(|stage| !stage.is_well);
     unwell.map(|stage| Finding {
@@ -174,7 +191,7 @@ fn of_fault(fault: &FaultStatus, status: &Status) -> Finding {
     };
     let since = match fault.since.as_str() {
         "" => String::new(),
-        since => format!(" since {since}"),
+        since => format!(" since {}", local(since, &status.schedule.time_zone)),
     };
     Finding {
         // What is not there at the moment spoils nothing.
@@ -247,7 +264,8 @@ fn states(status: &Status) -> Vec<Finding> {
             "recording",
             "Demonstration: a recording is shown instead of a camera. Choose a camera.",
         )),
-        CameraKind::Live if !is_calibrated => found.push(attention(
+        // While it is calibrated, the other sentence says enough.
+        CameraKind::Live if !is_calibrated && !status.calibration.is_running => found.push(attention(
             "uncalibrated",
             "The camera is not calibrated: fish may react beside the visitors. Calibrate the camera.",
         )),

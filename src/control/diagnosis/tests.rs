@@ -196,3 +196,59 @@ fn a_fault_that_is_away_is_amber_and_says_so() {
     );
     assert_eq!(level, HealthLevel::Attention);
 }
+
+/// A fixed bug: "Not at this moment" stood above what was wrong at this moment.
+#[test]
+fn a_fault_that_is_away_comes_after_one_that_is_present() {
+    let mut status = usual();
+    status.faults.push(fault("counting"));
+    status.faults.push(FaultStatus {
+        away_secs: Some([12.0, 40.0]),
+        ..fault("camera.saturated")
+    });
+    complete(&mut status);
+    let names: Vec<&str> = status
+        .health
+        .findings
+        .iter()
+        .map(|f| f.name.as_str())
+        .collect();
+    let place = |name: &str| names.iter().position(|own| *own == name).unwrap();
+    assert!(place("counting") < place("camera.saturated"), "{names:?}");
+}
+
+/// A fixed bug: the page said that the camera is being calibrated, and beside it that it is not calibrated.
+#[test]
+fn a_camera_that_is_being_calibrated_is_not_called_uncalibrated() {
+    let mut status = usual();
+    status.calibration.current = None;
+    complete(&mut status);
+    assert!(
+        status.sentence.contains("not calibrated"),
+        "{}",
+        status.sentence
+    );
+    status.calibration.is_running = true;
+    complete(&mut status);
+    assert!(
+        !status.sentence.contains("not calibrated"),
+        "{}",
+        status.sentence
+    );
+}
+
+/// A fixed bug: one sentence had the begin of a fault in UTC and the next opening in the time of the pool.
+#[test]
+fn the_begin_of_a_fault_is_in_the_time_of_the_pool() {
+    let mut status = usual();
+    status.schedule.time_zone = "Asia/Tokyo".to_owned();
+    status.faults.push(fault("monitor"));
+    complete(&mut status);
+    assert!(
+        status
+            .sentence
+            .contains("monitor since 2026-01-01 09:00: plug"),
+        "{}",
+        status.sentence
+    );
+}
