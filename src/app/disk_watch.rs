@@ -201,6 +201,7 @@ mod tests {
             line,
             path: "population.shrk".to_owned(),
             message: "unknown species. Did you mean \"shark\"?".to_owned(),
+            code: String::new(),
         }
     }
 

@@ -38,7 +38,9 @@ pub use recording::{COMMANDED_SECS_MAX, RecordingStatus, RecordingStep};
 pub use remote_status::{
     DeliveryStatus, OscStatus, ProjectorPower, ProjectorStatus, TrackerStatus,
 };
-pub use request::{ChangeNote, Outcome, Reason, Reply, Request, Source, SourceKind, Trust};
+pub use request::{
+    ChangeNote, Outcome, Reason, Reply, Request, Source, SourceKind, Trust, reason_code,
+};
 pub use schedule::{
     ByHandStatus, HandEnd, NextShow, PlanSource, PreviewDay, PreviewPeriod, ScheduleStatus,
     ScheduleStep, ShowState,

@@ -49,6 +49,17 @@ impl Trust {
     }
 }
 
+/// Returns the name of the reason with this message, for clients that say it in another language; empty if it has none.
+pub fn reason_code(message: &str) -> &'static str {
+    let names = [
+        (Trust::Programs, "programs"),
+        (Trust::Confirmed, "password"),
+    ];
+    let is_refusal = |(needs, _): &(Trust, &str)| message.ends_with(needs.refusal());
+    let found = names.into_iter().find(is_refusal);
+    found.map_or("", |(_, name)| name)
+}
+
 /// The client that sent a command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -177,11 +188,26 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// Returns that a command was applied after a number of ticks, and that there is nothing to say about it.
+    pub fn applied(tick: u64) -> Self {
+        Self::Applied {
+            tick,
+            notes: Vec::new(),
+            unsaved: None,
+        }
+    }
+
     /// Returns a rejection with one reason that belongs to no document.
     pub fn rejected(message: impl Into<String>) -> Self {
+        Self::rejected_as("", message)
+    }
+
+    /// Returns a rejection with one reason that belongs to no document and has a name.
+    pub fn rejected_as(code: &str, message: impl Into<String>) -> Self {
         Self::Rejected {
             problems: vec![Reason {
                 message: message.into(),
+                code: code.to_owned(),
                 ..Reason::default()
             }],
         }
@@ -204,6 +230,9 @@ pub struct Reason {
     pub path: String,
     /// The value, what is wrong with it, and what is allowed.
     pub message: String,
+    /// Name of the reason for clients that say it in another language; empty if it has none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub code: String,
 }
 
 /// Longest text of a reason that is kept, in bytes.
@@ -220,6 +249,7 @@ impl Reason {
             line: reason.line,
             path: short(&reason.path),
             message: short(&reason.message),
+            code: short(&reason.code),
         });
         let mut bytes = 0;
         let fits = |reason: &Self| {
@@ -262,6 +292,7 @@ mod tests {
                     line: 1,
                     path: long.clone(),
                     message: long,
+                    code: String::new(),
                 };
                 let kept = Reason::kept(&vec![reason; 100]);
                 assert!(!kept.is_empty());

@@ -444,6 +444,12 @@ pub enum CalibrationWait {
     Light,
     /// The camera, which has stopped to send pictures.
     CameraLost,
+    /// The camera, whose picture is black.
+    CameraBlack,
+    /// The camera, whose picture is far too bright.
+    CameraSaturated,
+    /// The camera, whose picture does not change.
+    CameraFrozen,
     /// The mark on the shown target.
     Mark,
     /// The mark, which the camera has not seen for a while. It is probably not dark in the camera's picture.

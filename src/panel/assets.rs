@@ -76,6 +76,7 @@ const ASSETS: &[Asset] = &[
     asset!("parts/spark.js"),
     asset!("parts/tabs.js"),
     asset!("parts/undo.js"),
+    asset!("parts/unfinished.js"),
     asset!("parts/until.js"),
     asset!("parts/versions.js"),
     asset!("setup/area_editor.js"),

@@ -73,6 +73,8 @@ pub(crate) enum AuditEvent {
     RecordingRead,
     /// A recording was deleted.
     RecordingRemoved,
+    /// A command was allowed and rejected: it changed nothing.
+    Rejected,
     /// A command of an administrator was applied.
     Command,
     /// A command of an operator was applied.
@@ -80,11 +82,11 @@ pub(crate) enum AuditEvent {
 }
 
 impl AuditEvent {
-    /// Whether a client without any right can cause it, as often as it wants.
+    /// Whether nothing was done. A client can cause it as often as it wants, most of them without any right.
     fn is_refusal(self) -> bool {
         matches!(
             self,
-            Self::LoginFailed | Self::LoginThrottled | Self::Refused
+            Self::LoginFailed | Self::LoginThrottled | Self::Refused | Self::Rejected
         )
     }
 
@@ -329,7 +331,7 @@ impl AuditLog {
         let event = serde_json::to_value(event).unwrap_or_default();
         let event = event.as_str().unwrap_or_default();
         match event {
-            "login_failed" | "login_throttled" | "refused" => {
+            "login_failed" | "login_throttled" | "refused" | "rejected" => {
                 tracing::warn!(event, who, address, detail, more, "panel: audit");
             }
             _ => tracing::info!(event, who, address, detail, more, "panel: audit"),

@@ -48,6 +48,11 @@ impl ApiError {
         self
     }
 
+    /// Returns the problem and its remedy, for people.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
     /// Whether too many wrong attempts were the reason.
     pub(crate) fn is_throttled(&self) -> bool {
         self.status == StatusCode::TOO_MANY_REQUESTS

@@ -23,7 +23,7 @@ use super::proxies::Proxies;
 use super::routes::router;
 use super::state::{Panel, PanelParts, unix_secs};
 
-/// Number of ports that are tried for `local`, so that several instances can run on one machine.
+/// Number of ports that are tried for `local` and `lan`, so that several instances can run on one machine.
 const LOCAL_PORTS: u16 = 10;
 /// Niceness of the thread. The pool comes first: a stage gets about three times as much time. With less, the page would hardly
 /// answer on a machine without a graphics card, whose cores are all busy with the picture.
@@ -142,6 +142,15 @@ impl PanelServer {
         };
         let address = listener.local_addr().map_err(|error| error.to_string())?;
         let mut warnings = Vec::new();
+        if let Some(wanted) = listen.address().map(|wanted| wanted.port())
+            && wanted != address.port()
+            && wanted != 0
+        {
+            warnings.push(format!(
+                "warning: another program uses port {wanted}, so the panel has port {} this time",
+                address.port()
+            ));
+        }
         let is_tls = params.certificate.is_some() || (listen.is_remote() && !params.allow_insecure);
         if listen.is_remote() && !is_tls {
             warnings.push(
@@ -353,8 +362,15 @@ fn bind(listen: Listen) -> Result<Option<TcpListener>, String> {
             .map(|port| (Ipv4Addr::LOCALHOST, port).into())
             .chain((port..port + LOCAL_PORTS).map(|port| (Ipv6Addr::LOCALHOST, port).into()))
             .collect(),
-        // A machine without IPv6.
-        Listen::Lan => vec![(Ipv4Addr::UNSPECIFIED, port).into()],
+        // The addresses of IPv4 are for a machine without IPv6.
+        Listen::Lan => (port..port + LOCAL_PORTS)
+            .flat_map(|port| {
+                [
+                    (Ipv6Addr::UNSPECIFIED, port).into(),
+                    (Ipv4Addr::UNSPECIFIED, port).into(),
+                ]
+            })
+            .collect(),
         Listen::Address(_) | Listen::Off => Vec::new(),
     };
     let mut opened = others

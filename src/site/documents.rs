@@ -143,6 +143,7 @@ fn reason(problem: &Problem) -> Reason {
         line: problem.line,
         path: problem.path.clone(),
         message: problem.message.clone(),
+        code: String::new(),
     }
 }
 

@@ -5,6 +5,9 @@ use glam::{DVec2, UVec2};
 /// Share of the floor above which an unreliable picture is the stronger fault.
 pub(super) const LARGE_SHARE: f32 = 0.25;
 
+/// Factor above which no longer exposure is advised: something covers the lens, or the lamp is off.
+const FACTOR_MAX: f32 = 16.0;
+
 /// How the camera exposes the surface. Data of the set-up.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Exposure {
@@ -124,6 +127,10 @@ impl Exposure {
         if self.saturated_share > self.dark_share {
             // A level at the maximum does not say how much brighter the floor is.
             return "halve the exposure time or the gain, and look again,".to_owned();
+        }
+        // No camera has so much to spare.
+        if self.factor > FACTOR_MAX {
+            return "check that the lens is not covered and the infrared lamp is on,".to_owned();
         }
         format!(
             "multiply the exposure time or the gain by {:.1},",

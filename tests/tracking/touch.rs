@@ -314,9 +314,13 @@ fn the_shadows_of_a_pole_give_the_lamp_position() {
         position_m: [0.5, -1.0, 0.0],
     });
     assert!(stage.status().sentence.contains("cannot be at"));
+    // A fixed bug: the command was answered as applied before the step was rejected.
+    let rejected = stage.wired.answer.take().unwrap().unwrap_err();
+    assert_eq!(rejected.code, "impossible_position");
     stage.send(CalibrationStep::Lamp {
         position_m: [0.5, 4.0, 0.0],
     });
+    assert_eq!(stage.wired.answer, Some(Ok(())));
     let typed = stage.wired.saved();
     assert_eq!(typed.lamp_m, Some([0.5, 4.0, 0.0]));
     // The next calibration keeps the lamp position.

@@ -210,8 +210,13 @@ impl DeskStage {
     }
 
     fn serve(&mut self, incoming: Incoming) {
-        if incoming.request.command == Command::Show(ShowCommand::TestAlert) {
-            return self.test_alert(incoming);
+        match &incoming.request.command {
+            Command::Show(ShowCommand::TestAlert) => return self.test_alert(incoming),
+            Command::Vision(VisionCommand::Calibrate { step }) => {
+                let step = step.clone();
+                return self.calibrate(incoming, step);
+            }
+            _ => {}
         }
         let sent = incoming.sent;
         self.desk.set_trust(incoming.request.trust);
@@ -247,10 +252,8 @@ impl DeskStage {
         self.desk.set_author(source.clone());
         let outcome = match command {
             Command::Pool(command) => self.change_pool(source, command, sent),
-            Command::Vision(VisionCommand::Calibrate { step }) => {
-                let requested = self.request_calibration(step);
-                self.passed_on(requested)
-            }
+            // Answered by another stage, see `serve`.
+            Command::Vision(VisionCommand::Calibrate { .. }) => self.passed_on(Ok(())),
             Command::Vision(VisionCommand::ChooseCamera { name }) => {
                 let chosen = self.links.control.rig.choose(name);
                 self.passed_on(chosen)
@@ -274,13 +277,16 @@ impl DeskStage {
             Some(read) => read.summary(),
             None => undone.unwrap_or_else(|| command.summary()),
         };
-        self.add_event(CommandEvent {
+        let event = CommandEvent {
             source: source.clone(),
             name,
             summary,
             revision: self.revision,
             outcome: outcome.clone(),
-        });
+            is_logged: self.command_log.admits(Instant::now()),
+        };
+        event.log();
+        self.links.journal.add(event.kind());
         outcome
     }
 
@@ -295,13 +301,6 @@ impl DeskStage {
         .map(|change| change.line())
     }
 
-    fn add_event(&mut self, event: CommandEvent) {
-        if self.command_log.admits(Instant::now()) {
-            event.log();
-        }
-        self.links.journal.add(event.kind());
-    }
-
     /// Sends a test to people and other machines. The request is answered when the message to people is delivered, or when that has
     /// failed.
     fn test_alert(&mut self, incoming: Incoming) {
@@ -312,35 +311,36 @@ impl DeskStage {
         {
             return incoming.answer(self.revision, Outcome::rejected(reason));
         }
-        self.revision += 1;
+        let event = self.begin_event(&incoming);
         let (tick, journal) = (self.living.tick, self.links.journal.clone());
-        let mut event = CommandEvent {
-            source: incoming.request.source.clone(),
-            name: incoming.request.command.name().to_owned(),
-            summary: String::new(),
-            revision: self.revision,
-            outcome: Outcome::rejected(""),
-        };
         if has_outputs {
             self.links.journal.add(EventKind::Test);
         }
         let on_delivered = move |delivered| {
-            event.outcome = match delivered {
-                Ok(()) => Outcome::Applied {
-                    tick,
-                    notes: Vec::new(),
-                    unsaved: None,
-                },
+            let outcome = match delivered {
+                Ok(()) => Outcome::applied(tick),
                 Err(reason) => Outcome::rejected(reason),
             };
-            event.log();
-            incoming.answer(event.revision, event.outcome.clone());
-            journal.add(event.kind());
+            event.finish(incoming, outcome, &journal);
         };
         match way {
             Ok(()) => self.links.alerts.request_test(on_delivered),
             // Whether other machines took it, says the status.
             Err(_) => on_delivered(Ok(())),
+        }
+    }
+
+    /// Begins the event of a command that another stage answers.
+    fn begin_event(&mut self, incoming: &Incoming) -> CommandEvent {
+        self.revision += 1;
+        let command = &incoming.request.command;
+        CommandEvent {
+            source: incoming.request.source.clone(),
+            name: command.name().to_owned(),
+            summary: command.summary(),
+            revision: self.revision,
+            outcome: Outcome::rejected(""),
+            is_logged: self.command_log.admits(Instant::now()),
         }
     }
 
@@ -386,11 +386,7 @@ impl DeskStage {
             return Outcome::rejected(reason);
         }
         self.revision += 1;
-        Outcome::Applied {
-            tick: self.living.tick,
-            notes: Vec::new(),
-            unsaved: None,
-        }
+        Outcome::applied(self.living.tick)
     }
 }
 
@@ -402,9 +398,20 @@ struct CommandEvent {
     /// Number of commands that were applied, with this one.
     revision: u64,
     outcome: Outcome,
+    /// Whether the log has room for it.
+    is_logged: bool,
 }
 
 impl CommandEvent {
+    /// Answers the request, and writes the event.
+    fn finish(mut self, incoming: Incoming, outcome: Outcome, journal: &Journal) {
+        self.outcome = outcome;
+        self.log();
+        let (revision, outcome) = (self.revision, self.outcome.clone());
+        journal.add(self.kind());
+        incoming.answer(revision, outcome);
+    }
+
     fn log(&self) {
         let Self {
             source,
@@ -412,7 +419,11 @@ impl CommandEvent {
             summary,
             revision,
             outcome,
+            is_logged,
         } = self;
+        if !is_logged {
+            return;
+        }
         match outcome {
             Outcome::Applied { .. } => {
                 tracing::info!(%source, revision, "applied: {name} {summary}");

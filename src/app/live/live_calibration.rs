@@ -18,10 +18,10 @@ use crate::calibration::{
     GrayScan, MeanFrame, MeasuredPoint, PointOrigin, PoleMeasurement, SpotFrame, TargetObject,
     TouchEvent, TouchOptions, TouchProcedure, find_dark_spots, lamp_from_poles, read_points,
 };
-use crate::camera::{Frame, UsedBits};
+use crate::camera::{FaultKind, Frame, UsedBits};
 use crate::control::{
-    CalibrationEnd, CalibrationRejection, CalibrationStatus, CalibrationStep, DeskClient, Journal,
-    TouchMark,
+    CalibrationEnd, CalibrationRejection, CalibrationStatus, CalibrationStep, CalibrationWait,
+    DeskClient, Journal, TouchMark,
 };
 use crate::geometry::{FloorFromCamera, Surface};
 use crate::render::{CalibrationPattern, FloorTarget};
@@ -52,11 +52,32 @@ const NO_CALIBRATION: &str = "the camera is not calibrated yet; calibrate it fir
 /// Error message of steps that need the size of the camera's pictures.
 const NO_PICTURE: &str = "the camera has sent no picture yet";
 
+/// Receives what became of a step. It is called once, on the thread of the vision stage, so it must not block.
+pub struct StepAnswer(Box<dyn FnOnce(Result<(), CalibrationRejection>) + Send>);
+
+impl StepAnswer {
+    /// Calls `answer` with what became of the step.
+    pub fn new(answer: impl FnOnce(Result<(), CalibrationRejection>) + Send + 'static) -> Self {
+        Self(Box::new(answer))
+    }
+
+    /// Says what became of the step.
+    pub(super) fn give(self, done: Result<(), CalibrationRejection>) {
+        (self.0)(done);
+    }
+}
+
+impl std::fmt::Debug for StepAnswer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("StepAnswer")
+    }
+}
+
 /// A message from the desk to the calibration.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub enum CalibrationCommand {
-    /// A step of the calibration procedure, with the current limits of the site.
-    Step(CalibrationStep, CalibrationParams),
+    /// A step of the calibration procedure, with the current limits of the site, and who waits for what becomes of it.
+    Step(CalibrationStep, CalibrationParams, StepAnswer),
     /// The site file names another calibration.
     Replace(Option<Box<Calibration>>),
     /// The result of saving the accepted calibration, as a message for the technician.
@@ -99,6 +120,8 @@ pub struct LiveCalibration {
     picture_px: Option<(u32, u32)>,
     /// Whether the camera has stopped to send pictures.
     is_camera_lost: bool,
+    /// What makes the pictures useless.
+    picture_fault: Option<FaultKind>,
     /// Whether the pictures come from a recording that is replayed instead of the camera.
     is_replay: bool,
     /// Whether the message has to be printed even if the state has not changed.
@@ -129,7 +152,7 @@ fn rejected(code: &str, text: impl Into<String>) -> CalibrationRejection {
 }
 
 /// The rejection of a step that is not possible now.
-fn impossible_step(text: impl Into<String>) -> CalibrationRejection {
+pub(super) fn not_now(text: impl Into<String>) -> CalibrationRejection {
     rejected("step", text)
 }
 
@@ -175,6 +198,7 @@ impl LiveCalibration {
             dark: Vec::new(),
             picture_px: None,
             is_camera_lost: false,
+            picture_fault: None,
             is_replay: false,
             has_new_message: false,
         };
@@ -216,6 +240,32 @@ impl LiveCalibration {
         }
     }
 
+    /// Whether a procedure is running.
+    pub(super) fn is_running(&self) -> bool {
+        self.procedure.is_some()
+    }
+
+    /// Says which fault makes the pictures useless for a calibration; `None` if they are good.
+    pub fn set_picture_fault(&mut self, fault: Option<FaultKind>) {
+        if std::mem::replace(&mut self.picture_fault, fault) != fault && self.procedure.is_some() {
+            self.has_new_message = true;
+            self.publish();
+        }
+    }
+
+    /// Returns what a procedure that measures waits for while the camera sends nothing that could be measured.
+    fn camera_wait(&self) -> Option<CalibrationWait> {
+        match (&self.procedure, self.picture_fault) {
+            (Some(Procedure::Touching { .. } | Procedure::Scanning(_)), fault) => match fault {
+                Some(FaultKind::Black) => Some(CalibrationWait::CameraBlack),
+                Some(FaultKind::Saturated) => Some(CalibrationWait::CameraSaturated),
+                Some(FaultKind::Frozen) => Some(CalibrationWait::CameraFrozen),
+                _ => self.is_camera_lost.then_some(CalibrationWait::CameraLost),
+            },
+            _ => None,
+        }
+    }
+
     /// Says that the next frames come from a source that was opened again: the camera, or a recording that is replayed instead.
     /// A recording does not show whether the camera has moved.
     pub fn source_opened(&mut self, is_replay: bool) {
@@ -249,19 +299,21 @@ impl LiveCalibration {
     /// Applies the commands that arrived since the last call. Returns true if the calibration in use has been replaced.
     pub fn apply_commands(&mut self) -> bool {
         let (mut is_replaced, mut has_commands) = (false, false);
+        let mut answers = Vec::new();
         while let Ok(command) = self.commands.try_recv() {
             has_commands = true;
             match command {
-                CalibrationCommand::Step(step, limits) => {
+                CalibrationCommand::Step(step, limits, answer) => {
                     self.limits = limits;
-                    match self.step(step) {
+                    let done = self.step(step);
+                    match &done {
                         Ok(changed) => is_replaced |= changed,
                         Err(rejection) => {
-                            tracing::warn!("calibration: {}", rejection.text);
                             self.message.clone_from(&rejection.text);
-                            self.rejection = Some(rejection);
+                            self.rejection = Some(rejection.clone());
                         }
                     }
+                    answers.push((answer, done.map(|_| ())));
                 }
                 CalibrationCommand::Replace(named) => {
                     let named = named.map(|boxed| *boxed);
@@ -276,6 +328,10 @@ impl LiveCalibration {
         if has_commands {
             self.has_new_message = true;
             self.publish();
+        }
+        // After the answer, the status shows the effect of the step.
+        for (answer, done) in answers {
+            answer.give(done);
         }
         is_replaced
     }
@@ -337,18 +393,18 @@ impl LiveCalibration {
                 };
                 // An invalid grid is rejected immediately. This check does not depend on the picture size, so any size is used.
                 TouchProcedure::new(self.touch_options((columns, rows), mark, (640, 480)))
-                    .map_err(impossible_step)?;
+                    .map_err(not_now)?;
                 self.mean.clear();
                 self.procedure = Some(Procedure::Requested {
                     grid: (columns, rows),
                     mark,
                 });
             }
-            CalibrationStep::GrayCode => self.start_scan().map_err(impossible_step)?,
+            CalibrationStep::GrayCode => self.start_scan().map_err(not_now)?,
             CalibrationStep::Back => self.touching()?.previous(),
             CalibrationStep::Skip => self.touching()?.skip(),
             CalibrationStep::Repeat { target } => {
-                self.touching()?.repeat(target).map_err(impossible_step)?;
+                self.touching()?.repeat(target).map_err(not_now)?;
             }
             CalibrationStep::StartAgain => self.touching()?.start_again(),
             CalibrationStep::Cancel => {
@@ -357,7 +413,7 @@ impl LiveCalibration {
                     "Cancelled. The old calibration stays in use.".clone_into(&mut self.message);
                 }
             }
-            CalibrationStep::Accept => return self.accept().map_err(impossible_step),
+            CalibrationStep::Accept => return self.accept().map_err(not_now),
             CalibrationStep::Markers { points } => {
                 let measured = points.iter().zip(1..).map(|(p, number)| MeasuredPoint {
                     camera_px: DVec2::from_array(p.camera_px),
@@ -368,16 +424,15 @@ impl LiveCalibration {
                 self.fit(&measured)?;
             }
             CalibrationStep::Table { text } => {
-                let points =
-                    read_points(&text).map_err(|error| impossible_step(error.to_string()))?;
+                let points = read_points(&text).map_err(|error| not_now(error.to_string()))?;
                 self.fit(&points)?;
             }
             CalibrationStep::Lamp { position_m } => {
-                self.set_lamp(position_m).map_err(impossible_step)?;
+                self.set_lamp(position_m)?;
                 return Ok(true);
             }
             CalibrationStep::Poles { height_m, poles } => {
-                let map = self.map().ok_or_else(|| impossible_step(NO_CALIBRATION))?;
+                let map = self.map().ok_or_else(|| not_now(NO_CALIBRATION))?;
                 let measured: Vec<PoleMeasurement> = poles
                     .iter()
                     .map(|p| PoleMeasurement {
@@ -385,9 +440,8 @@ impl LiveCalibration {
                         tip_m: map.floor_from_camera(DVec2::from_array(p.tip_px)),
                     })
                     .collect();
-                let found = lamp_from_poles(&measured, height_m).map_err(impossible_step)?;
-                self.set_lamp(found.position_m.to_array())
-                    .map_err(impossible_step)?;
+                let found = lamp_from_poles(&measured, height_m).map_err(not_now)?;
+                self.set_lamp(found.position_m.to_array())?;
                 let [x, y, z] = found.position_m.to_array();
                 self.message = format!(
                     "The lamp is at {x:.2}, {y:.2}, {z:.2} m (± {:.2} m); the tips of the shadows agree within {:.0} mm.",
@@ -403,7 +457,7 @@ impl LiveCalibration {
     fn touching(&mut self) -> Result<&mut TouchProcedure, CalibrationRejection> {
         match &mut self.procedure {
             Some(Procedure::Touching { touch, .. }) => Ok(touch),
-            _ => Err(impossible_step(
+            _ => Err(not_now(
                 "no touch targets are shown; start a calibration first",
             )),
         }

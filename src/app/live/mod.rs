@@ -31,7 +31,9 @@ mod status_builder;
 mod tracker_follower;
 mod vision_stage;
 
-pub use live_calibration::{CALIBRATION_COMMANDS_MAX, CalibrationCommand, LiveCalibration};
+pub use live_calibration::{
+    CALIBRATION_COMMANDS_MAX, CalibrationCommand, LiveCalibration, StepAnswer,
+};
 pub use rig::LiveCamera;
 pub use status_builder::Meters;
 

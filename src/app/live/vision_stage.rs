@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-use crate::camera::{Frame, ReadOutcome};
+use crate::camera::{FaultKind, Frame, ReadOutcome};
 use crate::geometry::{Surface, Visitor};
 use crate::panel::LiveViews;
 use crate::render::CalibrationPattern;
@@ -61,6 +61,10 @@ struct Scratch {
     mask: Vec<bool>,
     visitors: Vec<Visitor>,
 }
+
+/// Faults that make the pictures of a camera useless for a calibration.
+const USELESS_PICTURES: [FaultKind; 3] =
+    [FaultKind::Black, FaultKind::Saturated, FaultKind::Frozen];
 
 impl VisionStage {
     /// Returns inactive faults of the picture for the current calibration.
@@ -230,6 +234,10 @@ impl VisionStage {
                 continue;
             };
             let outcome = feed.take(&mut frame, FRAME_WAIT);
+            if self.calibration.is_running() {
+                let fault = USELESS_PICTURES.into_iter().find(|kind| feed.has(*kind));
+                self.calibration.set_picture_fault(fault);
+            }
             if !matches!(outcome, Ok(ReadOutcome::Frame)) {
                 silence += FRAME_WAIT;
                 // Frames that a camera only repeats are kept back some time after it has stopped.

@@ -9,7 +9,7 @@ use super::health::CameraHealth;
 use super::setup::FeedSetup;
 use super::slot::{FrameSlot, FrameTap, ReadOutcome};
 use super::supervisor::Supervisor;
-use crate::camera::{CameraError, Frame};
+use crate::camera::{CameraError, FaultKind, Frame};
 use crate::runtime::{FaultLedger, monotonic_ns};
 
 /// An open and supervised source of any kind. Dropping it ends its worker or program.
@@ -121,6 +121,11 @@ impl Feed {
     /// continues or ends normally.
     pub fn take_warning(&self) -> Option<String> {
         self.slot.take_warning()
+    }
+
+    /// Whether a fault is present at this moment.
+    pub fn has(&self, kind: FaultKind) -> bool {
+        self.slot.lock().has(kind)
     }
 
     /// Returns the current health of the source.

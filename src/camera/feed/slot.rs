@@ -17,7 +17,7 @@ use super::health::CameraHealth;
 use super::quality::{FrameQuality, QualityMonitor};
 use super::setup::{FeedMode, FeedSetup};
 use crate::camera::pipe::GrantedSettings;
-use crate::camera::{CameraError, Frame, Luma};
+use crate::camera::{CameraError, FaultKind, Frame, Luma};
 use crate::runtime::{FaultLedger, Latest, monotonic_ns};
 
 /// Number of arrivals over which the frame rate is measured.
@@ -374,6 +374,11 @@ impl State {
     /// Whether this reader has published a frame.
     pub(super) fn has_frames(&self) -> bool {
         !self.arrivals.is_empty()
+    }
+
+    /// Whether a fault is present.
+    pub(super) fn has(&self, kind: FaultKind) -> bool {
+        self.faults.has(kind)
     }
 
     /// Returns the health of the source.

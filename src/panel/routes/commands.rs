@@ -67,6 +67,9 @@ const STAFF_PATHS: [&str; 6] = [
     "schedule.clock",
 ];
 
+/// Longest summary of a rejected command in the audit trail, in characters.
+const SUMMARY_CHARS_MAX: usize = 60;
+
 fn role_of_name(name: &str) -> Option<Role> {
     let found = ROLES.iter().find(|(own, _)| *own == name);
     found.map(|(_, role)| *role)
@@ -208,7 +211,13 @@ async fn send(
             let error = ApiError::rejected(message, problems);
             Err(match needed {
                 Some(_) => error.refusing(summary),
-                None => error,
+                None => {
+                    // The reason has room in the entry, however long the summary is.
+                    let what: String = summary.chars().take(SUMMARY_CHARS_MAX).collect();
+                    let detail = format!("{what}: {}", error.message());
+                    panel.note(caller, AuditEvent::Rejected, &detail);
+                    error
+                }
             })
         }
         applied @ Outcome::Applied { .. } => {

@@ -113,6 +113,9 @@ fn the_audit_trail_says_what_operators_did_and_whose_device_and_token_it_was() {
     for n in 0..50 {
         assert_eq!(otto.post("/api/v1/commands", scene(n)).status, 200);
     }
+    // A fixed bug: what was tried and rejected was in no list, or as a change.
+    let none = json!({"command": "remove_species", "name": "none"});
+    assert_eq!(admin.post("/api/v1/commands", none).status, 422);
     let pia = json!({"name": "pia", "role": "view", "password": PASSWORD, "pin": "4826"});
     assert_eq!(admin.post("/api/v1/users", pia).status, 200);
     let remember = json!({"user": "otto", "password": PASSWORD, "remember": true});
@@ -142,6 +145,11 @@ fn the_audit_trail_says_what_operators_did_and_whose_device_and_token_it_was() {
     assert!(operated.iter().any(is_first), "{operated:?}");
     // Many of a minute are one entry.
     assert!((10..40).contains(&operated.len()), "{}", operated.len());
+    let rejected = of("rejected");
+    let why = "remove_species none: there is no species \"none\"";
+    assert_eq!(rejected[0]["detail"], why, "{rejected:?}");
+    let is_of_none = |entry: &serde_json::Value| entry["detail"].to_string().contains("none");
+    assert!(!of("command").iter().any(is_of_none));
     assert_eq!(of("login_failed")[0]["who"], "PIN on a device of otto");
     assert_eq!(of("token_removed")[0]["detail"], "show: view");
 }

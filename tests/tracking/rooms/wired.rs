@@ -5,10 +5,11 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 
 use glam::DVec2;
 use parking_lot::Mutex;
-use shoal::app::{CALIBRATION_COMMANDS_MAX, CalibrationCommand, LiveCalibration};
+use shoal::app::{CALIBRATION_COMMANDS_MAX, CalibrationCommand, LiveCalibration, StepAnswer};
 use shoal::calibration::{Calibration, CalibrationParams};
 use shoal::control::{
-    CalibrationStatus, CalibrationStep, DeskEvent, DeskEvents, StageReport, desk_queue,
+    CalibrationRejection, CalibrationStatus, CalibrationStep, DeskEvent, DeskEvents, StageReport,
+    desk_queue,
 };
 use shoal::geometry::Surface;
 use shoal::render::{CalibrationPattern, FloorStripes, FloorTarget};
@@ -22,6 +23,8 @@ pub(crate) struct Wired {
     events: DeskEvents,
     pub(crate) status: Arc<Mutex<CalibrationStatus>>,
     commands: SyncSender<CalibrationCommand>,
+    /// What became of the last step.
+    pub(crate) answer: Option<Result<(), CalibrationRejection>>,
 }
 
 impl Wired {
@@ -42,14 +45,20 @@ impl Wired {
             events,
             status,
             commands,
+            answer: None,
         }
     }
 
     /// Sends a step to the live calibration and applies it. Returns true if the step put another calibration into use.
     pub(crate) fn send(&mut self, step: CalibrationStep) -> bool {
-        let command = CalibrationCommand::Step(step, CalibrationParams::default());
+        let answered: Arc<Mutex<Option<_>>> = Arc::default();
+        let slot = Arc::clone(&answered);
+        let answer = StepAnswer::new(move |done| *slot.lock() = Some(done));
+        let command = CalibrationCommand::Step(step, CalibrationParams::default(), answer);
         self.commands.send(command).unwrap();
-        self.calibration.apply_commands()
+        let is_replaced = self.calibration.apply_commands();
+        self.answer = answered.lock().take();
+        is_replaced
     }
 
     /// Returns the calibration that is sent to the desk for saving.

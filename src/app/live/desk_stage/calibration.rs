@@ -1,38 +1,58 @@
 //! What is done with the picture of the chosen camera: the desk passes the steps of its calibration to the vision stage, and turns
 //! areas that are drawn there into edits of the site file.
 
-use super::super::live_calibration::CalibrationCommand;
+use std::sync::mpsc::TrySendError;
+
+use super::super::live_calibration::{CalibrationCommand, StepAnswer, not_now};
 use super::DeskStage;
-use crate::control::{CalibrationStatus, CalibrationStep, CameraKind, DrawnArea, PoolEdit};
+use crate::control::{
+    CalibrationStatus, CalibrationStep, CameraKind, DrawnArea, Incoming, Outcome, PoolEdit,
+};
 
 /// Reason for which a source without a picture cannot be calibrated.
 const NO_CALIBRATION: &str =
     "a tracker reports places on the floor, so there is nothing to calibrate";
 /// Reason for which no area can be drawn.
 const NO_PICTURE: &str = "the camera has sent no picture yet, so no area can be drawn in it";
+/// Reason for which a step is rejected while too many wait.
+const BUSY: &str = "too many calibration steps at once; try again in a moment";
 
 impl DeskStage {
-    /// Passes a step of the calibration to the vision stage.
-    pub(super) fn request_calibration(&self, step: &CalibrationStep) -> Result<(), String> {
+    /// Passes a step of the calibration to the vision stage. The request is answered when the step is done there, or rejected.
+    pub(super) fn calibrate(&mut self, incoming: Incoming, step: CalibrationStep) {
         let camera = self.links.control.rig.chosen();
-        if camera.link.kind() == CameraKind::Tracker {
-            return Err(NO_CALIBRATION.to_owned());
-        }
-        if let Some(reason) = impossible_step(step, &camera.calibration.lock()) {
-            return Err(reason.to_owned());
-        }
+        let reason = match camera.link.kind() {
+            CameraKind::Tracker => Some(NO_CALIBRATION),
+            _ => impossible_step(&step, &camera.calibration.lock()),
+        };
+        let commands = camera.commands.clone();
         let limits = self.desk.editor().site().file.calibration.clone();
-        if matches!(
+        let is_start = matches!(
             step,
             CalibrationStep::Start { .. } | CalibrationStep::GrayCode
-        ) {
+        );
+        let event = self.begin_event(&incoming);
+        let (tick, journal) = (self.living.tick, self.links.journal.clone());
+        let answer = StepAnswer::new(move |done| {
+            let outcome = match done {
+                Ok(()) => Outcome::applied(tick),
+                Err(rejection) => Outcome::rejected_as(&rejection.code, rejection.text),
+            };
+            event.finish(incoming, outcome, &journal);
+        });
+        if let Some(reason) = reason {
+            return answer.give(Err(not_now(reason)));
+        }
+        if is_start {
             self.links.control.show_test_picture(None);
         }
-        let index = self.links.control.rig.chosen_index();
-        if !self.send_calibration(index, CalibrationCommand::Step(step.clone(), limits)) {
-            return Err("too many calibration steps at once; try again in a moment".to_owned());
+        let command = CalibrationCommand::Step(step, limits, answer);
+        if let Err(TrySendError::Full(command) | TrySendError::Disconnected(command)) =
+            commands.try_send(command)
+            && let CalibrationCommand::Step(_, _, answer) = command
+        {
+            answer.give(Err(not_now(BUSY)));
         }
-        Ok(())
     }
 
     /// Returns the edit of the site file that adds or replaces an area of the chosen camera.

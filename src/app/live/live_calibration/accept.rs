@@ -3,11 +3,13 @@
 
 use glam::DVec3;
 
-use super::{LiveCalibration, NO_CALIBRATION, NO_PICTURE, Procedure, impossible_step, rejected};
+use super::{LiveCalibration, NO_CALIBRATION, NO_PICTURE, Procedure, not_now, rejected};
 use crate::calibration::{
-    Calibration, DarkMask, MeasuredPoint, calibrate, find_texture_marks, lamp_problem,
+    Calibration, DarkMask, MeasuredPoint, RejectionCause, calibrate, find_texture_marks,
+    lamp_problem,
 };
 use crate::control::{CalibrationEnd, CalibrationRejection, StageReport, Undelivered};
+use crate::runtime::now_iso;
 
 /// Largest number of points that can be fitted while the pool runs, because tracking pauses during a fit.
 const POINTS_MAX: usize = 500;
@@ -16,12 +18,12 @@ impl LiveCalibration {
     /// Fits a calibration to points. If it passes the checks, it waits until the technician accepts it.
     pub(super) fn fit(&mut self, points: &[MeasuredPoint]) -> Result<(), CalibrationRejection> {
         if points.len() > POINTS_MAX {
-            return Err(impossible_step(format!(
+            return Err(not_now(format!(
                 "{} points are too many: while the pool runs, at most {POINTS_MAX} are fitted. Use `shoal calibrate` for more",
                 points.len()
             )));
         }
-        let picture_px = (self.picture_px).ok_or_else(|| impossible_step(NO_PICTURE))?;
+        let picture_px = (self.picture_px).ok_or_else(|| not_now(NO_PICTURE))?;
         match calibrate(points, &self.setup(picture_px), &self.limits) {
             Ok(proven) => {
                 let errors = &proven.1.errors;
@@ -55,6 +57,7 @@ impl LiveCalibration {
         let (mut calibration, _) = proven
             .cloned()
             .ok_or("there is no proven calibration to accept yet")?;
+        calibration.date = now_iso();
         calibration.projection = self.measured_projection.take();
         let (width_px, height_px) = (calibration.picture.width_px, calibration.picture.height_px);
         if let Ok(map) = calibration.floor_from_camera(width_px, height_px) {
@@ -79,16 +82,16 @@ impl LiveCalibration {
     }
 
     /// Sets the position of the lamp in the calibration in use.
-    pub(super) fn set_lamp(&mut self, position_m: [f64; 3]) -> Result<(), String> {
+    pub(super) fn set_lamp(&mut self, position_m: [f64; 3]) -> Result<(), CalibrationRejection> {
         let (width_m, height_m) = (self.surface.width_m, self.surface.height_m);
         let surface_m = (f64::from(width_m), f64::from(height_m));
         if let Some(problem) = lamp_problem(DVec3::from_array(position_m), surface_m) {
-            return Err(problem);
+            return Err(rejected(RejectionCause::ImpossiblePosition.code(), problem));
         }
         let [x, y, z] = position_m;
-        let mut calibration = self.current.clone().ok_or(NO_CALIBRATION)?;
+        let mut calibration = (self.current.clone()).ok_or_else(|| not_now(NO_CALIBRATION))?;
         calibration.lamp_m = Some(position_m);
-        self.hand_to_desk(&calibration)?;
+        self.hand_to_desk(&calibration).map_err(not_now)?;
         self.message = format!("The lamp is at {x:.2}, {y:.2}, {z:.2} m.");
         self.use_calibration(Some(calibration));
         Ok(())

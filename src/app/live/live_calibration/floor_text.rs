@@ -3,6 +3,7 @@
 //! In: the state of a procedure, and the language of the site. Out: what is waited for, in one or two sentences.
 
 use crate::calibration::{SpotFault, TargetObject, TouchProcedure, WaitReason};
+use crate::control::CalibrationWait;
 use crate::site::Language;
 
 /// Returns what a procedure waits for, or its result.
@@ -51,6 +52,28 @@ pub(super) fn floor_text(touch: &TouchProcedure, language: Language) -> String {
                 "Abgelehnt: die Messung ist nicht genau genug. Die alte Kalibrierung bleibt.",
             )
             .to_owned(),
+    }
+}
+
+/// Returns what is wrong with the camera.
+pub(super) fn camera_text(wait: CalibrationWait, language: Language) -> &'static str {
+    match wait {
+        CalibrationWait::CameraBlack => language.choose(
+            "The camera's picture is black. Lens covered, or lamp off?",
+            "Das Bild der Kamera ist schwarz. Objektiv verdeckt oder Lampe aus?",
+        ),
+        CalibrationWait::CameraSaturated => language.choose(
+            "The camera's picture is far too bright.",
+            "Das Bild der Kamera ist viel zu hell.",
+        ),
+        CalibrationWait::CameraFrozen => language.choose(
+            "The camera's picture is frozen.",
+            "Das Bild der Kamera steht still.",
+        ),
+        _ => language.choose(
+            "The camera sends no pictures. Check its cable.",
+            "Die Kamera sendet keine Bilder. Kabel prüfen.",
+        ),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::floor_text::floor_text;
+use super::floor_text::{camera_text, floor_text};
 use super::{LiveCalibration, Procedure};
 use crate::calibration::{CalibrationReport, SpotFault, TargetObject, TouchProcedure, WaitReason};
 use crate::control::{
@@ -25,15 +25,10 @@ impl LiveCalibration {
             _ => None,
         };
         let text = match &self.procedure {
-            Some(Procedure::Touching { .. } | Procedure::Scanning(_)) if self.is_camera_lost => {
-                language
-                    .choose(
-                        "The camera sends no pictures. Check its cable.",
-                        "Die Kamera sendet keine Bilder. Kabel prüfen.",
-                    )
-                    .to_owned()
-            }
-            Some(Procedure::Touching { touch, .. }) => floor_text(touch, language),
+            Some(Procedure::Touching { touch, .. }) => match self.camera_wait() {
+                Some(wait) => camera_text(wait, language).to_owned(),
+                None => floor_text(touch, language),
+            },
             Some(Procedure::Proven(proven)) => {
                 let mean_mm = proven.1.errors.predicted_rms_m * 1e3;
                 match language {
@@ -45,7 +40,10 @@ impl LiveCalibration {
                 .choose("Waiting for the camera.", "Warten auf die Kamera.")
                 .to_owned(),
             // Letters between the stripes would be measured.
-            Some(Procedure::Scanning(_)) => String::new(),
+            Some(Procedure::Scanning(_)) => match self.camera_wait() {
+                Some(wait) => camera_text(wait, language).to_owned(),
+                None => String::new(),
+            },
             None => match self.end {
                 Some(CalibrationEnd::Accepted) => language.choose(
                     "The new calibration is in use.",
@@ -106,8 +104,10 @@ impl LiveCalibration {
         match (phase, &self.procedure) {
             (CalibrationPhase::Idle, _) => None,
             (CalibrationPhase::Starting, _) => Some(CalibrationWait::Camera),
-            (CalibrationPhase::Touch | CalibrationPhase::Stripes, _) if self.is_camera_lost => {
-                Some(CalibrationWait::CameraLost)
+            (CalibrationPhase::Touch | CalibrationPhase::Stripes, _)
+                if self.camera_wait().is_some() =>
+            {
+                self.camera_wait()
             }
             (CalibrationPhase::Stripes, _) => Some(CalibrationWait::Stripes),
             (CalibrationPhase::Proven, _) => Some(CalibrationWait::Decision),
@@ -151,10 +151,9 @@ impl LiveCalibration {
             _ => None,
         };
         let message = match (&self.procedure, touch) {
-            (Some(Procedure::Touching { .. } | Procedure::Scanning(_)), _)
-                if self.is_camera_lost =>
-            {
-                "The camera sends no pictures. Check its cable and power; the calibration continues by itself.".to_owned()
+            _ if self.camera_wait().is_some() => {
+                let problem = self.camera_wait().map_or("", camera_sentence);
+                format!("{problem} The calibration continues by itself.")
             }
             (_, Some(touch)) if self.message.is_empty() => touch.instruction(),
             (_, Some(touch)) => format!("{} {}", self.message, touch.instruction()),
@@ -218,6 +217,22 @@ impl LiveCalibration {
             print_message(&format!("calibration: {}", status.sentence));
         }
         *published = status;
+    }
+}
+
+/// Says what is wrong with the camera, and what to do.
+fn camera_sentence(wait: CalibrationWait) -> &'static str {
+    match wait {
+        CalibrationWait::CameraBlack => {
+            "The camera's picture is black. Check that its lens is not covered, and that the infrared lamp is on."
+        }
+        CalibrationWait::CameraSaturated => {
+            "The camera's picture is far too bright. Keep sun and lamps out of it, or shorten the exposure."
+        }
+        CalibrationWait::CameraFrozen => {
+            "The camera's picture is frozen. If it stays so, unplug the camera for five seconds."
+        }
+        _ => "The camera sends no pictures. Check its cable and power.",
     }
 }
 
