@@ -1,5 +1,5 @@
 // A camera for the calibration test: a program that writes y4m frames of a lit floor, with a dark disc where the test wants it.
-// Usage: node camera.js FILE. FILE holds the place of the disc on the floor as "x z" in meters, or nothing, or "lost", or "white".
+// Usage: node camera.js FILE. FILE holds the place of the disc on the floor as "x z" in meters, or nothing, or "lost", "white", "black" or "frozen".
 
 import { readFileSync } from "node:fs";
 
@@ -32,7 +32,7 @@ function place() {
   }
 }
 
-/** Whether the file says a word: "lost" for a loose cable that sends nothing, "white" for a picture of daylight. */
+/** Whether the file says a word: "lost" for a loose cable that sends nothing, "white" for a picture of daylight, "black" for a covered lens. */
 function says(word) {
   try {
     return readFileSync(file, "utf8").trim() === word;
@@ -42,6 +42,7 @@ function says(word) {
 }
 
 const WHITE = Buffer.alloc(WIDTH * HEIGHT, 255);
+const BLACK = Buffer.alloc(WIDTH * HEIGHT, 0);
 
 /** The empty floor, some times with other noise: computed once, because a test shares its processor with the pool. */
 const FLOORS = Array.from({ length: 6 }, (_, n) => {
@@ -81,6 +82,6 @@ if (process.argv[1]?.endsWith("camera.js")) {
     if (says("lost")) return;
     if (process.stdout.writableLength > WIDTH * HEIGHT * 3) return;
     process.stdout.write("FRAME\n");
-    process.stdout.write(says("white") ? WHITE : frame(n++, place()));
+    process.stdout.write(says("white") ? WHITE : says("black") ? BLACK : frame(says("frozen") ? n : n++, place()));
   }, 1000 / FPS);
 }

@@ -65,6 +65,9 @@ test("an entry that somebody else changed meanwhile is not silently replaced", a
   await put(other, "From", 1, "14:00");
   await other.getByText("Somebody else changed this entry while you had it open. It is now: Every Monday to Sunday, 00:00–12:00, 13:00–24:00.").waitFor();
   assert.equal(await plan(), "00:00-12:00 13:00-24:00");
+  // A fixed bug: after a third change, the sentence still named the second one.
+  await command(page, { command: "edit", edits: [{ document: { kind: "site" }, path: "schedule.weekly[0].hours[0].to", change: { do: "set", value: "12:30" } }] });
+  await other.getByText(/It is now: Every Monday to Sunday, 00:00–12:30, 13:00–24:00\./).waitFor();
   // A second press replaces it, on purpose.
   await other.getByRole("button", { name: "Done" }).click();
   await other.locator("dialog").getByRole("button", { name: "Done" }).click();
@@ -153,11 +156,84 @@ test("what the disk refuses is never called saved: a user, a setting, the lamp",
   assert.match(readFileSync(pool.site, "utf8"), /eye_height_m = 3\.5/);
   await until(() => readFileSync(accounts, "utf8").includes("Ben"), "the user on the disk", 30_000);
   // A refusal that is over does not stay beside what is accepted.
-  await notice("A setting is in use but cannot be saved.").waitFor();
+  await notice("A setting is in use but cannot be saved.").waitFor({ state: "detached" });
   await page.locator(".steps a[href=\"#/setup/scene\"]").click();
   await page.getByText("Nursery").click();
   await page.locator(".notice.good").waitFor();
   assert.equal(await page.locator(".notice.bad").count(), 0);
+});
+
+test("a place where no lamp can be is rejected with the reason, stays typed, and is no change in any list", async () => {
+  await page.goto(`${pool.url}/#/setup/lamp`);
+  const fields = [0, 1, 2].map((index) => page.locator(`#lamp-${index}`));
+  for (const [index, text] of ["420", "0", "30"].entries()) await fields[index].fill(text);
+  const typed = () => Promise.all(fields.map((field) => field.inputValue()));
+  await page.getByRole("button", { name: "Set the lamp" }).click();
+  await page.locator(".notice.bad", { hasText: "the lamp cannot be at 420, 0, 30" }).waitFor();
+  assert.deepEqual(await typed(), ["420", "0", "30"]);
+  const { events } = await api(page, "/events?after=0");
+  const own = events.filter((event) => event.command === "calibrate" && event.summary?.includes("420"));
+  assert.deepEqual(own.map((event) => event.event), ["command_rejected"]);
+  const { entries } = await api(page, "/audit");
+  const listed = entries.filter((entry) => entry.detail?.includes("420"));
+  assert.deepEqual(listed.map((entry) => entry.event), ["rejected"]);
+  assert.match(listed[0].detail, /^calibrate .*: the lamp cannot be at/);
+  await page.evaluate(async () => (await import("/assets/core/i18n.js")).setLanguage("de"));
+  await page.getByRole("button", { name: "Lampe setzen" }).click();
+  await page.locator(".notice.bad", { hasText: /^Lampe oder Kamera kann nicht am angegebenen Ort sein\.$/ }).waitFor();
+  await page.evaluate(async () => (await import("/assets/core/i18n.js")).setLanguage("en"));
+});
+
+test("what was begun is not thrown away by a link without a question", async () => {
+  // The lamp of the test before.
+  await page.getByRole("link", { name: "Next" }).click();
+  const question = page.locator("dialog", { hasText: "This is not in use yet: Lamp." });
+  await question.getByRole("button", { name: "Stay here" }).click();
+  assert.equal(await page.locator("#lamp-0").inputValue(), "420");
+  await page.getByRole("link", { name: "Next" }).click();
+  await question.getByRole("button", { name: "Leave it" }).click();
+  await page.getByRole("link", { name: "Next" }).click();
+  await page.getByRole("button", { name: "Add a date" }).click();
+  // Nothing was entered yet.
+  await page.locator(".setup-foot").getByRole("link", { name: "Previous step" }).click();
+  await page.locator(".setup-foot").getByRole("link", { name: "Next" }).click();
+  await page.getByRole("button", { name: "Add a date" }).click();
+  await page.getByLabel("Date", { exact: true }).fill("2031-12-24");
+  await page.getByText("Only on Wednesday, December 24, 2031").first().waitFor();
+  for (const link of ["Next", "Previous step"]) {
+    await page.locator(".setup-foot").getByRole("link", { name: link }).click();
+    await page.locator("dialog", { hasText: "This is not in use yet: Only on Wednesday, December 24, 2031." }).getByRole("button", { name: "Stay here" }).click();
+  }
+  // A day that is over is no plan.
+  await page.getByLabel("Date", { exact: true }).fill("2021-12-24");
+  await page.getByText("Only on Friday, December 24, 2021").first().waitFor();
+  await page.getByRole("button", { name: "Done" }).click();
+  await page.getByText("This day is over. Choose a later one.").waitFor();
+  await page.getByLabel("Date", { exact: true }).fill("2031-12-24");
+  await page.getByRole("button", { name: "Done" }).click();
+  await until(async () => (await api(page, "/documents")).documents[0].effective.schedule.dates.length === 1, "the date");
+  await page.locator(".setup-foot").getByRole("link", { name: "Next" }).click();
+  await page.locator(".report-list").waitFor();
+});
+
+test("a date has the order of the reader's region, and a time 24 hours", async () => {
+  assert.doesNotMatch(await page.locator(".report-list").innerText(), /\d [AP]M/);
+  const british = await openPage(browser, pool.url, { language: "en-GB" });
+  const texts = await british.evaluate(async () => {
+    const { date } = await import("/assets/core/i18n.js");
+    const day = new Date("2026-12-24T19:10:00Z");
+    return [date(day, { day: "numeric", month: "long", timeZone: "UTC" }), date(day, { timeStyle: "short", timeZone: "UTC" })];
+  });
+  assert.deepEqual(texts, ["24 December", "19:10"]);
+  await british.context().close();
+});
+
+test("another *Otherwise* names the days that change with it", async () => {
+  await page.goto(`${pool.url}/#/hours`);
+  await page.locator("#plan-otherwise").selectOption("open");
+  const question = page.locator("dialog", { hasText: /become Open all day: Only on Wednesday, December 24, 2031; Every year on December 24 · Christmas Eve\./ });
+  await question.getByRole("button", { name: "Cancel" }).click();
+  assert.equal(await page.locator("#plan-otherwise").inputValue(), "closed");
 });
 
 test("a run without a picture does not say that the pool shows a scene", async () => {
@@ -221,6 +297,26 @@ test("a step that a fault has spoiled has no tick, and its box is not green", as
   await until(async () => !(await shownWith('status.unsaved.push({ kind: "site" })', ticks)).includes("surface"), "no tick of what is not saved");
 });
 
+test("a projector that is not set up has no tick, and the page says what is shown", async () => {
+  await page.goto(`${pool.url}/#/setup/output`);
+  const unnamed = `const { outputs } = store.documents.get("site").effective;
+    store.documents.get("site").effective.outputs = [];
+    setTimeout(() => { store.documents.get("site").effective.outputs = outputs; }, 70);
+    status.outputs = [{ monitor: "HDMI-1", size_px: [1920, 1080], fps: 60 }]`;
+  const seen = "[document.querySelector('.setup-body .empty')?.textContent ?? '', [...document.querySelectorAll('.steps .step-mark.done')].map((mark) => mark.closest('a').hash).join()]";
+  await until(async () => {
+    const [text, ticks] = await shownWith(unnamed, seen);
+    return text.includes("No projector is set up, so the picture fills HDMI-1.") && !ticks.includes("output");
+  }, "the sentence");
+});
+
+test("in a rehearsal the visitors of today are those of the camera, and the page says that nobody is counted", async () => {
+  await page.goto(`${pool.url}/#/now`);
+  const text = "[...document.querySelectorAll('section.card')].map((card) => card.textContent).join()";
+  const shown = 'status.rehearsal = "a.y4m"; status.visitors = { now: 0, today: 1 }; status.camera.kind = "recording"';
+  await until(async () => /VisitorsNobody is counted while a recording is replayed\.0now1/.test(await shownWith(shown, text)), "the card");
+});
+
 test("the advice about the exposure is about the picture of now", async () => {
   const good = page.getByText("The exposure is good.");
   await page.goto(`${pool.url}/#/setup/camera`);
@@ -247,7 +343,7 @@ test("dark for some minutes returns to what was set by hand, with its end, and s
   await page.locator("dialog", { hasText: /Open is set by hand until \d\d:\d\d: it applies again after minutes or hours that end before then/ }).getByRole("button", { name: /^10 minutes/ }).click();
   await page.getByText(/Set by hand: Dark, until .* Then again, as set by hand before: Open, until/).waitFor();
   assert.equal((await hand()).then.until, end);
-  await page.locator(".big-buttons").getByRole("button", { name: /^Dark/ }).click();
+  await page.locator(".big-buttons").getByRole("button", { name: /^End the dark.*Back to: Open$/ }).click();
   await notice("Back to what was set by hand before: Open.").waitFor();
   await until(async () => (await hand())?.state === "open", "open again");
   assert.equal((await hand()).until, end);
@@ -264,9 +360,9 @@ test("undo says what it takes back and whose it is, and asks if it is somebody e
   await command(other, { command: "edit", edits: [{ document: site, path: "schedule.yearly[0].name", change: { do: "set", value: "Holy night" } }] });
   await until(async () => (await name()) === "Holy night", "the change of Anna");
   const undo = page.locator(".changes").getByRole("button", { name: "Undo" });
-  await page.locator(".changes", { hasText: "Undo takes back: Anna changed the opening hours" }).waitFor();
+  await page.locator(".changes", { hasText: "Undo takes back: Anna changed the hours of holidays" }).waitFor();
   await undo.click();
-  await page.locator("dialog", { hasText: "Anna changed the opening hours" }).getByRole("button", { name: "Cancel" }).click();
+  await page.locator("dialog", { hasText: "Anna changed the hours of holidays" }).getByRole("button", { name: "Cancel" }).click();
   assert.equal(await name(), "Holy night");
   // Another change meanwhile: the one that is named is not the one that would be taken back.
   const number = (await api(page, "/status")).undo.number;
@@ -276,11 +372,11 @@ test("undo says what it takes back and whose it is, and asks if it is somebody e
   await until(async () => (await shown()) > number, "the newer change on the page");
   await undo.click();
   await page.locator("dialog").getByRole("button", { name: "Undo" }).click();
-  await notice("Taken back: Anna changed the opening hours.").waitFor();
+  await notice("Taken back: Anna changed the hours of holidays.").waitFor();
   assert.equal(await name(), "Holy night");
   assert.equal((await api(page, "/documents")).documents[0].effective.schedule.yearly[0].date, "12-24");
   // No names of files or values in what the others read.
-  await other.getByText("admin took a change back Anna changed the opening hours").waitFor();
+  await other.getByText("admin took a change back Anna changed the hours of holidays").waitFor();
   await other.context().close();
 });
 
@@ -311,10 +407,10 @@ test("an entry says how many days it covers, and one that closes the year is ask
 
 test("a change of the plan that can close the pool today is asked about", async () => {
   await page.goto(`${pool.url}/#/hours`);
-  const asked = () => page.locator("dialog", { hasText: "This concerns today" }).getByRole("button", { name: "Cancel" }).click();
+  const asked = (title = "This concerns today") => page.locator("dialog", { hasText: title }).getByRole("button", { name: "Cancel" }).click();
   const text = readFileSync(pool.site, "utf8");
   await page.getByLabel("Otherwise, at all times without hours").selectOption("dark");
-  await asked();
+  await asked("The pool may open or close at once.");
   assert.equal(await page.getByLabel("Otherwise, at all times without hours").inputValue(), "closed");
   // Today is taken out of its entry.
   await page.getByRole("button", { name: /^Every Monday to Sunday/ }).click();

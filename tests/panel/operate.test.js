@@ -233,7 +233,9 @@ test("dark and closed are set for a time, and the page says when they end", asyn
   assert.ok(left > 9.5 && left <= 10.01, `${left} minutes`);
   await page.locator(".health-sentence", { hasText: /The picture is dark until \d\d:\d\d\./ }).waitFor();
   await takePictures("now-dark");
-  await page.getByRole("button", { name: /^Dark/ }).click();
+  // A fixed bug: the pressed button kept its text and ended the dark at once.
+  assert.equal(await page.getByRole("button", { name: /^Dark/ }).count(), 0);
+  await page.getByRole("button", { name: /^End the dark/ }).click();
   await until(async () => (await api(page, "/status")).schedule.by_hand === null, "the plan again");
   await page.getByRole("button", { name: /^End of day/ }).click();
   await page.getByRole("button", { name: "Until I end it" }).click();
@@ -263,7 +265,7 @@ test("pause: the fish stand still, changes still apply, and a second press lets 
   }, add);
   await until(async () => (await api(page, "/status")).species.herring.count === before + 1, "one more herring");
   assert.equal((await api(page, "/status")).tick, standing.tick, "the change needs no tick");
-  await page.getByRole("button", { name: /^Pause/ }).click();
+  await page.getByRole("button", { name: /^End the pause/ }).click();
   await until(async () => (await api(page, "/status")).tick > standing.tick + 10, "the pool that goes on");
   await page.getByText("Paused for").waitFor({ state: "detached" });
   await page.locator(".changes").getByRole("button", { name: "Undo" }).click();

@@ -88,6 +88,18 @@ test("every page is accessible in both languages and themes", async () => {
   }
 });
 
+// A fixed bug: an event said "The picture stutters: {fps} of {wanted} pictures/s."
+test("a fault of the past is named without values of now", async () => {
+  for (const language of ["en", "de"]) {
+    const { default: messages } = await import(`../../src/panel/assets/messages/${language}.js`);
+    const open = Object.keys(messages).filter((key) => key.startsWith("fault.") && messages[key].includes("{"));
+    for (const key of open) {
+      const past = messages[key.replace("fault.", "past.")];
+      if (!past || past.includes("{")) throw new Error(`${language}: ${key} has no text for the past`);
+    }
+  }
+});
+
 test("fields that stand together have different names", async () => {
   const page = await openPage(browser, pool.url, { language: "de" });
   await logIn(page, "admin", PASSWORD);

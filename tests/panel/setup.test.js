@@ -191,6 +191,15 @@ test("a disc that is not dark, and a lost camera, are named; other pages say tha
   await lost.waitFor({ timeout: 60_000 });
   writeFileSync(disc, "");
   await lost.waitFor({ state: "detached", timeout: 60_000 });
+  // A fixed bug: a picture in which nothing can be seen was called a disc that is not dark.
+  for (const [word, sentence] of [["black", "The camera's picture is black."], ["white", "The camera's picture is far too bright."], ["frozen", "The camera's picture is frozen."]]) {
+    writeFileSync(disc, word);
+    const named = page.getByText(sentence).first();
+    await named.waitFor({ timeout: 60_000 });
+    assert.equal(await page.getByText("Shoal sees no dark disc.").count(), 0, word);
+    writeFileSync(disc, "");
+    await named.waitFor({ state: "detached", timeout: 60_000 });
+  }
   const other = await openPage(browser, pool.url);
   await logIn(other, "admin", PASSWORD);
   await other.goto(`${pool.url}/#/now`);

@@ -142,7 +142,7 @@ for (const kind of ["refuse", "hang", "close"]) {
 test("simulated visitors are an amber demonstration, here and in the list of the installation", async () => {
   await page.goto(`${pool.url}/#/now`);
   await page.locator(".health.warn .health-sentence", { hasText: "Demonstration: simulated visitors." }).waitFor();
-  await page.getByText("Visitors (not real ones)").waitFor();
+  await page.getByText("Visitors (simulated ones are counted)").waitFor();
   await takePicture(page, "demonstration");
   await page.goto(`${pool.url}/#/setup`);
   const camera = page.locator(".steps li", { hasText: "Camera" }).first();

@@ -9,7 +9,7 @@ import { emit, on } from "./core/topics.js";
 import { setTheme, theme } from "./core/theme.js";
 import { health } from "./parts/health.js";
 import { icon } from "./parts/icons.js";
-import { notify } from "./parts/notices.js";
+import { endRejections, notify } from "./parts/notices.js";
 import { openDialog } from "./parts/dialog.js";
 import { askPassword } from "./parts/password.js";
 import "./parts/access.js";
@@ -65,6 +65,7 @@ class App extends View {
     this.until(on("event", (event) => this.#tellWhoChanged(event)));
     window.addEventListener("hashchange", () => {
       this.#menuIsOpen = false;
+      endRejections();
       this.update();
     });
     document.addEventListener("keydown", (event) => this.#onKey(event));

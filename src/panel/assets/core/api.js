@@ -3,7 +3,7 @@
 import { language, setLanguage } from "./i18n.js";
 import { emit } from "./topics.js";
 
-/** @typedef {{ file: string, line: number, path: string, message: string }} Problem */
+/** `code` names the reason, if it has a name. @typedef {{ file: string, line: number, path: string, message: string, code?: string }} Problem */
 /** @typedef {{ setup_needed: boolean, user: string | null, role: Role | null, csrf: string | null, can_use_pin: boolean, language: string, instance: string, page: string, version: string }} Session */
 /** @typedef {"view" | "operate" | "admin"} Role */
 /** @typedef {{ kind: "site" | "scene" | "species", name?: string }} DocumentName */

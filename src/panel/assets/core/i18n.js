@@ -63,6 +63,11 @@ export function known(prefix, name, values = {}) {
   return key in CATALOGUES.en ? t(key, values) : undefined;
 }
 
+/** The language with the region of the reader, so that dates have the order that is usual there. */
+function locale() {
+  return navigator.languages.find((own) => own.split("-")[0] === current) ?? current;
+}
+
 /** @param {number} n @returns {"one" | "other"} */
 function pluralForm(n) {
   return new Intl.PluralRules(current).select(n) === "one" ? "one" : "other";
@@ -108,12 +113,14 @@ export function when(date) {
   if (Number.isNaN(day.getTime())) return "";
   if (isoDay(day) === isoDay(new Date())) return clock(day);
   const format = { timeZone: zone, weekday: "short", day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
-  return new Intl.DateTimeFormat(current, /** @type {Intl.DateTimeFormatOptions} */ (format)).format(day);
+  return new Intl.DateTimeFormat(locale(), /** @type {Intl.DateTimeFormatOptions} */ (format)).format(day);
 }
 
 /** Returns a date in words, in the time zone of the pool if `options` names no other one. @param {Date} date @param {Intl.DateTimeFormatOptions} options */
 export function date(date, options) {
-  return new Intl.DateTimeFormat(current, { timeZone: zone, ...options }).format(date);
+  // Times have 24 hours, as everywhere else on the page.
+  const hours = options.timeStyle || options.hour ? /** @type {const} */ ({ hourCycle: "h23" }) : {};
+  return new Intl.DateTimeFormat(locale(), { timeZone: zone, ...hours, ...options }).format(date);
 }
 
 /** Returns a duration in the largest sensible unit. @param {number} secs */

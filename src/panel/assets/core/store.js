@@ -2,10 +2,10 @@
 
 import { command as sendCommand, get } from "./api.js";
 import { ApiError } from "./api.js";
-import { setTimeZone, t } from "./i18n.js";
+import { known as knownText, language, setTimeZone, t } from "./i18n.js";
 import { segments } from "../editor/schema.js";
 import { emit, on } from "./topics.js";
-import { notify, notifyDone } from "../parts/notices.js";
+import { endRejections, notify, notifyDone } from "../parts/notices.js";
 
 /** @typedef {import("./api.js").DocumentName} DocumentName */
 /** @typedef {import("./api.js").Command} Command */
@@ -185,6 +185,7 @@ export async function send(command, done) {
   openEdits += 1;
   try {
     const { notes = [], unsaved } = await sendCommand(command);
+    endRejections();
     if (done || unsaved) notifyDone(done ?? "", unsaved);
     if (notes.length > 0) notify("info", notes.join(" "));
     readSoon();
@@ -204,9 +205,18 @@ export function complain(error) {
   // The user gave the question up.
   if (error.code === "password_needed") return notify("info", t("password.given_up"));
   const known = ["offline", "busy", "late", "throttled", "forbidden", "setup_needed", "not_found", "unavailable", "too_large"];
-  const text = known.includes(error.code) ? errorText(error) : error.message || errorText(error);
+  const [first, ...others] = error.problems;
+  const own = others.length === 0 && first?.code && language() !== "en" ? knownText("rejection", first.code) : undefined;
+  const text = own ?? (known.includes(error.code) ? errorText(error) : withoutFolder(error.message) || errorText(error));
+  const problems = error.problems.map((problem) => ({ ...problem, file: withoutFolder(problem.file), message: withoutFolder(problem.message) }));
   // A single reason is often the message itself.
-  notify("bad", text, error.problems.filter((problem) => !text.includes(problem.message)));
+  notify("bad", text, own ? [] : problems.filter((problem) => !text.includes(problem.message)));
+}
+
+/** Returns a message without the folder of the site, which says nothing to a reader of this page. @param {string} text */
+function withoutFolder(text) {
+  const folder = (status?.site ?? "").replace(/[^/]*$/, "");
+  return folder.length > 1 ? text.replaceAll(folder, "") : text;
 }
 
 /** @param {ApiError} error */

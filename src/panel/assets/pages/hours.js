@@ -12,18 +12,22 @@ import { join, valueAt } from "../editor/schema.js";
 import { confirmed } from "../parts/dialog.js";
 import { icon } from "../parts/icons.js";
 import { askedUntil, minutes, never, nextChange, tomorrow } from "../parts/until.js";
+import { keepUnfinished, mayLeave } from "../parts/unfinished.js";
 import { planText, sceneTitle, unkept } from "./now.js";
 
 /** @typedef {import("../editor/fields.js").Context} Context */
 /** An entry that is being edited: it changes the plan only with *Done*. `index` is -1 for a new one. */
 /** `was` is the entry as it was in the plan when the editing began, as JSON. */
-/** @typedef {{ list: "weekly" | "dates" | "yearly", index: number, value: any, was: string, wrong: string }} Draft */
+/** `isConflict` says that `wrong` is about a change of somebody else. */
+/** @typedef {{ list: "weekly" | "dates" | "yearly", index: number, value: any, begun: string, was: string, wrong: string, isConflict: boolean }} Draft */
 /** @typedef {{ from: string, to: string, state: string, scene?: string | null }} Period */
 /** @typedef {{ date: string, weekday: string, source: string, name: string, periods: Period[], note: string }} PreviewDay */
 
 const DAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 /** Number of the next days that are shown, all of them; later ones only if they have a plan of their own. */
 const PREVIEW_DAYS = 21;
+/** Most entries that a question names. */
+const NAMED_MAX = 8;
 const STATES = ["open", "attract", "dark", "closed"];
 /** A Monday, from which the names of the weekdays come. */
 const MONDAY = Date.UTC(2024, 0, 1, 12);
@@ -74,8 +78,12 @@ class Hours extends View {
 
   start() {
     this.until(useDocuments(), ...["language", "session"].map((topic) => on(topic, this.update)));
+    this.until(keepUnfinished(() => (this.#draft && this.#isChanged(this.#draft) ? this.#titleOf(this.#draft.list, this.#draft.value) : "")));
     this.until(on("documents", () => {
       this.#readPreview();
+      const draft = this.#draft;
+      // What was said about the entry of somebody else is followed.
+      if (draft?.isConflict) draft.wrong = this.#otherHand(draft) || draft.wrong;
       this.update();
     }));
     let last = "";
@@ -144,8 +152,19 @@ class Hours extends View {
   #edit(list, index, value) {
     const isOpen = this.#draft?.list === list && this.#draft.index === index;
     // The file may leave out what is empty.
-    this.#draft = isOpen ? null : { list, index, value: { days: [], hours: [], ...structuredClone(value) }, was: planned(list, index), wrong: "" };
+    const draft = { days: [], hours: [], ...structuredClone(value) };
+    this.#draft = isOpen ? null : { list, index, value: draft, begun: JSON.stringify(draft), was: planned(list, index), wrong: "", isConflict: false };
     this.update();
+  }
+
+  /** Whether something was entered. @param {Draft} draft */
+  #isChanged({ value, begun }) {
+    return JSON.stringify(value) !== begun;
+  }
+
+  /** Opens or closes an entry. What was entered in another one is not thrown away without a question. @param {Draft["list"]} list @param {number} index @param {any} value */
+  async #open(list, index, value) {
+    if (await mayLeave()) this.#edit(list, index, value);
   }
 
   /** Changes the entry that is being edited. @param {(value: any) => void} change */
@@ -153,6 +172,7 @@ class Hours extends View {
     if (!this.#draft) return;
     change(this.#draft.value);
     this.#draft.wrong = "";
+    this.#draft.isConflict = false;
     this.update();
   }
 
@@ -161,21 +181,25 @@ class Hours extends View {
     if (list === "weekly") return value.days.length > 0 ? "" : t("hours.no_day");
     if (!value.date) return t("hours.no_date");
     if (value.last && list === "dates" && value.last < value.date) return t("hours.last_before");
+    const before = index < 0 ? null : JSON.parse(planned(list, index) || "null");
+    const isMoved = before?.date !== value.date || (before?.last ?? "") !== (value.last ?? "");
+    if (list === "dates" && isMoved && (value.last || value.date) < isoDay(status.time)) return t("hours.past");
     /** @type {any[]} */
     const others = valueAt(ctx.docs[0].effective, `schedule.${list}`) ?? [];
     return others.some((other, i) => i !== index && other.date === value.date) ? t("hours.date_taken") : "";
   }
 
-  /** Says once that somebody else changed the entry meanwhile; a second *Done* replaces it. @param {Context} ctx @param {Draft} draft */
-  #otherHand(ctx, draft) {
+  /** Says once that somebody else changed the entry meanwhile; a second *Done* replaces it. @param {Draft} draft */
+  #otherHand(draft) {
     const { list, index, was } = draft;
     if (index < 0) return "";
     const now = planned(list, index);
     if (now === was) return "";
+    draft.isConflict = true;
     if (now === "") return t("hours.removed_meanwhile");
     draft.was = now;
     const entry = JSON.parse(now);
-    return t("hours.changed_meanwhile", { now: [this.#titleOf(list, entry), this.#summary(ctx, entry)].join(", ") });
+    return t("hours.changed_meanwhile", { now: [this.#titleOf(list, entry), this.#summary(entry)].join(", ") });
   }
 
   /** The days of an entry in words. @param {Draft["list"]} list @param {any} entry */
@@ -187,11 +211,11 @@ class Hours extends View {
     return entry.name ? `${title} · ${entry.name}` : title;
   }
 
-  /** The hours of an entry in words. @param {Context} ctx @param {any} entry */
-  #summary(ctx, entry) {
+  /** The hours of an entry in words. @param {any} entry */
+  #summary(entry) {
     /** @type {any[]} */
     const hours = entry.hours ?? [];
-    if (hours.length === 0) return this.#otherwise(ctx);
+    if (hours.length === 0) return this.#otherwise();
     return hours.map((hour) => `${hour.from}–${hour.to}${(hour.state ?? "open") === "open" ? "" : ` ${known("state", hour.state) ?? hour.state}`}`).join(", ");
   }
 
@@ -199,7 +223,7 @@ class Hours extends View {
   async #done(ctx) {
     const draft = this.#draft;
     if (!draft) return;
-    draft.wrong = this.#otherHand(ctx, draft) || this.#problem(ctx, draft);
+    draft.wrong = this.#otherHand(draft) || this.#problem(ctx, draft);
     if (draft.wrong) return this.update();
     const { list, index, value } = draft;
     if (!(await this.#meansIt(ctx, draft))) return;
@@ -244,7 +268,7 @@ class Hours extends View {
   async #remove(ctx, list, index, name) {
     if (index >= 0) {
       const draft = this.#draft;
-      if (draft) draft.wrong = this.#otherHand(ctx, draft);
+      if (draft) draft.wrong = this.#otherHand(draft);
       if (draft?.wrong) return this.update();
       if (!(await confirmed({ title: t("edit.remove", { name }), text: t("hours.remove_text"), yes: t("hours.remove_entry"), isDanger: true }))) return;
       if (!(await send({ command: "edit", edits: [{ document: ctx.docs[0].document, path: join(`schedule.${list}`, index), change: { do: "remove" } }] }, t("hours.saved")))) return;
@@ -301,7 +325,7 @@ class Hours extends View {
   /** The button for another entry. It begins empty and outside of the plan. @param {Context} ctx @param {Draft["list"]} list @param {string} text @param {() => any} value */
   #add(ctx, list, text, value) {
     const isNew = this.#draft?.list === list && this.#draft.index === -1;
-    return !ctx.isReadOnly && !isNew && h("button", { type: "button", onclick: () => this.#edit(list, -1, value()) }, icon("plus"), text);
+    return !ctx.isReadOnly && !isNew && h("button", { type: "button", onclick: () => this.#open(list, -1, value()) }, icon("plus"), text);
   }
 
   /**
@@ -312,15 +336,15 @@ class Hours extends View {
     const draft = this.#draft?.list === list && this.#draft.index === index ? this.#draft : null;
     /** @type {any[]} */
     const hours = entry.hours ?? [];
-    const [title, summary] = [this.#titleOf(list, entry), this.#summary(ctx, entry)];
+    const [title, summary] = [this.#titleOf(list, entry), this.#summary(entry)];
     return h("div", { class: draft ? "plan-entry is-draft" : "plan-entry", key: `${list} ${index}` },
-      h("button", { class: "plain plan-title", type: "button", "aria-expanded": String(draft !== null), onclick: () => this.#edit(list, index, entry) },
+      h("button", { class: "plain plan-title", type: "button", "aria-expanded": String(draft !== null), onclick: () => this.#open(list, index, entry) },
         icon(draft ? "open" : "right"), h("span", { class: "grow" }, h("strong", null, title), h("br", null), h("span", { class: "muted" }, summary))),
       !draft && list !== "weekly" && isTooLong(ctx.docs[0].effective.schedule ?? {}, list, entry) && this.#length(ctx, list, entry),
       draft && h("div", { class: "plan-body" },
         h("div", { class: "plan-fields" }, fields()),
         list !== "weekly" && this.#length(ctx, list, entry),
-        hours.length === 0 && h("p", { class: "muted" }, t("hours.all_day", { state: this.#otherwise(ctx) })),
+        hours.length === 0 && h("p", { class: "muted" }, t("hours.all_day", { state: this.#otherwise() })),
         h("ul", { class: "stack-2" }, hours.map((hour, i) => this.#hour(ctx, i, hour))),
         draft.wrong && h("p", { class: "hint bad", role: "alert" }, icon("warn"), h("span", null, draft.wrong)),
         !ctx.isReadOnly && h("p", { class: "small muted" }, t("hours.draft")),
@@ -331,9 +355,9 @@ class Hours extends View {
           h("button", { type: "button", class: "primary", onclick: () => this.#done(ctx) }, icon("check"), t("hours.done")))));
   }
 
-  /** @param {Context} ctx */
-  #otherwise(ctx) {
-    const state = valueAt(ctx.docs[0].effective, "schedule.otherwise") ?? "closed";
+  /** What is shown at times without hours, in words. */
+  #otherwise() {
+    const state = valueAt(documents.get("site")?.effective, "schedule.otherwise") ?? "closed";
     return known("state", state) ?? state;
   }
 
@@ -400,13 +424,28 @@ class Hours extends View {
   #otherwiseField(ctx, states) {
     const value = valueAt(ctx.docs[0].effective, "schedule.otherwise") ?? "closed";
     const change = async (/** @type {string} */ state) => {
-      if (await confirmed({ title: t("hours.today_title"), text: t("hours.otherwise_text"), yes: t("hours.done") })) await send({ command: "edit", edits: [setEdit(ctx.docs[0].document, "schedule.otherwise", state)] }, t("hours.saved"));
+      const days = this.#withoutHours(ctx);
+      const which = days && t("hours.otherwise_days", { state: known("state", state) ?? state, days });
+      if (await confirmed({ title: t("hours.otherwise_title"), text: [t("hours.otherwise_text"), which].filter(Boolean).join(" "), yes: t("hours.done") })) await send({ command: "edit", edits: [setEdit(ctx.docs[0].document, "schedule.otherwise", state)] }, t("hours.saved"));
       this.update();
     };
     return h("div", { class: "field", key: "otherwise" }, h("label", { for: "plan-otherwise" }, t("hours.otherwise")),
       h("select", { id: "plan-otherwise", value, disabled: ctx.isReadOnly, onchange: (/** @type {any} */ e) => { const state = e.target.value; e.target.value = value; change(state); } },
         states.map((state) => h("option", { key: state, value: state }, known("state", state) ?? state))),
       (valueAt(ctx.docs[0].effective, "schedule.weekly") ?? []).length === 0 && h("p", { class: "small muted" }, t("hours.no_week")));
+  }
+
+  /** Names the entries without hours, which *Otherwise* decides about. Days that are over are none of them. @param {Context} ctx */
+  #withoutHours(ctx) {
+    const today = isoDay(status.time);
+    const names = /** @type {const} */ (["weekly", "dates", "yearly"]).flatMap((list) => {
+      /** @type {any[]} */
+      const entries = valueAt(ctx.docs[0].effective, `schedule.${list}`) ?? [];
+      const isOver = (/** @type {any} */ entry) => list === "dates" && (entry.last || entry.date) < today;
+      return entries.filter((entry) => (entry.hours ?? []).length === 0 && !isOver(entry)).map((entry) => this.#titleOf(list, entry));
+    });
+    const more = names.length > NAMED_MAX ? [t("hours.otherwise_more", { n: names.length - NAMED_MAX })] : [];
+    return [...names.slice(0, NAMED_MAX), ...more].join("; ");
   }
 
   /** The next days as bars of 24 hours. */

@@ -142,7 +142,9 @@ class Now extends View {
   async #setState(state, choices) {
     const before = status.schedule.by_hand;
     // A duration interrupts what was set by hand, any other end replaces it.
-    const after = before && before.state !== state ? t(before.until ? "now.interrupts_until" : "now.interrupts", { state: known("state", before.state) ?? before.state, time: before.until ? when(before.until) : "" }) : "";
+    const isInterrupted = choices.some(({ until }) => typeof until === "object");
+    const key = !isInterrupted ? "now.ends_hand" : before?.until ? "now.interrupts_until" : "now.interrupts";
+    const after = before && before.state !== state ? t(key, { state: known("state", before.state) ?? before.state, time: before.until ? when(before.until) : "" }) : "";
     const until = await askedUntil({ title: t(`now.${state}_title`), text: [t(`now.${state}_text`), after].filter(Boolean).join(" "), choices });
     if (until === "plan") this.#resume();
     else if (until) send({ command: "schedule", step: { do: "by_hand", state, until } }, t(`now.done.${state}`));
@@ -163,20 +165,24 @@ class Now extends View {
     const isLit = !["dark", "closed"].includes(plan.state);
     const isClosed = plan.state === "closed";
     const ends = [minutes(10), minutes(60), ...nextChange(), ...tomorrow(), never()];
+    // A pressed button says what the next press does.
+    const isDark = hand === "dark";
+    const then = plan.by_hand?.then;
+    const darkThen = then?.is_by_hand ? t("now.button.dark_end_what", { state: known("state", then.state) ?? then.state }) : t("now.resume");
     /** Name, drawing, action, why it is off, whether it is pressed. @type {[string, string, () => void, string, boolean][]} */
     const list = [
       ["scene", "scenes", () => this.#chooseScene(), "", false],
       ["event", "hand", () => this.#chooseEvent(), status.director.length > 0 ? "" : t("now.off.event"), false],
       ["calm", "calm", () => send({ command: "director", event: { event: "calm" } }, done("now.done.calm")), "", false],
-      ["dark", "dim", () => (hand === "dark" ? this.#end() : this.#setState("dark", ends)), isClosed ? t("now.off.dark") : "", hand === "dark"],
-      ["pause", isPaused ? "play" : "pause", () => (isPaused ? this.#goOn() : this.#pause()), isPaused || isLit ? "" : t("now.off.pause"), isPaused],
+      [isDark ? "dark_end" : "dark", "dim", () => (isDark ? this.#end() : this.#setState("dark", ends)), isClosed ? t("now.off.dark") : "", isDark],
+      [isPaused ? "pause_end" : "pause", isPaused ? "play" : "pause", () => (isPaused ? this.#goOn() : this.#pause()), isPaused || isLit ? "" : t("now.off.pause"), isPaused],
       isClosed
         ? ["open", "power", () => this.#open(), "", false]
         : ["end", "power", () => this.#setState("closed", [...tomorrow(), never()]), "", false],
     ];
     return h("section", { class: "big-buttons", "aria-label": t("now.buttons"), key: "buttons" }, list.map(([name, drawing, action, off, isPressed]) =>
-      h("button", { key: name, type: "button", disabled: off !== "", "aria-pressed": ["dark", "pause"].includes(name) ? String(isPressed) : null, onclick: action },
-        icon(drawing), h("strong", null, t(`now.button.${name}`)), h("span", { class: "small muted" }, off || t(`now.button.${name}_what`)))));
+      h("button", { key: name.replace("_end", ""), type: "button", disabled: off !== "", class: isPressed ? "pressed" : "", onclick: action },
+        icon(drawing), h("strong", null, t(`now.button.${name}`)), h("span", { class: "small muted" }, off || (name === "dark_end" ? darkThen : t(`now.button.${name}_what`))))));
   }
 
   #chooseScene() {
@@ -217,13 +223,15 @@ class Now extends View {
 
   #visitors() {
     const { now, today } = status.visitors;
-    // Those of a recording and of a demonstration are no visitors.
-    const isReal = allCameras().every((camera) => ["live", "tracker"].includes(camera.kind)) && typeof status.rehearsal !== "string";
+    // Nobody is counted in a rehearsal, so the number of today stays that of the camera. A demonstration has other visitors.
+    const isRehearsal = typeof status.rehearsal === "string";
+    const isReal = isRehearsal || allCameras().every((camera) => ["live", "tracker"].includes(camera.kind));
     // Without a file of counts, the number begins again with each start.
     const start = new Date(startedAt);
     const isWhole = this.#byHour !== null || isoDay(start) !== isoDay(status.time);
     return h("section", { class: "card stack", key: "visitors" },
       h("h2", null, t(isReal ? "now.visitors" : "now.visitors_simulated")),
+      isRehearsal && h("p", { class: "small muted" }, t("now.visitors_rehearsal")),
       h("div", { class: "figures" },
         h("div", null, h("strong", null, number(now)), h("span", null, t("now.visitors_now"))),
         h("div", null, h("strong", null, number(today)), h("span", null, isWhole ? t("now.visitors_today") : t("now.visitors_since", { time: clock(start) }))),

@@ -180,13 +180,13 @@ class Setup extends View {
     const isHere = ["localhost", "[::1]"].includes(location.hostname) || location.hostname.startsWith("127.");
     if (isHere || (listen !== "local" && !this.#isReachSet)) return null;
     const allow = async () => {
-      this.#isReachSet = await send({ command: "edit", edits: [setEdit({ kind: "site" }, "panel.listen", "lan")] }) && await send({ command: "save" });
+      this.#isReachSet = await send({ command: "edit", edits: [setEdit({ kind: "site" }, "panel.listen", "lan")] });
       this.update();
     };
     return h("section", { class: "card stack no-print" },
       h("h2", null, t("report.reach")),
       this.#isReachSet
-        ? h("p", { class: "hint good", role: "status" }, icon("check"), h("span", null, t("report.reach_done")))
+        ? stateHint([t("report.reach_done"), !isSiteSaved() && t("setup.unsaved")].filter(Boolean).join(" "), isSiteSaved())
         : [h("p", null, t("report.reach_help")),
           h("div", null, h("button", { type: "button", class: "primary", onclick: allow }, t("report.reach_yes"))),
           h("p", { class: "small muted" }, t("report.reach_no"))]);

@@ -21,6 +21,7 @@ import { notify, notifyDone } from "../parts/notices.js";
 import { otherMachines } from "../parts/remote.js";
 import { restartNeeded, restartProgram } from "../parts/restart.js";
 import { tabPanel, tabs } from "../parts/tabs.js";
+import { mayLeave } from "../parts/unfinished.js";
 
 /** @typedef {{ number: number, time: string, level: string, target: string, message: string }} LogLine */
 /** @typedef {{ name: string, role: string, has_pin: boolean, has_password?: boolean, created: string }} User */
@@ -193,10 +194,18 @@ class System extends View {
     if (!doc) return h("p", { class: "muted" }, t("connecting"));
     return [h("section", { class: "card stack" },
       h("div", { class: "field" }, h("label", { for: "file" }, t("system.file")),
-        h("select", { id: "file", value: keyOf(doc.document), onchange: (/** @type {any} */ e) => { this.#file = e.target.value; this.update(); } },
+        h("select", { id: "file", value: keyOf(doc.document), onchange: (/** @type {any} */ e) => this.#openFile(e.target) },
           names.map((other) => h("option", { key: keyOf(other.document), value: keyOf(other.document) }, fileOf(other.document), other.broken_text !== undefined ? ` – ${t("system.broken")}` : other.is_unsaved ? ` – ${t("system.unsaved")}` : "")))),
       h("shoal-code", { key: keyOf(doc.document), doc })),
     h("shoal-versions", { key: `versions of ${keyOf(doc.document)}`, doc })];
+  }
+
+  /** @param {HTMLSelectElement} choice */
+  async #openFile(choice) {
+    const next = choice.value;
+    if (await mayLeave()) this.#file = next;
+    else choice.value = this.#file;
+    this.update();
   }
 
   /** @param {{ users: User[] }} answer */

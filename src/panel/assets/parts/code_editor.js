@@ -4,6 +4,7 @@ import { command } from "../core/api.js";
 import { h, View } from "../core/dom.js";
 import { t } from "../core/i18n.js";
 import { complain, fileOf } from "../core/store.js";
+import { keepUnfinished } from "./unfinished.js";
 import { icon } from "./icons.js";
 import { notifyDone, problemList } from "./notices.js";
 
@@ -20,6 +21,10 @@ class CodeEditor extends View {
   #problems = [];
   #isBusy = false;
   isReadOnly = false;
+
+  start() {
+    this.until(keepUnfinished(() => (this.#doc !== null && this.#text !== this.#shown ? t("text.of", { file: fileOf(this.#doc.document) }) : "")));
+  }
 
   /** @param {Doc} doc */
   set doc(doc) {

@@ -24,7 +24,8 @@ export function openDialog(title, content) {
   ]);
   update();
   dialog.addEventListener("click", (event) => {
-    if (event.target === dialog) close();
+    // A slip beside a form does not throw away what was typed in it.
+    if (event.target === dialog && dialog.querySelector("input, textarea, select") === null) close();
   });
   dialog.showModal();
   return new Promise((resolve) => dialog.addEventListener("close", () => {

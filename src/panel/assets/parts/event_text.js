@@ -31,7 +31,8 @@ function places(text) {
     const [, kind, name, path = ""] = /^(?:\w+ )?(site|scenes|species)(?:\/([^:]+))?(?::\s*(.*))?$/.exec(part) ?? [];
     if (kind === undefined) return part;
     if (kind !== "site") return t(`place.${kind}`, { name: name ?? "" });
-    return known("place", /^\w*/.exec(path)?.[0] || "site") ?? t("place.other");
+    const [key, inner] = path.split(/[.[]/);
+    return known("place", `${key}.${inner}`) ?? known("place", key || "site") ?? t("place.other");
   });
   return [...new Set(found)].join(", ");
 }
@@ -57,13 +58,25 @@ export function changeText({ command, summary: text, author }) {
   return t("event.command", { who: author ? sender(author) : t("source.unknown"), what, summary: summary({ command, summary: text }) }).trim();
 }
 
+/** Names a fault of the past, without the values of now. @param {string} name */
+function faultName(name) {
+  return known("past", name) ?? known("fault", name) ?? name;
+}
+
+/** Says why the plan shows a state. @param {string} reason as in `date "Christmas"` */
+function planReason(reason) {
+  const [, source, name] = /^(.*?)(?: "(.*)")?$/.exec(reason) ?? [];
+  const own = known("reason", (source ?? "").replaceAll(" ", "_")) ?? source ?? "";
+  return name ? `${own} “${name}”` : own;
+}
+
 /** @param {PoolEvent} event @returns {{ kind: "good" | "bad" | "info" | "warn", text: string, detail: string }} */
 export function describe(event) {
   switch (event.event) {
     case "fault_began":
-      return { kind: "bad", text: t("event.fault_began", { fault: known("fault", event.fault) ?? event.fault }), detail: event.detail };
+      return { kind: "bad", text: t("event.fault_began", { fault: faultName(event.fault) }), detail: event.detail };
     case "fault_ended":
-      return { kind: "good", text: t("event.fault_ended", { fault: known("fault", event.fault) ?? event.fault, time: duration(event.lasted_secs) }), detail: "" };
+      return { kind: "good", text: t("event.fault_ended", { fault: faultName(event.fault), time: duration(event.lasted_secs) }), detail: "" };
     case "command_applied":
       return { kind: "info", text: describeCommand(event), detail: describeCommand(event).includes(event.summary ?? "") ? "" : event.summary };
     case "command_rejected":
@@ -87,7 +100,7 @@ export function describe(event) {
     case "scene_changed":
       return { kind: "info", text: t("event.scene_changed", { scene: event.scene }), detail: "" };
     case "schedule_changed":
-      return { kind: "info", text: t("event.schedule_changed", { state: known("state", event.state) ?? event.state, reason: event.reason }), detail: "" };
+      return { kind: "info", text: t("event.schedule_changed", { state: known("state", event.state) ?? event.state, reason: planReason(event.reason) }), detail: "" };
     case "stage_restarted":
       return { kind: "bad", text: t("event.stage_restarted", { stage: known("stage", event.stage) ?? event.stage }), detail: "" };
     default:

@@ -14,7 +14,10 @@ const KINDS = { well: "good", attention: "warn", fault: "bad" };
 
 /** Returns the findings in the language of the reader, the most important first. @param {any} status @returns {Trouble[]} */
 export function troubles(status) {
-  return status.health.findings.map((/** @type {Finding} */ finding) => trouble(finding, status));
+  /** @type {Trouble[]} */
+  const all = status.health.findings.map((/** @type {Finding} */ finding) => trouble(finding, status));
+  // Two parts of Shoal can have the same fault, for example on a full disk.
+  return all.filter((one, index) => all.findIndex((other) => other.title === one.title) === index);
 }
 
 /** @param {Finding} finding @param {any} status @returns {Trouble} */

@@ -5,6 +5,7 @@ import { h, View } from "../core/dom.js";
 import { t, when } from "../core/i18n.js";
 import { complain } from "../core/store.js";
 import { on } from "../core/topics.js";
+import { keepUnfinished } from "./unfinished.js";
 import { icon } from "./icons.js";
 import { notify } from "./notices.js";
 
@@ -17,7 +18,7 @@ class Notebook extends View {
   #note = "";
 
   start() {
-    this.until(on("language", this.update));
+    this.until(on("language", this.update), keepUnfinished(() => (this.#note.trim() === "" ? "" : t("notebook.new"))));
     get("/notebook").then((answer) => this.#take(answer)).catch(complain);
   }
 

@@ -22,7 +22,9 @@ let nextId = 1;
  */
 export function notify(kind, text, problems = []) {
   const notice = { id: nextId++, kind, text, problems };
-  const isOver = (/** @type {Notice} */ old) => old.text === text || (kind === "good" && old.kind === "bad");
+  // What was said about a change before may be wrong now: only one of "it is saved", "it is not saved" and "it was rejected" stands.
+  const isResult = (/** @type {Notice} */ { kind, text }) => kind !== "info" || text === t("unsaved");
+  const isOver = (/** @type {Notice} */ old) => old.text === text || (isResult(notice) && isResult(old) && old.kind !== kind);
   notices = [...notices.filter((old) => !isOver(old)), notice].slice(-SHOWN_MAX);
   if (kind !== "bad") setTimeout(() => close(notice.id), SHOWN_MS);
   show();
@@ -36,6 +38,12 @@ export function notify(kind, text, problems = []) {
 export function notifyDone(done, unsaved) {
   if (unsaved) notify("info", t("unsaved"));
   else notify("good", done);
+}
+
+/** Takes rejections away: something was changed since, or another page is shown, so they may be wrong. */
+export function endRejections() {
+  notices = notices.filter((notice) => notice.kind !== "bad");
+  show();
 }
 
 /** @param {number} id */

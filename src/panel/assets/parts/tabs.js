@@ -1,6 +1,7 @@
 // Tabs, with the arrow keys of the ARIA pattern.
 
 import { h } from "../core/dom.js";
+import { mayLeave } from "./unfinished.js";
 
 /**
  * @param {string} label
@@ -9,14 +10,17 @@ import { h } from "../core/dom.js";
  * @param {(name: string) => void} choose
  */
 export function tabs(label, tabs, current, choose) {
+  const go = async (/** @type {string} */ name) => {
+    if (name === current || await mayLeave()) choose(name);
+  };
   return h("div", { class: "tabs", role: "tablist", "aria-label": label, key: "tabs", onkeydown: (/** @type {KeyboardEvent} */ e) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[e.key];
     if (!step) return;
     const index = tabs.findIndex(([name]) => name === current);
     const next = (index + step + tabs.length) % tabs.length;
-    choose(tabs[next][0]);
+    go(tabs[next][0]);
     /** @type {HTMLElement} */ (e.currentTarget).querySelectorAll("button")[next]?.focus();
-  } }, tabs.map(([name, title]) => h("button", { key: name, type: "button", role: "tab", id: `tab-${name}`, "aria-selected": String(name === current), "aria-controls": "panel", tabindex: name === current ? "0" : "-1", onclick: () => choose(name) }, title)));
+  } }, tabs.map(([name, title]) => h("button", { key: name, type: "button", role: "tab", id: `tab-${name}`, "aria-selected": String(name === current), "aria-controls": "panel", tabindex: name === current ? "0" : "-1", onclick: () => go(name) }, title)));
 }
 
 /** @param {string} current @param {...any} children */

@@ -5,6 +5,7 @@ import { h, View } from "../core/dom.js";
 import { t } from "../core/i18n.js";
 import { schema, send, sendEdits, status } from "../core/store.js";
 import { on } from "../core/topics.js";
+import { keepUnfinished } from "../parts/unfinished.js";
 import { chosenCamera } from "../parts/camera_choice.js";
 import { icon } from "../parts/icons.js";
 import "../parts/picture.js";
@@ -22,6 +23,7 @@ class AreaEditor extends View {
 
   start() {
     for (const topic of ["status", "language"]) this.until(on(topic, this.update));
+    this.until(keepUnfinished(() => (this.#open && this.#open.corners_px.length > 0 ? t("areas.title") : "")));
   }
 
   view() {

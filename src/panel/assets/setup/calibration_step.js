@@ -6,6 +6,7 @@ import { number, t, when } from "../core/i18n.js";
 import { parseNumber } from "../core/numbers.js";
 import { documents, send, status, useDocuments } from "../core/store.js";
 import { on } from "../core/topics.js";
+import { keepUnfinished } from "../parts/unfinished.js";
 import { cameraChoice } from "../parts/camera_choice.js";
 import { icon } from "../parts/icons.js";
 import "../parts/picture.js";
@@ -28,7 +29,7 @@ class CalibrationStep extends View {
   #ranIn = "";
 
   start() {
-    this.until(useDocuments());
+    this.until(useDocuments(), keepUnfinished(() => (this.#markers.length > 0 || this.#table.trim() !== "" ? t("setup.calibration") : "")));
     this.#note();
     this.until(on("status", () => { this.#note(); this.update(); }));
     for (const topic of ["language", "session"]) this.until(on(topic, this.update));
@@ -88,7 +89,8 @@ class CalibrationStep extends View {
   #chooser(calibration) {
     const methods = ["touch", "gray", "markers", "table"];
     return h("section", { class: "card stack" },
-      calibration.rejection ? this.#rejection(calibration.rejection) : calibration.end && this.#end(calibration),
+      // Where the lamp cannot be is said at its own step.
+      calibration.rejection && calibration.rejection.code !== "impossible_position" ? this.#rejection(calibration.rejection) : calibration.end && this.#end(calibration),
       this.#ranIn !== "" && this.#ranIn !== session.instance && h("p", { class: "hint warn", role: "alert" }, icon("warn"), h("span", null, t("calibration.interrupted"))),
       status.outputs.length === 0 && h("p", { class: "hint warn" }, icon("warn"), h("span", null, t("calibration.no_output"))),
       h("h2", null, t("calibration.method")),
@@ -147,12 +149,12 @@ class CalibrationStep extends View {
     const isTouch = phase === "touch";
     const isAgain = isTouch && rejection?.code === "misplaced_point";
     const text = waiting(calibration);
-    const isStuck = ["unseen", "camera_lost", "new_start"].includes(calibration.waits_for ?? "");
+    const isStuck = ["unseen", "camera_lost", "camera_black", "camera_saturated", "camera_frozen", "new_start"].includes(calibration.waits_for ?? "");
     return h("section", { class: "card stack procedure", "aria-live": "polite" },
       target !== null && h("p", { class: "procedure-target" }, t("calibration.target", { n: target, total: targets })),
       isAgain ? h("p", { class: "hint bad" }, icon("warn"), h("span", null, t("calibration.again"))) : rejection && this.#rejection(rejection),
       isStuck ? h("p", { class: "hint warn procedure-title", role: "alert" }, icon("warn"), h("span", null, text)) : h("p", { class: "procedure-title" }, text ?? t("calibration.working")),
-      calibration.waits_for === "unseen" && h("shoal-picture", { source: { topic: "camera" } }),
+      ["unseen", "camera_black", "camera_saturated", "camera_frozen"].includes(calibration.waits_for ?? "") && h("shoal-picture", { source: { topic: "camera" } }),
       targets > 0 && h("div", null,
         h("progress", { max: targets, value: taken, "aria-label": t("calibration.progress") }),
         h("p", { class: "small muted" }, t(phase === "stripes" ? "calibration.shown" : "calibration.taken", { n: taken, total: targets }))),

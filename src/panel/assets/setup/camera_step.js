@@ -5,6 +5,7 @@ import { h, View } from "../core/dom.js";
 import { number, percent, t } from "../core/i18n.js";
 import { documents, schema, send, setEdit, status } from "../core/store.js";
 import { on } from "../core/topics.js";
+import { keepUnfinished } from "../parts/unfinished.js";
 import { context } from "../editor/context.js";
 import { editor } from "../editor/form.js";
 import { cameraChoice, chosenCamera } from "../parts/camera_choice.js";
@@ -21,6 +22,9 @@ const TEST_SECS = 20;
 /** Change of brightness above which the camera sees the projection, as a share of full scale. */
 const SEEN = 0.012;
 
+/** Factor above which no longer exposure is advised. */
+const FACTOR_MAX = 16;
+
 class CameraStep extends View {
   /** Cameras that are connected; `null` if they cannot be listed. @type {{ source: string, card: string, bus: string, problem: string | null }[] | null} */
   #cameras = null;
@@ -33,6 +37,7 @@ class CameraStep extends View {
 
   start() {
     for (const topic of ["documents", "language", "status"]) this.until(on(topic, this.update));
+    this.until(keepUnfinished(() => (this.#address + this.#login.user + this.#login.password === "" ? "" : t("camera.network"))));
     this.#readCameras();
   }
 
@@ -156,7 +161,9 @@ class CameraStep extends View {
       const isJudged = (documents.get("site")?.effective?.vision?.polarity ?? "dark") === "dark";
       return isJudged && h("p", { class: "hint", role: "status" }, icon("info"), h("span", null, t("camera.measuring")));
     }
-    const { advice, factor } = exposure;
+    const { factor } = exposure;
+    // No camera has so much to spare: something covers the lens, or the lamp is off.
+    const advice = exposure.advice === "raise" && factor > FACTOR_MAX ? "covered" : exposure.advice;
     return h("p", { class: `hint ${advice === "good" ? "good" : "warn"}`, "aria-live": "polite" }, icon(advice === "good" ? "check" : "warn"), h("span", null, t(`camera.advice.${advice}`, { factor: number(Number(factor.toFixed(1))) })));
   }
 

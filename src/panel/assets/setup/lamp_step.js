@@ -5,6 +5,7 @@ import { number, t } from "../core/i18n.js";
 import { parseNumber } from "../core/numbers.js";
 import { documents, send, status, useDocuments } from "../core/store.js";
 import { on } from "../core/topics.js";
+import { keepUnfinished } from "../parts/unfinished.js";
 import { cameraChoice } from "../parts/camera_choice.js";
 import { icon } from "../parts/icons.js";
 import { lampDrawing } from "./drawings.js";
@@ -24,7 +25,7 @@ class LampStep extends View {
   #poles = [];
 
   start() {
-    this.until(useDocuments());
+    this.until(useDocuments(), keepUnfinished(() => (this.#typed.some((text) => text !== null) || this.#poles.length > 0 ? t("setup.lamp") : "")));
     for (const topic of ["language", "status"]) this.until(on(topic, this.update));
   }
 
@@ -71,6 +72,10 @@ class LampStep extends View {
       else this.#poles.push({ foot_px: px });
       this.update();
     };
+    const compute = async () => {
+      if (await send({ command: "calibrate", step: { do: "poles", height_m: parseNumber(this.#height), poles: whole } })) this.#poles = [];
+      this.update();
+    };
     return [
       h("p", { class: "muted" }, t("lamp.poles_help", { n: POLES_MIN })),
       h("div", { class: "field narrow" }, h("label", { for: "pole-height" }, t("lamp.height")), h("input", { id: "pole-height", inputmode: "decimal", autocomplete: "off", value: this.#height, oninput: (/** @type {any} */ e) => { this.#height = e.target.value; this.update(); } })),
@@ -78,7 +83,7 @@ class LampStep extends View {
       h("shoal-points", { marks, onpoint: (/** @type {any} */ e) => take(e.detail) }),
       h("div", { class: "row" },
         h("button", { type: "button", disabled: this.#poles.length === 0, onclick: () => { if (isTipNext || !open) this.#poles.pop(); else delete open.tip_px; this.update(); } }, icon("undo"), t("lamp.undo")),
-        h("button", { type: "button", class: "primary", disabled: whole.length < POLES_MIN || !(parseNumber(this.#height) > 0), onclick: () => send({ command: "calibrate", step: { do: "poles", height_m: parseNumber(this.#height), poles: whole } }) }, t("calibration.compute"))),
+        h("button", { type: "button", class: "primary", disabled: whole.length < POLES_MIN || !(parseNumber(this.#height) > 0), onclick: compute }, t("calibration.compute"))),
     ];
   }
 }

@@ -50,7 +50,7 @@ class OutputStep extends View {
       const isAdded = await send({ command: "edit", edits: [{ document: site.document, path: "outputs", change: { do: "insert", value: { width_px: 1920, height_px: 1080 } } }] });
       if (isAdded) this.#choose(outputs.length);
     };
-    if (outputs.length === 0) return h("div", { class: "empty column" }, h("p", null, t("output.none")), h("div", { class: "center" }, h("button", { type: "button", class: "primary", onclick: add }, icon("plus"), t("output.add"))));
+    if (outputs.length === 0) return h("div", { class: "empty column" }, h("p", null, unnamed()), h("div", { class: "center" }, h("button", { type: "button", class: "primary", onclick: add }, icon("plus"), t("output.add"))));
     const index = Math.min(this.#index, outputs.length - 1);
     const path = join("outputs", index);
     const output = outputs[index];
@@ -133,6 +133,12 @@ class OutputStep extends View {
       ctx.send([{ document: ctx.docs[0].document, path, change: { do: "remove" } }]);
     }
   }
+}
+
+/** Says what is shown while no projector is set up. */
+function unnamed() {
+  const shown = status.outputs.map((/** @type {any} */ output) => output.monitor).filter(Boolean);
+  return shown.length > 0 ? t("output.unnamed", { monitor: shown.join(", ") }) : t("output.none");
 }
 
 /** @param {string} name @param {{ name: string, size_px: number[] }[] | null} monitors */

@@ -33,8 +33,8 @@ const isCalibrated = () => {
   const surface = documents.get("site")?.effective?.surface;
   return current !== null && allCameras().every((camera) => camera.is_calibrated) && surface !== undefined && !isOtherSurface(current.surface_m, surface);
 };
-/** Whether every projector shows a picture on a monitor. That the picture fits the surface is seen at the calibration. */
-const isProjected = () => isCalibrated() && status.outputs.length > 0 && status.outputs.every((/** @type {any} */ output) => output.monitor !== "");
+/** Whether every projector is set up and shows a picture on a monitor. That the picture fits the surface is seen at the calibration. */
+const isProjected = () => isCalibrated() && (documents.get("site")?.effective?.outputs ?? []).length > 0 && status.outputs.length > 0 && status.outputs.every((/** @type {any} */ output) => output.monitor !== "");
 const hasHours = () => (status.schedule === undefined ? null : status.schedule.is_planned && status.schedule.is_clock_trusted);
 
 /** @type {Step[]} */
