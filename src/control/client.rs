@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-use super::command::Command;
+use super::command::{Command, NamesInUse};
 use super::desk_events::{
     DeskEntry, DeskEvent, DeskEvents, Incoming, OnReply, StageReport, Undelivered, desk_events,
 };
@@ -201,6 +201,27 @@ impl DeskClient {
     /// Returns the documents. After the reply to a command they contain its effect.
     pub fn documents(&self) -> Arc<DocumentsPage> {
         Arc::clone(&self.board.documents.lock())
+    }
+
+    /// Returns the names that commands can use.
+    pub fn names(&self) -> NamesInUse {
+        let documents = self.documents();
+        let json = documents.json(DocumentsReader::Other);
+        let page: serde_json::Value = serde_json::from_str(json).unwrap_or_default();
+        let documents = page["documents"].as_array();
+        let scene_of = |document: &serde_json::Value| {
+            let document = &document["document"];
+            let name = document["name"].as_str();
+            name.filter(|_| document["kind"] == "scene")
+                .map(str::to_owned)
+        };
+        let scenes = documents.into_iter().flatten().filter_map(scene_of);
+        let status = self.status();
+        let events = status.director.iter().map(|rule| rule.name.clone());
+        NamesInUse {
+            scenes: scenes.collect(),
+            events: events.collect(),
+        }
     }
 
     /// Returns the preview of the schedule, from today on.

@@ -32,6 +32,7 @@ const MILD: &[&str] = &[
     "picture_slow",
     "recording_failed",
     "recording_late",
+    "remote.mqtt",
     "remote.osc",
     "remote.projector_parts",
     "remote.webhooks",

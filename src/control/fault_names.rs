@@ -42,6 +42,7 @@ pub const FAULT_NAMES: &[&str] = &[
     "projectors",
     "recording_failed",
     "recording_late",
+    "remote.mqtt",
     "remote.osc",
     "remote.projector_parts",
     "remote.projectors",

@@ -1,4 +1,4 @@
-//! Other machines: show control, lighting and sound desks, projectors.
+//! Other machines: show control, home automation, lighting and sound desks, trackers, projectors.
 //!
 //! In: datagrams and answers of configured machines, the status and the events of the pool. Out: everyday commands to the desk
 //! ([`crate::control::Command::from_words`]), and messages; orders to projectors. Every input is hostile: its size, rate and nesting are limited before it is
@@ -10,8 +10,11 @@ use parking_lot::Mutex;
 
 use crate::control::{DeliveryStatus, OscStatus, ProjectorStatus};
 
+mod commands;
 mod datagram;
+mod events;
 mod mail;
+mod mqtt;
 mod osc;
 mod params;
 mod pjlink;
@@ -21,6 +24,7 @@ mod web;
 mod webhook;
 
 pub use mail::{MailParams, MailSecurity};
+pub use mqtt::{MqttEndpoint, MqttParams};
 pub use osc::OscEndpoint;
 pub use params::{OscParams, RemoteParams, RemoteProjector, RemoteWebhook, TuioParams};
 pub use pjlink::ProjectorEndpoint;
@@ -36,6 +40,8 @@ pub struct RemoteStatus {
     pub osc: Arc<Mutex<OscStatus>>,
     /// The projectors, in the order of the site.
     pub projectors: Arc<Mutex<Vec<ProjectorStatus>>>,
+    /// What is sent by MQTT; `None` if there is no broker.
+    pub mqtt: Arc<Mutex<Option<DeliveryStatus>>>,
     /// The visitors by TUIO; `None` if nobody gets them.
     pub tuio: Arc<Mutex<Option<DeliveryStatus>>>,
     /// The web addresses that get what happens, in the order of the site.

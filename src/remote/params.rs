@@ -6,6 +6,8 @@ use std::net::{IpAddr, SocketAddr};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::events::EVENT_NAMES;
+use super::mqtt::MqttParams;
 use super::web::WebAddress;
 
 /// Other machines that control the pool or follow it.
@@ -17,27 +19,14 @@ pub struct RemoteParams {
     /// Projectors that are switched by PJLink over the network, with the opening hours.
     #[schemars(length(max = 16))]
     pub projectors: Vec<RemoteProjector>,
+    /// State and events for home automation by MQTT, and commands from it.
+    pub mqtt: MqttParams,
     /// Positions of the visitors for other programs by TUIO 1.1.
     pub tuio: TuioParams,
     /// Web addresses that get what happens.
     #[schemars(length(max = 4))]
     pub webhooks: Vec<RemoteWebhook>,
 }
-
-/// The events that a web address can get. Those of commands and of the calibration are for the panel.
-pub(super) const EVENT_NAMES: [&str; 11] = [
-    "visitor_arrived",
-    "visitor_left",
-    "visitor_stands",
-    "visitor_stamps",
-    "hunt_began",
-    "prey_caught",
-    "fish_leapt",
-    "scene_changed",
-    "schedule_changed",
-    "fault_began",
-    "fault_ended",
-];
 
 /// A web address that gets what happens, as a POST with a JSON object.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -233,6 +222,8 @@ impl RemoteParams {
                 problems.push((format!("osc.from[{index}]"), message));
             }
         }
+        let wrong = self.mqtt.problems().into_iter();
+        problems.extend(wrong.map(|(key, message)| (format!("mqtt.{key}"), message)));
         let mut names = BTreeSet::new();
         for (index, projector) in self.projectors.iter().enumerate() {
             let at = |key: &str| format!("projectors[{index}].{key}");
@@ -252,7 +243,7 @@ impl RemoteParams {
 
     /// Whether another machine gets what happens.
     pub fn has_outputs(&self) -> bool {
-        !(self.osc.send_to.is_empty() && self.webhooks.is_empty())
+        !(self.osc.send_to.is_empty() && self.webhooks.is_empty() && self.mqtt.broker.is_empty())
     }
 }
 

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
-use super::params::{EVENT_NAMES, RemoteWebhook};
+use super::events::EVENT_NAMES;
+use super::params::RemoteWebhook;
 use crate::control::{DeliveryStatus, DeskClient, Journal};
 use crate::runtime::{Backoff, Fault, Heartbeat};
 

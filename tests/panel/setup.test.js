@@ -155,6 +155,7 @@ test("an address of a network camera becomes the source, and its password is sho
 
 test("the surface: width before height, a decimal comma, and a drawing", async () => {
   await page.goto(`${pool.url}/#/setup/surface`);
+  await page.locator("#v-surface-width_m").waitFor();
   const labels = await page.locator("shoal-setup .param label").allInnerTexts();
   assert.deepEqual(labels.slice(0, 3), ["What it is projected on", "Width of the projected picture", "Height of the projected picture"]);
   await page.locator("#v-surface-width_m").fill("4,2");

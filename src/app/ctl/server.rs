@@ -14,7 +14,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::protocol::{CtlAnswer, CtlRequest};
 use super::socket::remove_if_stale;
-use crate::control::{DeskClient, DocumentsReader, NamesInUse, Request, Source, SourceKind, Trust};
+use crate::control::{DeskClient, Request, Source, SourceKind, Trust};
 use crate::runtime::{Heartbeat, StopFlag};
 
 /// Largest number of clients at the same time. Further clients get an error and are disconnected.
@@ -207,7 +207,7 @@ impl Connection {
                     self.answer(&CtlAnswer::Status(status))?;
                 }
                 Ok(CtlRequest::Names) => {
-                    let names = self.names();
+                    let names = self.client.names();
                     self.answer(&CtlAnswer::Names(names))?;
                 }
                 Ok(CtlRequest::Send { id, name, command }) => {
@@ -236,27 +236,6 @@ impl Connection {
             }
         }
         Ok(())
-    }
-
-    /// Returns the names that commands can use.
-    fn names(&self) -> NamesInUse {
-        let documents = self.client.documents();
-        let json = documents.json(DocumentsReader::Other);
-        let page: serde_json::Value = serde_json::from_str(json).unwrap_or_default();
-        let documents = page["documents"].as_array();
-        let scene_of = |document: &serde_json::Value| {
-            let document = &document["document"];
-            let name = document["name"].as_str();
-            name.filter(|_| document["kind"] == "scene")
-                .map(str::to_owned)
-        };
-        let scenes = documents.into_iter().flatten().filter_map(scene_of);
-        let status = self.client.status();
-        let events = status.director.iter().map(|rule| rule.name.clone());
-        NamesInUse {
-            scenes: scenes.collect(),
-            events: events.collect(),
-        }
     }
 
     /// Sends the events after a number. With `follows`, sends later events too, until the client has gone.

@@ -185,6 +185,16 @@ fn camera_text(camera: &CameraStatus) -> String {
         "" => String::new(),
         name => format!("{name}: "),
     };
+    if let Some(tracker) = &camera.tracker {
+        let peer = match tracker.last_peer.as_str() {
+            "" => "nobody yet".to_owned(),
+            peer => peer.to_owned(),
+        };
+        return format!(
+            "{name}{}, {:.1} reports per second, last from {peer}, {} late, {} refused",
+            camera.source, tracker.rate_hz, tracker.late, tracker.refused
+        );
+    }
     let age = camera.age_secs.map_or("no frame yet".to_owned(), |secs| {
         format!("newest frame {:.0} ms old", secs * 1e3)
     });

@@ -63,7 +63,9 @@ use crate::records::{
     DocumentsCopy, RecordConfig, RecordingDeck, RecordingsFolder, SessionConfig, SessionEnds,
     SessionLog, counts_file, show_file, start_deck, start_session, state_folder,
 };
-use crate::remote::{OscEndpoint, ProjectorEndpoint, RemoteStatus, TuioSender, WebhookEndpoint};
+use crate::remote::{
+    MqttEndpoint, OscEndpoint, ProjectorEndpoint, RemoteStatus, TuioSender, WebhookEndpoint,
+};
 use crate::render::{CalibrationPattern, RenderSetup};
 use crate::runtime::{Fault, HangPolicy, Latest, Pulse, StopFlag, Supervisor, print_message};
 use crate::screen::{
@@ -382,6 +384,16 @@ impl LivePool {
             self.supervisor
                 .start("osc", HangPolicy::WaitAtEnd, move |heartbeat| {
                     endpoint.run(heartbeat);
+                })?;
+        }
+        let mqtt = Arc::clone(&status.mqtt);
+        let fault = self.journal.fault("remote.mqtt");
+        if let Some(mut endpoint) =
+            MqttEndpoint::new(&params.mqtt, self.client.clone(), mqtt, fault)
+        {
+            self.supervisor
+                .start("mqtt", HangPolicy::WaitAtEnd, move |heartbeat| {
+                    endpoint.run(heartbeat).map_err(anyhow::Error::from)
                 })?;
         }
         let (shared, tuio) = (Arc::clone(&self.shared), Arc::clone(&status.tuio));

@@ -210,6 +210,7 @@ impl StatusBuilder {
     /// What became of messages about faults, and of events for other machines.
     fn deliveries(&self) -> Vec<DeliveryStatus> {
         let mut deliveries = self.sources.alerts.deliveries();
+        deliveries.extend(self.sources.remote.mqtt.lock().clone());
         deliveries.extend(self.sources.remote.tuio.lock().clone());
         deliveries.extend(self.sources.remote.webhooks.lock().iter().cloned());
         deliveries

@@ -9,11 +9,12 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use rosc::{OscMessage, OscPacket, encoder};
 
+use super::super::commands::{CommandLimit, result_of};
 use super::super::datagram::messages_of;
 use super::super::params::OscParams;
 use super::report::{event_message, reply_message, state_messages};
 use super::words::{Wish, wish_of};
-use crate::control::{DeskClient, OscStatus, Outcome, Reply, Request, Source, SourceKind, Trust};
+use crate::control::{DeskClient, OscStatus, Request, Source, SourceKind, Trust};
 use crate::runtime::{Fault, Heartbeat, is_hidden};
 
 /// Longest datagram, in bytes: what fits into an Ethernet frame.
@@ -27,8 +28,6 @@ const RECEIVE_WAIT: Duration = Duration::from_millis(50);
 const BURST: usize = 32;
 /// Pause after a full burst.
 const FLOOD_PAUSE: Duration = Duration::from_millis(20);
-/// Largest number of commands in a second, over all machines.
-const COMMANDS_PER_SECOND: u32 = 50;
 /// Time between two reports of the whole state. A change is reported at once.
 const STATE_INTERVAL: Duration = Duration::from_secs(5);
 /// Pause before the address is tried again.
@@ -53,8 +52,7 @@ pub struct OscEndpoint {
     /// The reported state, and the time of the last whole report.
     state: Vec<OscMessage>,
     state_sent: Option<Instant>,
-    /// Begin of the current second, and the commands in it.
-    second: (Instant, u32),
+    limit: CommandLimit,
 }
 
 impl OscEndpoint {
@@ -91,7 +89,7 @@ impl OscEndpoint {
             answers: sync_channel(REPLIES_MAX),
             state: Vec::new(),
             state_sent: None,
-            second: (Instant::now(), 0),
+            limit: CommandLimit::default(),
         })
     }
 
@@ -179,8 +177,7 @@ impl OscEndpoint {
                 return self.refuse(peer, &problem);
             }
         };
-        if !self.may_send_now() {
-            let problem = "too many commands in a second";
+        if let Err(problem) = self.limit.take() {
             self.answer(peer, &words, problem);
             return self.refuse(peer, problem);
         }
@@ -210,16 +207,6 @@ impl OscEndpoint {
                 self.refuse(peer, &undelivered.to_string());
             }
         }
-    }
-
-    /// Counts a command. Returns false if there were too many in this second.
-    fn may_send_now(&mut self) -> bool {
-        let (begun, count) = &mut self.second;
-        if begun.elapsed() >= Duration::from_secs(1) {
-            (*begun, *count) = (Instant::now(), 0);
-        }
-        *count += 1;
-        *count <= COMMANDS_PER_SECOND
     }
 
     fn refuse(&self, peer: SocketAddr, problem: &str) {
@@ -281,22 +268,6 @@ impl OscEndpoint {
                 Err(error) if error.kind() == ErrorKind::ConnectionRefused => {}
                 Err(error) => self.status.lock().last_problem = format!("{receiver}: {error}"),
             }
-        }
-    }
-}
-
-fn result_of(reply: &Reply) -> String {
-    match &reply.result {
-        Outcome::Applied { .. } => "applied".to_owned(),
-        Outcome::Rejected { problems } => {
-            let problems: Vec<_> = problems
-                .iter()
-                .map(|problem| problem.message.as_str())
-                .collect();
-            format!("rejected: {}", problems.join("; "))
-                .chars()
-                .take(500)
-                .collect()
         }
     }
 }

@@ -2,8 +2,9 @@
 
 use rosc::{OscMessage, OscType};
 
+use super::super::commands::{check_operator, command_of};
 use super::report::REPLY;
-use crate::control::{Command, DirectorEvent, PoolCommand, PoolEdit, ShowCommand};
+use crate::control::Command;
 
 /// Begin of all addresses.
 const PREFIX: &str = "/shoal/";
@@ -30,26 +31,17 @@ pub(super) fn wish_of(message: &OscMessage) -> Result<Wish, String> {
         return Ok(Wish::Nothing);
     }
     let mut words: Vec<String> = address.split('/').map(str::to_owned).collect();
-    let parsed = |words: &[String]| {
-        let words: Vec<_> = words.iter().map(String::as_str).collect();
-        Command::from_words(&words)
-    };
-    let command = match (button_of(&message.args), parsed(&words)) {
+    let command = match (button_of(&message.args), command_of(&words)) {
         (Some(false), Ok(_)) => return Ok(Wish::Nothing),
         (Some(true), Ok(command)) => command,
         _ => {
             for argument in &message.args {
                 words.push(word_of(argument)?);
             }
-            parsed(&words)?
+            command_of(&words)?
         }
     };
-    if !is_of_operator(&command) {
-        return Err(format!(
-            "`{}` needs an administrator; use the panel or `shoal ctl`",
-            words.join(" ")
-        ));
-    }
+    check_operator(&command, &words)?;
     Ok(Wish::Command(Box::new(command), words.join(" ")))
 }
 
@@ -71,17 +63,5 @@ fn word_of(argument: &OscType) -> Result<String, String> {
         OscType::Float(value) if value.is_finite() => Ok(value.to_string()),
         OscType::Double(value) if value.is_finite() => Ok(value.to_string()),
         _ => Err("an argument is neither a text nor a number".to_owned()),
-    }
-}
-
-/// Whether an operator may send the command. OSC has no passwords.
-fn is_of_operator(command: &Command) -> bool {
-    match command {
-        Command::Show(ShowCommand::Schedule { .. } | ShowCommand::Pause { .. }) => true,
-        Command::Pool(PoolCommand::Edit(PoolEdit::SwitchScene { .. })) => true,
-        Command::Pool(PoolCommand::Edit(PoolEdit::Director { event })) => {
-            matches!(event, DirectorEvent::Start { .. } | DirectorEvent::Calm)
-        }
-        _ => false,
     }
 }

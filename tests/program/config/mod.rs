@@ -90,7 +90,10 @@ fn the_examples_of_other_machines_and_messages_are_valid() {
             count += 1;
         }
     }
-    assert_eq!(count, 5, "OSC, webhooks, TUIO, projectors, messages");
+    assert_eq!(
+        count, 7,
+        "OSC, webhooks, MQTT, TUIO, trackers, projectors, messages"
+    );
 }
 
 #[test]
