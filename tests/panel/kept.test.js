@@ -184,7 +184,7 @@ test("a place where no lamp can be is rejected with the reason, stays typed, and
   await page.evaluate(async () => (await import("/assets/core/i18n.js")).setLanguage("en"));
 });
 
-test("what was begun is not thrown away by a link without a question", async () => {
+test("what was begun is not thrown away by a link, or by going back, without a question", async () => {
   // The lamp of the test before.
   await page.getByRole("link", { name: "Next" }).click();
   const question = page.locator("dialog", { hasText: "This is not in use yet: Lamp." });
@@ -204,6 +204,10 @@ test("what was begun is not thrown away by a link without a question", async () 
     await page.locator(".setup-foot").getByRole("link", { name: link }).click();
     await page.locator("dialog", { hasText: "This is not in use yet: Only on Wednesday, December 24, 2031." }).getByRole("button", { name: "Stay here" }).click();
   }
+  // The button of the browser.
+  await page.goBack();
+  await page.locator("dialog", { hasText: "This is not in use yet" }).getByRole("button", { name: "Stay here" }).click();
+  await page.locator(".steps a[aria-current]", { hasText: "Hours" }).waitFor();
   // A day that is over is no plan.
   await page.getByLabel("Date", { exact: true }).fill("2021-12-24");
   await page.getByText("Only on Friday, December 24, 2021").first().waitFor();

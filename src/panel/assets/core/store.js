@@ -17,6 +17,8 @@ import { endRejections, notify, notifyDone } from "../parts/notices.js";
 const EVENTS_KEPT = 500;
 /** Documents are read again this long after a change, so that ten changes at once need one answer. */
 const SETTLE_MS = 120;
+/** Time between two looks whether commands are answered. */
+const ANSWER_CHECK_MS = 30;
 /** Shortest time between two readings: a corner that is dragged changes the documents eight times a second. */
 const PAUSE_MS = 600;
 
@@ -197,6 +199,11 @@ export async function send(command, done) {
   } finally {
     openEdits -= 1;
   }
+}
+
+/** Waits until every command that was sent has its answer. */
+export async function answered() {
+  while (openEdits > 0) await new Promise((resolve) => setTimeout(resolve, ANSWER_CHECK_MS));
 }
 
 /** Says on the page what went wrong. @param {ApiError} error */
