@@ -15,6 +15,8 @@ mod datagram;
 mod events;
 mod mail;
 mod mqtt;
+#[cfg(test)]
+mod mutations;
 mod osc;
 mod params;
 mod pjlink;

@@ -10,6 +10,7 @@ mod devices;
 mod files;
 mod metrics;
 mod notebook;
+mod openapi;
 mod page;
 mod pictures;
 mod recordings;
@@ -77,6 +78,9 @@ pub(crate) const ROUTES: &[Route] = &[
     role(Role::View, "GET /api/v1/schema", || get(data::schema)),
     role(Role::View, "GET /api/v1/commands/schema", || {
         get(commands::commands_schema)
+    }),
+    role(Role::View, "GET /api/v1/openapi.json", || {
+        get(openapi::openapi)
     }),
     role(Role::View, "GET /api/v1/documents", || get(data::documents)),
     role(Role::View, "GET /api/v1/analytics", || {

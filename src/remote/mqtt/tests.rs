@@ -8,6 +8,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use serde_json::Value;
 
+use super::super::mutations::mutate;
 use super::messages::{self, words_of};
 use super::{MqttEndpoint, MqttParams};
 use crate::control::{
@@ -302,6 +303,12 @@ fn words_of_a_command_are_bounded_and_names_may_have_spaces() {
     );
     assert!(words_of(&[0xff]).unwrap_err().contains("no text"));
     assert!(words_of(&[b'a'; 257]).unwrap_err().contains("over 256"));
+    let inputs = ["scene deep blue", "dark 10min", "event \u{e4}"].map(|text| text.into());
+    mutate(&inputs, |payload| {
+        if let Ok(words) = words_of(payload) {
+            let _ = super::super::commands::command_of(&words);
+        }
+    });
 }
 
 #[test]

@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
+use super::super::mutations::mutate;
 use super::super::params::RemoteProjector;
+use super::codec;
 use super::codec::{
     Greeting, Refusal, answer_to, digest, greeting_of, lamp_hours_of, parts_of, power_of, text_of,
 };
@@ -400,4 +402,29 @@ fn a_silent_projector_does_not_delay_the_next_one() {
     );
     drop(silent);
     rig.supervisor.shut_down().unwrap();
+}
+
+#[test]
+fn changed_answers_are_survived() {
+    let lines = [
+        &b"PJLINK 1 498e4a67"[..],
+        b"PJLINK 0",
+        b"PJLINK ERRA",
+        b"%1POWR=1",
+        b"%1ERST=000012",
+        b"%1LAMP=12345 1 99 0",
+        b"%1INF1=Caf\xe9",
+    ];
+    mutate(&lines.map(<[u8]>::to_vec), |line| {
+        let text = codec::text_of(line);
+        let _ = codec::greeting_of(&text);
+        for command in ["POWR", "ERST", "LAMP", "INF1"] {
+            if let Some(Ok(value)) = codec::answer_to(command, &text) {
+                codec::power_of(value);
+                codec::parts_of(value);
+                codec::lamp_hours_of(value);
+            }
+        }
+        assert!(!codec::shown(&text).contains('\n'));
+    });
 }

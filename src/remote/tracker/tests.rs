@@ -8,6 +8,7 @@ use glam::Vec2;
 use parking_lot::Mutex;
 use rosc::{OscBundle, OscMessage, OscPacket, OscTime, OscType, encoder};
 
+use super::super::mutations::mutate;
 use super::report::{BODIES_MAX, CHANNELS_MAX, EXPIRY, LATE, Report, Seen, Table};
 use super::{TrackReceiver, TrackerProtocol, augmenta, tuio};
 use crate::control::TrackerStatus;
@@ -247,26 +248,33 @@ fn what_is_no_place_and_too_many_are_refused() {
 }
 
 #[test]
-fn every_beginning_and_every_wrong_byte_of_a_datagram_is_survived() {
-    let valid = bytes(cursor(1, 7, 0.5, 0.5));
-    let mut table = Table::default();
-    let mut take = |datagram: &[u8]| {
-        let messages = super::super::datagram::messages_of(datagram, 16_384, 400);
-        if let Ok(messages) = messages {
-            let _ = apply(&mut table, &messages, Instant::now());
-            let _ = augmenta::reports_of(&messages);
+fn changed_datagrams_are_survived() {
+    let mut enter = [10, 3, 0].map(OscType::Int).to_vec();
+    enter.extend([0.5; 12].map(OscType::Float));
+    let pointer = [
+        message("/tuio2/frm", &[OscType::Int(12), "a".into()]),
+        message("/tuio2/bnd", &numbers(5, &[0.25, 0.5, 1.0, 0.1, 0.1, 0.01])),
+        message("/tuio2/alv", &[OscType::Int(5)]),
+    ];
+    let inputs = [
+        bytes(cursor(1, 7, 0.5, 0.5)),
+        bytes(pointer.to_vec()),
+        bytes(vec![message("/object/update", &enter)]),
+    ];
+    let (mut table, mut seen, now) = (Table::default(), Vec::new(), Instant::now());
+    mutate(&inputs, |datagram| {
+        let Ok(messages) = super::super::datagram::messages_of(datagram, 16_384, 400) else {
+            return;
+        };
+        for reports in [tuio::reports_of(&messages), augmenta::reports_of(&messages)] {
+            for report in reports.into_iter().flatten() {
+                let _ = table.apply(PEER, &report, now);
+            }
         }
-    };
-    for length in 0..valid.len() {
-        take(&valid[..length]);
-    }
-    for index in 0..valid.len() {
-        for byte in [0, 1, 0x2c, 0x7f, 0x80, 0xff] {
-            let mut changed = valid.clone();
-            changed[index] = byte;
-            take(&changed);
-        }
-    }
+        table.write(&surface(), now, &mut seen);
+        assert!(seen.len() <= CHANNELS_MAX * BODIES_MAX);
+        assert!(seen.iter().all(|sighting| sighting.position_m.is_finite()));
+    });
 }
 
 /// Returns a receiver on a free port, its address and its status.
