@@ -28,10 +28,10 @@ struct Row {
 pub(super) async fn openapi(State(panel): State<Arc<Panel>>) -> Json<Value> {
     let Json(commands) = commands_schema().await;
     let version = &panel.links.client.status().versions.shoal;
-    Json(document(commands, version))
+    Json(document(&commands, version))
 }
 
-fn document(commands: Value, version: &str) -> Value {
+fn document(commands: &Value, version: &str) -> Value {
     let rows = rows(PAGE);
     let mut paths = Map::new();
     for route in ROUTES {
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn every_route_of_the_interface_is_described() {
-        let document = document(json!({ "oneOf": [] }), "1.0");
+        let document = document(&json!({ "oneOf": [] }), "1.0");
         for route in ROUTES {
             let (method, path) = route.name.split_once(' ').unwrap();
             if path == "/" || path.starts_with("/assets") {

@@ -303,7 +303,7 @@ fn words_of_a_command_are_bounded_and_names_may_have_spaces() {
     );
     assert!(words_of(&[0xff]).unwrap_err().contains("no text"));
     assert!(words_of(&[b'a'; 257]).unwrap_err().contains("over 256"));
-    let inputs = ["scene deep blue", "dark 10min", "event \u{e4}"].map(|text| text.into());
+    let inputs = ["scene deep blue", "dark 10min", "event \u{e4}"].map(Into::into);
     mutate(&inputs, |payload| {
         if let Ok(words) = words_of(payload) {
             let _ = super::super::commands::command_of(&words);
