@@ -9,9 +9,9 @@ use anyhow::Context;
 use crate::camera::{
     CameraParams, Feed, FeedMode, FeedSetup, Frame, ReadOutcome, SourceSpec, WorkerCommand,
 };
-use crate::control::{Journal, TrackLine};
+use crate::control::{Journal, TrackEventLine, TrackLine, rounded};
 use crate::files::{OutputKind, check_output, output_target};
-use crate::vision::{LightState, Vision};
+use crate::vision::{LightState, TrackEvent, Vision};
 
 use super::frame_tracker::{FrameTracker, TrackerConfig};
 use super::live::{DriftMonitor, PictureFaults};
@@ -48,6 +48,8 @@ pub struct TrackOptions {
     pub drift_max_m: f64,
     /// Output file; `-` is standard output.
     pub out: PathBuf,
+    /// Whether the lines contain the decisions of the tracker with their reasons.
+    pub why: bool,
     /// Folder for pictures of each processing step, one set per second of the source; `None` if none are written.
     pub debug: Option<PathBuf>,
 }
@@ -146,7 +148,7 @@ fn track_frames(
         }
         let (number, time_secs) = (tracker.frame.sequence, tracker.frame.time_secs);
         progress.start();
-        let line = TrackLine::new(number, time_secs, tracker.track()?);
+        let mut line = TrackLine::new(number, time_secs, tracker.track()?);
         let (frame, Some(vision)) = (&tracker.frame, tracker.vision()) else {
             continue;
         };
@@ -155,6 +157,9 @@ fn track_frames(
         {
             next_debug_secs = time_secs.floor() + 1.0;
             write_debug_pictures(folder, vision, frame)?;
+        }
+        if options.why {
+            line.events = vision.events().iter().map(event_line).collect();
         }
         picture_faults.observe(vision);
         summary.add_line(&line);
@@ -174,6 +179,22 @@ fn track_frames(
     }
     print_message(&summary.sentence(tracker.feed.name()));
     Ok(summary)
+}
+
+/// Returns a decision of the tracker as it is written.
+fn event_line(event: &TrackEvent) -> TrackEventLine {
+    let value = |value: f32| rounded(f64::from(value));
+    TrackEventLine {
+        event: event.decision.name().to_owned(),
+        body: event.body,
+        id: event.id,
+        other_id: event.other_id,
+        foot_m: event.position_m.to_array().map(value),
+        reason: event.decision.reason().to_owned(),
+        measured: event.measured.map(value),
+        limit: event.limit.map(value),
+        unit: event.decision.unit().to_owned(),
+    }
 }
 
 /// Returns the error that a source delivered no frame. The error contains the active faults of the source.

@@ -19,6 +19,36 @@ pub struct TrackLine {
     pub time_secs: f64,
     /// The tracked shadows, by ascending id.
     pub shadows: Vec<VisitorLine>,
+    /// What the tracker decided in this frame, in this order. Written only with `--why`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub events: Vec<TrackEventLine>,
+}
+
+/// One decision of the tracker about one track.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TrackEventLine {
+    /// Name of the decision.
+    pub event: String,
+    /// Number of the followed body. It stays with the body if ids are exchanged.
+    pub body: u32,
+    /// Id of the track after the decision. A track that is not published has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<u32>,
+    /// Id of the other track in the decision, after it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other_id: Option<u32>,
+    /// Foot point of the track, `[x, z]`.
+    pub foot_m: [f64; 2],
+    /// What was measured for the decision.
+    pub reason: String,
+    /// The measured value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured: Option<f64>,
+    /// The limit with which the value was compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<f64>,
+    /// Unit of both; empty for numbers and shares.
+    pub unit: String,
 }
 
 /// One tracked visitor with its shadow. Values are rounded to 0.1 mm and 0.1 ms; further digits are noise.
@@ -103,12 +133,13 @@ impl TrackLine {
             frame,
             time_secs: (time_secs * 1e6).round() / 1e6,
             shadows: visitors.iter().map(VisitorLine::from).collect(),
+            events: Vec::new(),
         }
     }
 }
 
 /// Rounds to four decimals. Never returns −0, which JSON would show with its sign.
-fn rounded(value: f64) -> f64 {
+pub fn rounded(value: f64) -> f64 {
     (value * 1e4).round() / 1e4 + 0.0
 }
 

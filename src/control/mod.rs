@@ -33,7 +33,7 @@ pub use event::{Event, EventKind, EventLog, EventPage, FloorPlace};
 pub use fault_names::{FAULT_NAMES, names_fault};
 pub use health::{Finding, HealthLevel, HealthStatus};
 pub use journal::Journal;
-pub use lines::{AgentLine, AgentsLine, TrackLine, VisitorLine};
+pub use lines::{AgentLine, AgentsLine, TrackEventLine, TrackLine, VisitorLine, rounded};
 pub use recording::{COMMANDED_SECS_MAX, RecordingStatus, RecordingStep};
 pub use remote_status::{
     DeliveryStatus, OscStatus, ProjectorPower, ProjectorStatus, TrackerStatus,

@@ -51,7 +51,7 @@ const MAX_DISTANCE_COST: f32 = 12.0;
 /// Standard deviation of a member's position while an id swap is tested, in meters.
 const SWAP_SPREAD_M: f32 = 0.3;
 /// Area in m² by which an id swap must decrease the residual area.
-const SWAP_GAIN_M2: f32 = 0.08;
+pub(super) const SWAP_GAIN_M2: f32 = 0.08;
 /// A member that alone explains less area than this, in m², is also tried at other positions in the blob.
 const REDUNDANT_M2: f32 = 0.06;
 /// Area in m² that a member must explain at another position in addition, before it moves there.
@@ -155,6 +155,10 @@ impl GroupFitter {
         }
     }
 
+    pub(super) fn change_params(&mut self, params: &TrackingParams) {
+        self.tallest_m = params.tallest_m;
+    }
+
     /// Sets the bystanders for the next fits: positions and heights of nearby visitors who are not in the fitted blobs.
     /// The area that bystanders cover counts as explained.
     pub(super) fn set_bystanders(&mut self, bystanders: impl Iterator<Item = (Vec2, f32)>) {
@@ -192,14 +196,14 @@ impl GroupFitter {
     }
 
     /// Swaps the heights and tones of two members if the fit with swapped `appearances` is clearly better than the fit
-    /// without the swap. Returns whether it swapped them. Call it after [`Self::fit`], for the same members.
+    /// without the swap. Returns the area that is explained in addition if it swapped them. Call it after [`Self::fit`], for the same members.
     pub(super) fn try_swap(
         &mut self,
         members: &mut [Member],
         pair: [usize; 2],
         appearances: [(f32, Option<f32>); 2],
         origins: &[Option<Origin>; 2],
-    ) -> bool {
+    ) -> Option<f32> {
         let placed = pair.map(|index| members[index]);
         let residual_m2 = [0, 1].map(|swapped| {
             for (number, &index) in pair.iter().enumerate() {
@@ -223,7 +227,8 @@ impl GroupFitter {
             let silhouette = members[pair[0]].silhouette(origins);
             self.pixels.residual_m2(Some(&silhouette))
         });
-        let is_better = residual_m2[0] - residual_m2[1] > SWAP_GAIN_M2;
+        let gain_m2 = residual_m2[0] - residual_m2[1];
+        let is_better = gain_m2 > SWAP_GAIN_M2;
         for (index, placed) in pair.into_iter().zip(placed) {
             members[index] = if is_better {
                 Member {
@@ -235,7 +240,7 @@ impl GroupFitter {
                 placed
             };
         }
-        is_better
+        is_better.then_some(gain_m2)
     }
 
     /// Returns by how much the residual area decreases if the last member is a separate visitor instead of a fragment

@@ -46,3 +46,4 @@ pub use pipeline::{LightState, Vision};
 pub use plan::{PlannedCamera, PlannedView, Resolution, Seen};
 pub use polarity::Polarity;
 pub use sighted::{SIGHTINGS_MAX, SightedTracks};
+pub use tracker::{Decision, TrackEvent};

@@ -7,7 +7,6 @@ use glam::Mat2;
 use crate::camera::{Frame, Luma, UsedBits};
 use crate::geometry::Visitor;
 
-use super::VisionParams;
 use super::background::Background;
 use super::bands::RollingBands;
 use super::bit_mask::BitMask;
@@ -20,7 +19,8 @@ use super::foot::FootFinder;
 use super::polarity::{self, Polarity, Reciprocal};
 use super::segmented_frame::SegmentedFrame;
 use super::strobe::{Strobe, StrobePhase};
-use super::tracker::Tracker;
+use super::tracker::{TrackEvent, Tracker};
+use super::{TrackingParams, VisionParams};
 
 /// Largest gain that an exposure change of the camera can cause; the smallest such gain is its inverse. A gain outside
 /// this range means that a light was switched on or off.
@@ -97,12 +97,9 @@ impl Vision {
     /// Creates a vision stage that finds the foreground and never returns a track. Because no track decides what an object is,
     /// an object on the floor never becomes part of the background model, however long it lies still.
     pub fn without_tracks(params: &VisionParams, view: FloorView) -> Self {
-        let lamp_m = view.lamp_m.map(glam::DVec3::as_vec3);
-        let camera_m = view.camera_m.or_else(|| view.assumed_camera_m());
-        let camera_m = camera_m.map(glam::DVec3::as_vec3);
         Self {
             params: params.clone(),
-            feet: FootFinder::new(lamp_m, camera_m, &params.tracking),
+            feet: feet(&view, &params.tracking),
             tracker: None,
             view,
             segmentation: None,
@@ -112,25 +109,25 @@ impl Vision {
         }
     }
 
-    /// Uses other parameters from the next frame on. Returns false and changes nothing if they concern the tracker, which has to
-    /// start again then.
-    pub fn change_params(&mut self, params: &VisionParams) -> bool {
-        let is_possible = params.tracking == self.params.tracking;
-        if is_possible {
-            let shows = |params: &VisionParams| {
-                (
-                    params.polarity,
-                    params.ignore.clone(),
-                    params.include.clone(),
-                )
-            };
-            if shows(params) != shows(&self.params) {
-                self.lose_all_tracks();
-                self.segmentation = None;
-            }
-            self.params.clone_from(params);
+    /// Uses other parameters from the next frame on. Tracks keep their ids. If polarity or areas change, the background is learned
+    /// again, and returning visitors can recover their ids.
+    pub fn change_params(&mut self, params: &VisionParams) {
+        let shows = |params: &VisionParams| {
+            (
+                params.polarity,
+                params.ignore.clone(),
+                params.include.clone(),
+            )
+        };
+        if shows(params) != shows(&self.params) {
+            self.lose_all_tracks();
+            self.segmentation = None;
         }
-        is_possible
+        self.feet = feet(&self.view, &params.tracking);
+        if let Some(tracker) = &mut self.tracker {
+            tracker.change_params(&params.tracking);
+        }
+        self.params.clone_from(params);
     }
 
     /// Returns the state of the lighting in the last frame.
@@ -258,6 +255,11 @@ impl Vision {
     /// Returns the covariance of the foot point of each track, in m².
     pub fn covariances_m2(&self) -> &[Mat2] {
         (self.tracker.as_ref()).map_or(&[], Tracker::covariances_m2)
+    }
+
+    /// Returns the decisions of the tracker in the last frame, in the order in which they were made.
+    pub fn events(&self) -> &[TrackEvent] {
+        (self.tracker.as_ref()).map_or(&[], Tracker::events)
     }
 
     fn lose_all_tracks(&mut self) {
@@ -422,6 +424,13 @@ impl Vision {
         }
         segmentation.folded = folded;
     }
+}
+
+/// Returns the finder of foot points for a view.
+fn feet(view: &FloorView, params: &TrackingParams) -> FootFinder {
+    let lamp_m = view.lamp_m.map(glam::DVec3::as_vec3);
+    let camera_m = view.camera_m.or_else(|| view.assumed_camera_m());
+    FootFinder::new(lamp_m, camera_m.map(glam::DVec3::as_vec3), params)
 }
 
 impl Segmentation {

@@ -8,9 +8,11 @@
 mod ambiguity;
 mod association;
 mod duplicates;
+mod event;
 mod exits;
 mod fragments;
 mod id_swap;
+mod identity;
 mod lifecycle;
 mod localization;
 mod rigidity;
@@ -31,6 +33,9 @@ use super::kalman::{Kalman, Measurement};
 use super::outline::Tracer;
 use super::segmented_frame::SegmentedFrame;
 use super::stillness::Stillness;
+pub use event::{Decision, TrackEvent};
+use event::{Events, Phase};
+use identity::Identity;
 use rigidity::Rigidity;
 use schedule::{Schedule, Work};
 
@@ -57,7 +62,7 @@ struct TrackKey(u32);
 /// Complete state of one track. A candidate has no id; a published track has one.
 struct TrackState {
     key: TrackKey,
-    id: Option<u32>,
+    identity: Identity,
     kalman: Kalman,
     /// Number of frames with a detection.
     hits: u32,
@@ -71,8 +76,6 @@ struct TrackState {
     has_walked: bool,
     /// Whether the lost track from which this id was recovered had `has_walked` set.
     had_walked_before_loss: bool,
-    /// Time of the first detection under this id. It moves with the id in an id swap.
-    id_birth_secs: f64,
     /// Time of the last detection: either an own blob, or enough exclusive area in a shared blob.
     last_detected_secs: f64,
     /// Time of the last frame with any foreground at the position of the track.
@@ -103,8 +106,7 @@ struct TrackState {
     agitation: Agitation,
     rigidity: Rigidity,
     detection: Detection,
-    /// Heights that certainly belong to the visitor with this id.
-    height_profile: HeightProfile,
+    phase: Phase,
     /// Heights measured since the last possible id switch. They may belong to another visitor.
     recent_profile: HeightProfile,
     /// Last estimate of the height of the body, in meters. It stays with the body in an id swap, because the group fit
@@ -132,7 +134,7 @@ impl TrackState {
         let kalman = Kalman::new(first);
         Self {
             key,
-            id: None,
+            identity: Identity::candidate(now_secs),
             kalman,
             hits: 1,
             is_group_candidate: false,
@@ -140,7 +142,6 @@ impl TrackState {
             birth_m: first.position_m,
             has_walked: false,
             had_walked_before_loss: false,
-            id_birth_secs: now_secs,
             last_detected_secs: now_secs,
             last_foreground_secs: now_secs,
             last_detected: kalman,
@@ -157,7 +158,7 @@ impl TrackState {
             agitation: Agitation::default(),
             rigidity: Rigidity::new(output.centroid_m, now_secs),
             detection: Detection::Missed,
-            height_profile: HeightProfile::default(),
+            phase: Phase::default(),
             recent_profile: HeightProfile::default(),
             height_m: None,
             body_tone: None,
@@ -171,24 +172,17 @@ impl TrackState {
 
     /// Returns whether the track can be a member of a group that shares a blob.
     fn can_share_blob(&self) -> bool {
-        self.id.is_some() || self.is_group_candidate
+        self.id().is_some() || self.is_group_candidate
     }
 
     /// Returns the track as a member for the group fit, at its predicted position.
     fn member(&self, params: &TrackingParams) -> Member {
         let typical_m = TYPICAL_HEIGHT_SHARE * params.tallest_m;
-        let known_m = self.height_m.or_else(|| self.height_profile.height_m());
+        let known_m = self.height_m.or_else(|| self.identity.heights.height_m());
         Member {
             body_tone: self.body_tone,
             ..Member::new(self.kalman.position_m, known_m.unwrap_or(typical_m))
         }
-    }
-
-    /// Swaps the ids of two tracks, and all data that belong to an id. The positions are not swapped.
-    fn swap_ids_with(&mut self, other: &mut Self) {
-        std::mem::swap(&mut self.id, &mut other.id);
-        std::mem::swap(&mut self.id_birth_secs, &mut other.id_birth_secs);
-        std::mem::swap(&mut self.height_profile, &mut other.height_profile);
     }
 
     /// Moves the height of the body towards a measured height by the share `rate` of the difference.
@@ -227,13 +221,11 @@ impl Detection {
 
 /// A published track that is no longer detected.
 struct LostTrack {
-    id: u32,
+    identity: Identity,
     position_m: DVec2,
-    id_birth_secs: f64,
     velocity_mps: DVec2,
     has_walked: bool,
     lost_secs: f64,
-    height_profile: HeightProfile,
 }
 
 /// New candidate inside a blob that tracked visitors already occupy.
@@ -244,6 +236,8 @@ struct GroupCandidate {
     height_m: Option<f32>,
     /// Whether the evidence has lasted long enough to publish the candidate immediately.
     confirm_at_once: bool,
+    /// The test that found it, with the measured value and its limit.
+    found_by: (Decision, [f32; 2]),
 }
 
 /// Multi-object tracker. Its buffers are reused from frame to frame.
@@ -286,6 +280,7 @@ pub(super) struct Tracker {
     /// Indexes of the blobs in the last frame that are objects.
     static_blobs: Vec<usize>,
     first_frame_secs: Option<f64>,
+    events: Events,
 }
 
 impl Tracker {
@@ -317,7 +312,14 @@ impl Tracker {
             schedule: Schedule::default(),
             static_blobs: Vec::new(),
             first_frame_secs: None,
+            events: Events::default(),
         }
+    }
+
+    /// Uses other parameters from the next frame on. All tracks stay.
+    pub(super) fn change_params(&mut self, params: &TrackingParams) {
+        self.params.clone_from(params);
+        self.group_fitter.change_params(params);
     }
 
     /// Returns the published tracks of the last frame, ordered by id.
@@ -330,8 +332,14 @@ impl Tracker {
         &self.covariances_m2[..self.published_count]
     }
 
+    /// Returns the decisions of the last frame, in the order in which they were made.
+    pub(super) fn events(&self) -> &[TrackEvent] {
+        self.events.as_slice()
+    }
+
     /// Advances the time when there is no usable frame. All tracks keep their positions.
     pub(super) fn hold(&mut self, dt_secs: f32) {
+        self.events.clear();
         let dt = f64::from(dt_secs);
         for track in &mut self.tracks {
             track.last_detected_secs += dt;
@@ -348,12 +356,15 @@ impl Tracker {
     pub(super) fn lose_all(&mut self) {
         self.published_count = 0;
         for index in (0..self.tracks.len()).rev() {
+            let secs = self.undetected_secs(index);
+            self.record(index, Decision::Lost, [secs, f32::INFINITY]);
             self.lose(index);
         }
     }
 
     /// Updates all tracks with one frame and returns the published tracks.
     pub(super) fn update(&mut self, frame: &SegmentedFrame<'_>) -> &[Visitor] {
+        self.events.clear();
         self.time_secs = frame.time_secs;
         self.schedule.advance(frame.time_secs, frame.dt_secs);
         for track in &mut self.tracks {
@@ -382,8 +393,14 @@ impl Tracker {
         self.lose_undetected();
         self.absorb_static_objects(frame);
         self.confirm(frame.dt_secs);
+        self.advance_phases();
         self.publish(frame);
         self.published()
+    }
+
+    /// Records a decision about the track at `index`, with the measured value and its limit.
+    fn record(&mut self, index: usize, decision: Decision, evidence: [f32; 2]) {
+        (self.events).add(decision, &self.tracks[index], None, evidence);
     }
 
     /// Returns the index of a track, or `None` if it was removed.
@@ -407,25 +424,26 @@ impl Tracker {
             (track.stillness).update(foot_m, agitation_mps, frame.time_secs, &self.params);
         }
         self.tracks
-            .sort_unstable_by_key(|v| v.id.unwrap_or(u32::MAX));
-        self.published_count = self.tracks.iter().filter(|v| v.id.is_some()).count();
+            .sort_unstable_by_key(|v| v.id().unwrap_or(u32::MAX));
+        self.published_count = self.tracks.iter().filter(|v| v.id().is_some()).count();
         while self.published.len() < self.published_count {
             self.published.push(Visitor::default());
         }
         self.covariances_m2.clear();
-        let confirmed = self.tracks.iter_mut().filter(|v| v.id.is_some());
+        let confirmed = self.tracks.iter_mut().filter(|v| v.id().is_some());
         for (to, track) in self.published.iter_mut().zip(confirmed) {
             let foot_m = if frame.feet.can_locate_feet() {
                 track.kalman.position_m
             } else {
                 track.output.centroid_m
             };
+            let (id, since_secs) = (track.id(), track.identity.since_secs());
             let output = &mut track.output;
-            output.id = track.id.unwrap_or_default();
+            output.id = id.unwrap_or_default();
             output.foot_m = foot_m;
             output.radius_m = (f64::from(output.area_m2) / std::f64::consts::PI).sqrt() as f32;
             output.velocity_mps = track.kalman.velocity_mps;
-            output.age_secs = frame.time_secs - track.id_birth_secs;
+            output.age_secs = frame.time_secs - since_secs;
             output.still_secs = track.stillness.secs(frame.time_secs);
             output.agitation_mps = track.agitation.mps;
             output.on_surface = frame.surface.contains(foot_m);

@@ -3,6 +3,7 @@
 use crate::recordings;
 use crate::rooms::{SHADOW_FPS as FPS, ShadowRoom as Room};
 use shoal_testing::assert_near;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -197,6 +198,24 @@ fn frames_of_16_bits_give_the_same_tracks_as_8_bits() {
 }
 
 #[test]
+fn a_changed_parameter_of_the_tracker_keeps_tracks_and_ids() {
+    let mut room = Room::new();
+    let mut ids = Vec::new();
+    for i in 0..150 {
+        if i == 75 {
+            let mut params = VisionParams::default();
+            params.tracking.gate_m = 0.6;
+            params.tracking.tallest_m = 1.9;
+            room.vision.change_params(&params);
+        }
+        let tracks = room.show(&[walked_in(f64::from(i) / FPS - 2.0)]);
+        ids.extend(tracks.iter().map(|track| track.id));
+        assert!(i < 75 || tracks.len() == 1, "frame {i}: {tracks:?}");
+    }
+    assert_eq!(ids.iter().max(), Some(&1));
+}
+
+#[test]
 fn invalid_frames_are_ignored() {
     let mut room = Room::new();
     for i in 0..30 {
@@ -261,7 +280,11 @@ fn a_steady_frame_allocates_nothing() {
 }
 
 fn track_to(out: &Path, source: &str, seconds: Option<f64>) -> Vec<TrackLine> {
-    let options = TrackOptions {
+    track_with(&options(out, source, seconds))
+}
+
+fn options(out: &Path, source: &str, seconds: Option<f64>) -> TrackOptions {
+    TrackOptions {
         source: source.to_owned(),
         folder: std::path::PathBuf::new(),
         camera: shoal::camera::CameraParams::default(),
@@ -276,10 +299,14 @@ fn track_to(out: &Path, source: &str, seconds: Option<f64>) -> Vec<TrackLine> {
         },
         drift_max_m: 0.03,
         out: out.to_owned(),
+        why: false,
         debug: None,
-    };
-    track(&options, &AtomicBool::new(false)).unwrap();
-    let text = std::fs::read_to_string(out).unwrap();
+    }
+}
+
+fn track_with(options: &TrackOptions) -> Vec<TrackLine> {
+    track(options, &AtomicBool::new(false)).unwrap();
+    let text = std::fs::read_to_string(&options.out).unwrap();
     text.lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect()
@@ -297,6 +324,32 @@ fn the_start_of_a_recording_alone_gives_the_same_tracks() {
         assert_eq!(part.len(), (seconds * 15.0) as usize);
         assert_eq!(part, whole[..part.len()]);
     }
+}
+
+#[test]
+fn every_new_id_has_an_event_that_says_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = "synthetic:2?fps=15&size=240x180";
+    let plain = track_to(&folder.path().join("a"), source, Some(30.0));
+    let lines = track_with(&TrackOptions {
+        why: true,
+        ..options(&folder.path().join("b"), source, Some(30.0))
+    });
+    let mut known = BTreeSet::new();
+    for (line, plain) in lines.iter().zip(&plain) {
+        assert_eq!(line.shadows, plain.shadows);
+        assert!(plain.events.is_empty());
+        for shadow in line.shadows.iter().filter(|shadow| known.insert(shadow.id)) {
+            let mut of_id = (line.events.iter()).filter(|event| event.id == Some(shadow.id));
+            let event = of_id.find(|event| ["published", "returned"].contains(&&*event.event));
+            let event = event.unwrap_or_else(|| panic!("{line:?}"));
+            assert!(event.measured >= event.limit, "{event:?}");
+            assert_eq!(event.reason, "number of frames with a detection");
+        }
+        let mut of_known = line.events.iter().filter_map(|event| event.id);
+        assert!(of_known.all(|id| known.contains(&id)), "{line:?}");
+    }
+    assert!(known.len() > 1);
 }
 
 #[test]

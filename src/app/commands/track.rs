@@ -38,6 +38,9 @@ pub(in crate::app) struct TrackArguments {
     /// Output file for the tracks, one JSON object per frame; - for standard output
     #[arg(long, value_name = "T.jsonl")]
     out: PathBuf,
+    /// Write to each line what the tracker decided in this frame, with what it measured and the limit (one camera only)
+    #[arg(long)]
+    why: bool,
     /// Write a picture of each processing step (raw, background, ratio, mask, validity, blobs, tracks) to DIR once per
     /// second
     #[arg(long, value_name = "DIR")]
@@ -53,8 +56,8 @@ pub(in crate::app) fn track(arguments: &TrackArguments) -> anyhow::Result<ExitCo
         .transpose()?;
     let cameras = camera_inputs(&site, arguments.camera.as_deref())?;
     anyhow::ensure!(
-        cameras.len() == 1 || (named.is_none() && arguments.debug.is_none()),
-        "--calibration and --debug are for one camera, but the site has {} cameras",
+        cameras.len() == 1 || (named.is_none() && arguments.debug.is_none() && !arguments.why),
+        "--calibration, --why and --debug are for one camera, but the site has {} cameras",
         cameras.len()
     );
     for camera in &cameras {
@@ -84,6 +87,7 @@ pub(in crate::app) fn track(arguments: &TrackArguments) -> anyhow::Result<ExitCo
             },
             drift_max_m: site.file.calibration.drift_max_m,
             out: arguments.out.clone(),
+            why: arguments.why,
             debug: arguments.debug.clone(),
         };
         (camera.name, options)

@@ -92,12 +92,11 @@ impl VisionStage {
                 tracing::error!("the camera cannot be opened with the changed settings: {error:#}");
             }
         }
-        let is_kept = surface == self.surface
-            && vision
-                .as_mut()
-                .is_none_or(|(_, _, vision)| vision.change_params(&params));
-        if !is_kept {
+        if surface != self.surface {
             *vision = None;
+        }
+        if let Some((_, _, vision)) = vision {
+            vision.change_params(&params);
         }
         self.calibration.change_settings(&params, &surface);
         self.calibration.set_projection(projection);

@@ -24,7 +24,7 @@ impl Tracker {
         for a in 0..self.tracks.len() {
             let mut nearest_m = f32::INFINITY;
             for b in 0..self.tracks.len() {
-                if a == b || self.tracks[a].id.is_none() || self.tracks[b].id.is_none() {
+                if a == b || self.tracks[a].id().is_none() || self.tracks[b].id().is_none() {
                     continue;
                 }
                 let distance_m = self.tracks[a]
@@ -81,8 +81,8 @@ impl TrackState {
     /// Accepts the recent heights as heights of this id if there are at least `measurements` of them. If they
     /// contradict the known height, more are needed. Returns whether it accepted them.
     fn accept_recent_profile(&mut self, measurements: f32) -> bool {
-        let is_other = self.height_profile.is_known()
-            && self.height_profile.difference(&self.recent_profile) >= CONTRADICTING_DIFFERENCE;
+        let is_other = self.identity.heights.is_known()
+            && self.identity.heights.difference(&self.recent_profile) >= CONTRADICTING_DIFFERENCE;
         let wanted = if is_other {
             RESOLVED_MEASUREMENTS
         } else {
@@ -93,9 +93,9 @@ impl TrackState {
         }
         let recent_profile = std::mem::take(&mut self.recent_profile);
         if is_other {
-            self.height_profile = recent_profile;
+            self.identity.heights = recent_profile;
         } else {
-            self.height_profile.merge(&recent_profile);
+            self.identity.heights.merge(&recent_profile);
         }
         true
     }
@@ -107,6 +107,7 @@ pub(super) mod tests {
     use crate::geometry::Visitor;
     use crate::vision::TrackingParams;
     use crate::vision::kalman::Measurement;
+    use crate::vision::tracker::identity::Identity;
     use crate::vision::tracker::{Detection, TrackKey};
     use glam::{Mat2, Vec2};
 
@@ -130,12 +131,11 @@ pub(super) mod tests {
             covariance_m2: Mat2::IDENTITY,
         };
         TrackState {
-            id: Some(id),
             has_walked: true,
             is_independent: true,
             was_isolated: true,
             detection: Detection::Own(0),
-            height_profile: height_profile(known_m, 20),
+            identity: Identity::with_id(id, height_profile(known_m, 20)),
             recent_profile: height_profile(measured_m, times),
             ambiguity_id: Some(1),
             ..TrackState::new(TrackKey(id), &first, Visitor::default(), 0.0)
@@ -154,7 +154,7 @@ pub(super) mod tests {
         assert!(settled(test_track(1, 1.7, 1.72, 11)).ambiguity_id.is_some());
         assert!(settled(test_track(1, 1.7, 1.72, 12)).ambiguity_id.is_none());
         let mut hardly = test_track(1, 0.0, 1.2, 12);
-        hardly.height_profile = height_profile(1.8, 2);
+        hardly.identity.heights = height_profile(1.8, 2);
         assert!(settled(hardly).ambiguity_id.is_none());
     }
 
@@ -162,13 +162,13 @@ pub(super) mod tests {
     fn a_contradicting_height_replaces_the_known_one_once_certain() {
         let doubtful = settled(test_track(1, 1.7, 1.2, 11));
         assert_eq!(
-            doubtful.height_profile.height_m(),
+            doubtful.identity.heights.height_m(),
             height_profile(1.7, 20).height_m()
         );
         assert!(doubtful.ambiguity_id.is_some());
         let certain = settled(test_track(1, 1.7, 1.2, 12));
         assert_eq!(
-            certain.height_profile.height_m(),
+            certain.identity.heights.height_m(),
             height_profile(1.2, 12).height_m()
         );
         assert!(certain.ambiguity_id.is_none());
@@ -176,7 +176,7 @@ pub(super) mod tests {
         alone.ambiguity_id = None;
         let alone = settled(alone);
         assert_eq!(
-            alone.height_profile.height_m(),
+            alone.identity.heights.height_m(),
             height_profile(1.7, 20).height_m()
         );
     }

@@ -56,7 +56,7 @@ impl Tracker {
             let to_foot = at.distance(unassigned_feet_m[column]);
             let to_blob =
                 distance_to_samples_m(frame.blobs.samples(&blobs[column]), at) + INSIDE_COST_M;
-            let candidate = if track.id.is_none() {
+            let candidate = if track.id().is_none() {
                 CANDIDATE_COST_M
             } else {
                 0.0
@@ -106,7 +106,7 @@ impl Tracker {
             let samples = frame.blobs.samples(blob);
             let wanted = (samples.len() as f32 * FRAGMENT_SHARE) as usize;
             let known =
-                |v: &&TrackState| v.id.is_some() && matches!(v.detection, Detection::Own(_));
+                |v: &&TrackState| v.id().is_some() && matches!(v.detection, Detection::Own(_));
             let unassigned_feet_m = &self.unassigned_feet_m;
             let explains = |track: &TrackState| {
                 // Only the foot point of the own blob counts. Otherwise an object that the visitor put down would hold
@@ -144,13 +144,13 @@ impl Tracker {
                 continue;
             };
             let previous_m2 = track.output.area_m2;
-            if track.id.is_none() || blobs[own].area_m2 > PARTIAL_BLOB_SHARE * previous_m2 {
+            if track.id().is_none() || blobs[own].area_m2 > PARTIAL_BLOB_SHARE * previous_m2 {
                 continue;
             }
             let member = track.member(&self.params);
             let is_anothers = |owner: TrackKey| {
                 let owner = self.index_of(owner);
-                owner.is_some_and(|owner| owner != index && self.tracks[owner].id.is_some())
+                owner.is_some_and(|owner| owner != index && self.tracks[owner].id().is_some())
             };
             let most = (0..blobs.len())
                 .filter(|&other| self.blob_owners[other].is_some_and(is_anothers))
@@ -173,13 +173,13 @@ impl Tracker {
         let blobs = frame.blobs.blobs();
         for (index, blob) in blobs.iter().enumerate() {
             let owner = self.blob_owners[index].and_then(|key| self.index_of(key));
-            if owner.is_some_and(|owner| self.tracks[owner].id.is_some()) {
+            if owner.is_some_and(|owner| self.tracks[owner].id().is_some()) {
                 continue;
             }
             let samples = frame.blobs.samples(blob);
             let nearest = self.tracks.iter().enumerate();
             let nearest = nearest
-                .filter(|(_, v)| v.id.is_some())
+                .filter(|(_, v)| v.id().is_some())
                 .filter_map(|(number, v)| match v.detection {
                     Detection::Own(own) => Some((
                         distance_to_samples_m(samples, v.kalman.position_m),
@@ -206,7 +206,7 @@ impl Tracker {
             self.members.clear();
             let mut known = 0;
             let there = self.tracks.iter().enumerate();
-            for (other, track) in there.filter(|(_, v)| v.id.is_some()) {
+            for (other, track) in there.filter(|(_, v)| v.id().is_some()) {
                 if other == number {
                     known = self.members.len();
                 }

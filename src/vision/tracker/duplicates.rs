@@ -2,7 +2,7 @@
 
 use crate::vision::group::CANDIDATE_M2;
 
-use super::{Detection, TrackState, Tracker};
+use super::{Decision, Detection, TrackState, Tracker};
 
 /// Two tracks whose foot points are closer than this, in meters, are duplicates.
 const DUPLICATE_M: f32 = 0.25;
@@ -40,15 +40,15 @@ impl Tracker {
     pub(super) fn remove_duplicates(&mut self, dt_secs: f32) {
         for index in (0..self.tracks.len()).rev() {
             let position_m = self.tracks[index].kalman.position_m;
-            let since_secs = self.tracks[index].id_birth_secs;
+            let since_secs = self.tracks[index].identity.since_secs();
             let others = self.tracks.iter().enumerate();
-            let others = others.filter(|(other, v)| *other != index && v.id.is_some());
+            let others = others.filter(|(other, v)| *other != index && v.id().is_some());
             let nearest_m = others
                 .clone()
                 .map(|(_, v)| v.kalman.position_m.distance(position_m))
                 .fold(f32::INFINITY, f32::min);
             let earlier = (others.clone())
-                .filter(|(other, v)| (v.id_birth_secs, *other) < (since_secs, index));
+                .filter(|(other, v)| (v.identity.since_secs(), *other) < (since_secs, index));
             let is_duplicate = earlier.clone().any(|(_, v)| {
                 let is_detected = v.detection != Detection::Missed;
                 is_detected && v.kalman.position_m.distance(position_m) < DUPLICATE_M
@@ -76,7 +76,7 @@ impl Tracker {
             track.is_independent |=
                 nearest_m > INDEPENDENT_M && matches!(track.detection, Detection::Own(_));
             // The height of a fragment cannot be measured, so a track with a known height is a visitor.
-            track.is_independent |= track.height_profile.is_known();
+            track.is_independent |= track.identity.heights.is_known();
             if is_duplicate {
                 track.duplicate_secs += dt_secs;
             } else {
@@ -91,7 +91,13 @@ impl Tracker {
                 if let Some(blob) = track.detection.blob() {
                     self.blob_owners[blob].get_or_insert(track.key);
                 }
-                if track.is_independent {
+                let (decision, evidence) = if track.duplicate_secs > limit_secs {
+                    (Decision::Duplicate, [track.duplicate_secs, limit_secs])
+                } else {
+                    (Decision::Redundant, [track.redundant_secs, redundant_secs])
+                };
+                self.record(index, decision, evidence);
+                if self.tracks[index].is_independent {
                     self.lose(index);
                 } else {
                     self.remove(index);
@@ -153,7 +159,7 @@ mod tests {
         }
         let owner_ids = tracker.blob_owners.iter().map(|owner| {
             let index = owner.and_then(|key| tracker.index_of(key))?;
-            tracker.tracks[index].id
+            tracker.tracks[index].id()
         });
         assert_eq!(owner_ids.collect::<Vec<_>>(), [Some(1), None, Some(3)]);
         // The blob is still assigned, so it starts no candidate.
@@ -187,7 +193,7 @@ mod tests {
             test_track(2, 0.0, 1.4, measurements),
         ];
         let later = &mut tracker.tracks[1];
-        later.height_profile = std::mem::take(&mut later.recent_profile);
+        later.identity.heights = std::mem::take(&mut later.recent_profile);
         later.is_independent = false;
         for track in &mut tracker.tracks {
             track.kalman.position_m = Vec2::ZERO;
@@ -198,7 +204,13 @@ mod tests {
             tracker.remove_duplicates(0.1);
             secs += 0.1;
         }
-        (secs, tracker.lost.iter().any(|lost| lost.id == 2))
+        (
+            secs,
+            tracker
+                .lost
+                .iter()
+                .any(|lost| lost.identity.id() == Some(2)),
+        )
     }
 
     #[test]
@@ -262,7 +274,7 @@ mod tests {
         tracker.blob_owners = vec![None];
         let mut gone = || {
             for track in &mut tracker.tracks {
-                let share = if track.id == Some(hidden) {
+                let share = if track.id() == Some(hidden) {
                     0.0
                 } else {
                     others_share
@@ -270,7 +282,7 @@ mod tests {
                 track.update_exclusive_share(share, 1.0, 0.1);
             }
             tracker.remove_duplicates(0.1);
-            tracker.tracks.iter().all(|v| v.id != Some(hidden))
+            tracker.tracks.iter().all(|v| v.id() != Some(hidden))
         };
         let frame = (1..=100).find(|_| gone());
         frame.map(|frame| 0.1 * frame as f32)

@@ -68,7 +68,7 @@ impl Tracker {
     }
 
     fn has_exited(&self, track: &TrackState, frame: &SegmentedFrame<'_>) -> bool {
-        if !self.has_through_traffic() || track.id.is_none() || !track.has_walked {
+        if !self.has_through_traffic() || track.id().is_none() || !track.has_walked {
             return false;
         }
         let ahead_m = track.course.ahead_m(frame.time_secs, frame.dt_secs);

@@ -3,7 +3,7 @@
 
 use crate::vision::group::MergedFit;
 
-use super::{Detection, SegmentedFrame, TrackKey, TrackState, Tracker, Work};
+use super::{Decision, Detection, SegmentedFrame, TrackKey, TrackState, Tracker, Work};
 
 /// Two tracks are merged if two visitors explain less additional area than this share of the smaller silhouette. On
 /// rendered scenes, this is true for about 70 of 100 fits to fragments of one visitor, and for 4 of 100 fits to two
@@ -28,7 +28,7 @@ impl Tracker {
             return;
         }
         for track in &mut self.tracks {
-            let has_own = track.id.is_some() && matches!(track.detection, Detection::Own(_));
+            let has_own = track.id().is_some() && matches!(track.detection, Detection::Own(_));
             track.was_isolated |= has_own && track.nearest_track_m > ISOLATED_M;
         }
         let fragment = (0..self.tracks.len()).find_map(|fragment| {
@@ -75,9 +75,10 @@ impl Tracker {
         let pair = [fragment, whole];
         let [later, earlier] = pair.map(|number| &self.tracks[number]);
         let blobs = [later.detection.blob()?, earlier.detection.blob()?];
-        let is_later = (later.id_birth_secs, fragment) > (earlier.id_birth_secs, whole);
+        let is_later =
+            (later.identity.since_secs(), fragment) > (earlier.identity.since_secs(), whole);
         let is_near = later.kalman.position_m.distance(earlier.kalman.position_m) < FRAGMENT_M;
-        if earlier.id.is_none() || !is_later || !is_near {
+        if earlier.id().is_none() || !is_later || !is_near {
             return None;
         }
         let keys = [later.key, earlier.key];
@@ -92,7 +93,7 @@ impl Tracker {
         });
         let members = pair.map(|number| self.tracks[number].member(&self.params));
         let others = self.tracks.iter().enumerate().filter(|(number, track)| {
-            !pair.contains(number) && track.id.is_some() && track.detection != Detection::Missed
+            !pair.contains(number) && track.id().is_some() && track.detection != Detection::Missed
         });
         self.group_fitter.set_bystanders(others.map(|(_, track)| {
             let member = track.member(&self.params);
@@ -114,6 +115,9 @@ impl Tracker {
         let remaining = fragment + whole - removed;
         self.tracks[remaining].height_m = Some(merged.member.height_m);
         self.tracks[remaining].mergeable_secs = 0.0;
+        let gone_id = self.tracks[removed].id();
+        let evidence = [merged.split_gain_share, MAX_SPLIT_GAIN_SHARE];
+        (self.events).add(Decision::Merged, &self.tracks[remaining], gone_id, evidence);
         let removed = self.remove(removed);
         if let Some(blob) = removed.detection.blob() {
             self.blob_owners[blob].get_or_insert(removed.key);
@@ -127,10 +131,10 @@ impl TrackState {
     fn may_be_fragment(&self, now_secs: f64) -> bool {
         let is_new = now_secs - self.birth_secs < FRAGMENT_MAX_AGE_SECS;
         let has_moved = self.kalman.position_m.distance(self.birth_m) > MOVED_M;
-        self.id.is_some()
+        self.id().is_some()
             && is_new
             && has_moved
             && !self.was_isolated
-            && !self.height_profile.is_known()
+            && !self.identity.heights.is_known()
     }
 }

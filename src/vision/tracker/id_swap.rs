@@ -5,7 +5,9 @@
 //! therefore fitted a second time, with the heights and tones known before the meeting, but swapped. If this second fit
 //! is better, the ids are swapped.
 
-use super::{HeightProfile, SegmentedFrame, TrackState, Tracker, Work};
+use crate::vision::group::SWAP_GAIN_M2;
+
+use super::{Decision, HeightProfile, SegmentedFrame, TrackState, Tracker, Work};
 
 /// Tracks farther apart than this, in meters, keep their ids, because visitors would notice a swap.
 const SWAP_M: f32 = 0.5;
@@ -20,9 +22,10 @@ impl Tracker {
                 let key = self.tracks[self.member_tracks[first]].key;
                 if self.schedule.is_due(Work::Swap, key)
                     && let Some(appearances) = self.appearances_to_swap(pair)
-                    && (self.group_fitter).try_swap(&mut self.members, pair, appearances, &origins)
+                    && let Some(gain_m2) =
+                        (self.group_fitter).try_swap(&mut self.members, pair, appearances, &origins)
                 {
-                    self.swap_ids_of_members(pair);
+                    self.swap_ids_of_members(pair, gain_m2);
                 }
             }
         }
@@ -46,15 +49,22 @@ impl Tracker {
         Some([0, 1].map(|n| (heights_m[n], tones[n])))
     }
 
-    /// Swaps the ids of two members, which keep their positions.
-    fn swap_ids_of_members(&mut self, pair: [usize; 2]) {
+    /// Swaps the ids of two members, which keep their positions. `gain_m2` is the area that is explained in addition.
+    fn swap_ids_of_members(&mut self, pair: [usize; 2], gain_m2: f32) {
         let [first, second] = pair.map(|member| self.member_tracks[member]);
         if let Ok([first, second]) = self.tracks.get_disjoint_mut([first, second]) {
             first.swap_ids_with(second);
             std::mem::swap(&mut first.body_tone, &mut second.body_tone);
             std::mem::swap(&mut first.area_factor, &mut second.area_factor);
-            for track in [first, second] {
-                track.height_m = track.height_profile.height_m();
+            let ids = [second.id(), first.id()];
+            for (track, other_id) in [first, second].into_iter().zip(ids) {
+                (self.events).add(
+                    Decision::Exchanged,
+                    track,
+                    other_id,
+                    [gain_m2, SWAP_GAIN_M2],
+                );
+                track.height_m = track.identity.heights.height_m();
                 track.recent_profile = HeightProfile::default();
             }
         }
@@ -64,7 +74,7 @@ impl Tracker {
 impl TrackState {
     /// Returns the reliable height from before the meeting, in meters, or `None` if there is none.
     fn known_height_m(&self) -> Option<f32> {
-        (self.height_profile.height_m()).filter(|_| self.height_profile.is_known())
+        (self.identity.heights.height_m()).filter(|_| self.identity.heights.is_known())
     }
 }
 
@@ -83,16 +93,23 @@ mod tests {
         tracker.tracks[0].body_tone = Some(-1.0);
         let positions_m = [0, 1].map(|number| tracker.tracks[number].kalman.position_m);
         tracker.member_tracks = vec![0, 1];
-        tracker.swap_ids_of_members([0, 1]);
+        tracker.swap_ids_of_members([0, 1], 0.1);
         for (number, (id, height_m, body_tone)) in [(2, 1.2, None), (1, 1.7, Some(-1.0))]
             .into_iter()
             .enumerate()
         {
             let track = &tracker.tracks[number];
-            assert_eq!((track.id, track.body_tone), (Some(id), body_tone));
+            assert_eq!((track.id(), track.body_tone), (Some(id), body_tone));
             assert!((track.height_m.unwrap_or_default() - height_m).abs() < 0.05);
             assert_eq!(track.recent_profile.measurements(), 0.0);
             assert_eq!(track.kalman.position_m, positions_m[number]);
+            let event = tracker.events()[number];
+            assert_eq!(event.decision, Decision::Exchanged);
+            assert_eq!((event.id, event.other_id), (Some(id), Some(3 - id)));
+            assert_eq!(
+                (event.measured, event.limit),
+                (Some(0.1), Some(SWAP_GAIN_M2))
+            );
         }
     }
 
@@ -125,7 +142,7 @@ mod tests {
         );
         assert_eq!(appearances(&|other| other.ambiguity_id = Some(2)), None);
         assert_eq!(
-            appearances(&|other| other.height_profile = HeightProfile::default()),
+            appearances(&|other| other.identity.heights = HeightProfile::default()),
             None
         );
     }

@@ -7,7 +7,7 @@ use crate::geometry::Visitor;
 use crate::vision::kalman::Measurement;
 
 use super::{
-    Detection, GROUP_POSITION_SPREAD_M, LostTrack, RETURN_DISTANCE_M, RETURN_SPEED_MPS,
+    Decision, Detection, GROUP_POSITION_SPREAD_M, LostTrack, RETURN_DISTANCE_M, RETURN_SPEED_MPS,
     SegmentedFrame, TrackKey, TrackState, Tracker, outline,
 };
 
@@ -45,6 +45,8 @@ impl Tracker {
             let guess = self.unassigned_feet_m[index];
             let measured = frame.feet.measure(samples, blob.centroid_m, guess);
             self.create_candidate(index, Detection::Own(index), &measured, frame);
+            let evidence = [blob.area_m2, frame.min_candidate_area_m2];
+            self.record(self.tracks.len() - 1, Decision::Began, evidence);
         }
         let candidates = std::mem::take(&mut self.candidates);
         for candidate in &candidates {
@@ -56,6 +58,8 @@ impl Tracker {
             };
             let blob = candidate.blob;
             self.create_candidate(blob, Detection::Shared(blob), &measured, frame);
+            let (decision, evidence) = candidate.found_by;
+            self.record(self.tracks.len() - 1, decision, evidence);
             if let Some(track) = self.tracks.last_mut() {
                 track.height_m = candidate.height_m;
                 if candidate.confirm_at_once {
@@ -113,6 +117,16 @@ impl Tracker {
                 && !self.is_shared(blob)
             {
                 self.static_blobs.push(blob);
+                let limit_secs = if is_old {
+                    f64::from(frame.scenery_secs)
+                } else {
+                    RIGID_SECS
+                };
+                self.record(
+                    index,
+                    Decision::Object,
+                    [rigid_secs as f32, limit_secs as f32],
+                );
                 self.remove(index);
             }
         }
@@ -135,7 +149,7 @@ impl Tracker {
         let linger_secs = f64::from(self.params.linger_secs);
         let coast_secs = f64::from(self.params.coast_secs).max(linger_secs);
         let gone = |track: &TrackState| {
-            if track.id.is_none() {
+            if track.id().is_none() {
                 return match track.detection {
                     Detection::Own(_) => false,
                     Detection::Shared(_) => !track.is_group_candidate,
@@ -150,8 +164,17 @@ impl Tracker {
                 if let Some(successor) = self.find_successor(index)
                     && let Ok([gone, successor]) = self.tracks.get_disjoint_mut([index, successor])
                 {
+                    let distance_m = gone.distance_to_successor_m(successor);
                     successor.swap_ids_with(gone);
+                    (self.events).add(
+                        Decision::Continued,
+                        successor,
+                        gone.id(),
+                        [distance_m, SUCCESSOR_M],
+                    );
                 }
+                let evidence = [self.undetected_secs(index), coast_secs as f32];
+                self.record(index, Decision::Lost, evidence);
                 self.lose(index);
             }
         }
@@ -163,18 +186,15 @@ impl Tracker {
     /// tracked fragment of a visitor may disappear while another fragment starts a new track.
     fn find_successor(&self, gone: usize) -> Option<usize> {
         let gone = &self.tracks[gone];
-        // A track without detections can drift along with other tracks, so its last detected position is tested too.
-        let distance_m = |v: &TrackState| {
-            let now_m = v.kalman.position_m.distance(gone.kalman.position_m);
-            now_m.min(v.birth_m.distance(gone.last_detected.position_m))
-        };
+        let distance_m = |v: &TrackState| gone.distance_to_successor_m(v);
         let is_successor = |v: &(usize, &TrackState)| {
             let is_new = v.1.birth_secs > gone.last_detected_secs - SUCCESSOR_SECS;
             // Only a track with a later id can be continued under the older id.
-            let is_later = v.1.id.is_some() && v.1.id_birth_secs > gone.id_birth_secs;
+            let is_later =
+                v.1.id().is_some() && v.1.identity.since_secs() > gone.identity.since_secs();
             is_new && is_later && distance_m(v.1) < SUCCESSOR_M
         };
-        if gone.id.is_none() || self.has_through_traffic() {
+        if gone.id().is_none() || self.has_through_traffic() {
             return None;
         }
         let tracks = self.tracks.iter().enumerate();
@@ -182,6 +202,11 @@ impl Tracker {
             .filter(is_successor)
             .min_by(|a, b| distance_m(a.1).total_cmp(&distance_m(b.1)))
             .map(|(successor, _)| successor)
+    }
+
+    /// Returns the time since the last detection of a track, in seconds.
+    pub(super) fn undetected_secs(&self, index: usize) -> f32 {
+        (self.time_secs - self.tracks[index].last_detected_secs) as f32
     }
 
     /// Removes a track and keeps its outline buffer for reuse.
@@ -195,15 +220,13 @@ impl Tracker {
     /// Removes a track. If it was published, stores it as a lost track.
     pub(super) fn lose(&mut self, index: usize) {
         let track = self.remove(index);
-        if let Some(id) = track.id {
+        if track.id().is_some() {
             self.lost.push(LostTrack {
-                id,
+                identity: track.identity,
                 position_m: track.last_detected.position_m.as_dvec2(),
                 velocity_mps: track.last_detected.velocity_mps.as_dvec2(),
-                id_birth_secs: track.id_birth_secs,
                 has_walked: track.has_walked,
                 lost_secs: track.last_detected_secs,
-                height_profile: track.height_profile,
             });
         }
     }
@@ -221,49 +244,49 @@ impl Tracker {
         let gate_m = f64::from(self.params.gate_m);
         let present_secs =
             (self.first_frame_secs).map(|first_frame_secs| first_frame_secs + INITIAL_SECS);
-        for track in &mut self.tracks {
+        for index in 0..self.tracks.len() {
+            let track = &mut self.tracks[index];
             let required_hits = self.params.birth_frames
                 * if track.is_group_candidate {
                     GROUP_CANDIDATE_FACTOR
                 } else {
                     1
                 };
-            if track.id.is_some() || track.hits < required_hits {
+            if track.id().is_some() || track.hits < required_hits {
                 continue;
             }
             track.is_group_candidate = false;
+            let (hits, birth_secs) = (track.hits, track.birth_secs);
+            let since_secs = track.identity.since_secs();
             let position_m = track.kalman.position_m.as_dvec2();
             let known = self
                 .lost
                 .iter()
                 .enumerate()
                 .filter(|(_, lost)| {
-                    let away_secs = track.id_birth_secs - lost.lost_secs;
-                    let reach_m = (gate_m + RETURN_SPEED_MPS * away_secs).min(RETURN_DISTANCE_M);
-                    away_secs <= return_secs
-                        && lost.position_m.distance(position_m) < reach_m
+                    since_secs - lost.lost_secs <= return_secs
+                        && lost.position_m.distance(position_m) < lost.reach_m(since_secs, gate_m)
                         && (!has_through_traffic
-                            || lost.is_predicted_near(position_m, track.id_birth_secs, gate_m))
+                            || lost.is_predicted_near(position_m, since_secs, gate_m))
                 })
                 .min_by(|a, b| {
                     a.1.position_m
                         .distance(position_m)
                         .total_cmp(&b.1.position_m.distance(position_m))
                 })
-                .map(|(index, _)| index);
-            if let Some(index) = known {
-                let lost = self.lost.swap_remove(index);
-                if !lost.is_predicted_near(position_m, track.id_birth_secs, gate_m) {
+                .map(|(lost, _)| lost);
+            if let Some(lost) = known {
+                let lost = self.lost.swap_remove(lost);
+                let distance_m = lost.position_m.distance(position_m);
+                let evidence = [distance_m as f32, lost.reach_m(since_secs, gate_m) as f32];
+                if !lost.is_predicted_near(position_m, since_secs, gate_m) {
                     self.recent_arrivals += 1.0;
                 }
-                track.id = Some(lost.id);
-                track.id_birth_secs = lost.id_birth_secs;
-                track.had_walked_before_loss = lost.has_walked;
-                track.height_profile = lost.height_profile;
+                self.tracks[index].had_walked_before_loss = lost.has_walked;
+                self.publish_as_returned(index, lost.identity, evidence);
             } else {
-                track.id = Some(self.next_id);
-                self.next_id = self.next_id.saturating_add(1);
-                if present_secs.is_none_or(|until_secs| track.birth_secs > until_secs) {
+                self.publish_as_new(index, [hits, required_hits]);
+                if present_secs.is_none_or(|until_secs| birth_secs > until_secs) {
                     self.recent_arrivals += 1.0;
                 }
             }
@@ -271,7 +294,21 @@ impl Tracker {
     }
 }
 
+impl TrackState {
+    /// Returns the distance to a track that may continue this one, in meters. A track without detections can drift along with
+    /// other tracks, so its last detected position is tested too.
+    fn distance_to_successor_m(&self, successor: &Self) -> f32 {
+        let now_m = (successor.kalman.position_m).distance(self.kalman.position_m);
+        now_m.min((successor.birth_m).distance(self.last_detected.position_m))
+    }
+}
+
 impl LostTrack {
+    /// Returns how far from its last place the visitor may come back, in meters.
+    fn reach_m(&self, now_secs: f64, gate_m: f64) -> f64 {
+        (gate_m + RETURN_SPEED_MPS * (now_secs - self.lost_secs)).min(RETURN_DISTANCE_M)
+    }
+
     /// Returns whether the visitor would now be within `gate_m` of a position if the velocity had not changed.
     fn is_predicted_near(&self, position_m: DVec2, now_secs: f64, gate_m: f64) -> bool {
         let ahead_m = self.position_m + self.velocity_mps * (now_secs - self.lost_secs);

@@ -10,8 +10,8 @@ use crate::vision::kalman::{Kalman, Measurement};
 
 use super::ambiguity::AMBIGUOUS_M;
 use super::{
-    Detection, GROUP_POSITION_SPREAD_M, GroupCandidate, SegmentedFrame, TYPICAL_HEIGHT_SHARE,
-    TrackKey, TrackState, Tracker, Work, outline,
+    Decision, Detection, GROUP_POSITION_SPREAD_M, GroupCandidate, SegmentedFrame,
+    TYPICAL_HEIGHT_SHARE, TrackKey, TrackState, Tracker, Work, outline,
 };
 
 /// A track older than this, in seconds, that never left its birth position may be an object, so the group fit does not
@@ -94,7 +94,7 @@ impl Tracker {
         }
         let is_due = self.schedule.is_due(Work::Appearance, key);
         let is_alone = self.rivals_m.is_empty() && track.nearest_track_m > APPEARANCE_CLEARANCE_M;
-        if is_due && is_alone && track.id.is_some() {
+        if is_due && is_alone && track.id().is_some() {
             self.measure_appearance(index, blob, frame);
         }
         let track = &mut self.tracks[index];
@@ -214,6 +214,7 @@ impl Tracker {
                     position_m: member.position_m,
                     height_m: None,
                     confirm_at_once: false,
+                    found_by: (Decision::BeganInGroup, [member.exclusive_m2, CANDIDATE_M2]),
                 });
                 let candidate = candidate.or_else(|| self.find_split(index, frame));
                 self.candidates.extend(candidate);
@@ -291,6 +292,11 @@ impl Tracker {
         if track.splittable_secs < SPLIT_SECS && !confirm_at_once {
             return None;
         }
+        let found_by = if confirm_at_once {
+            [track.split_gain_share, SPLIT_GAIN_SHARE]
+        } else {
+            [share, 0.0]
+        };
         track.splittable_secs = 0.0;
         track.split_gain_share = 0.0;
         track.height_m = Some(first.height_m);
@@ -299,6 +305,7 @@ impl Tracker {
             position_m: second.position_m,
             height_m: Some(second.height_m),
             confirm_at_once,
+            found_by: (Decision::BeganBySplit, found_by),
         })
     }
 
@@ -311,7 +318,7 @@ impl Tracker {
             let track = &mut self.tracks[number];
             let member = &self.members[index];
             let is_seen = member.exclusive_m2 > VISIBLE_IN_GROUP_M2 && !member.was_relocated;
-            let is_confirmed = track.id.is_some() && track.nearest_track_m > AMBIGUOUS_M;
+            let is_confirmed = track.id().is_some() && track.nearest_track_m > AMBIGUOUS_M;
             if !is_seen || !is_confirmed || !self.schedule.is_due(Work::Appearance, track.key) {
                 continue;
             }

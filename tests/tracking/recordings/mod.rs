@@ -245,6 +245,7 @@ pub(crate) fn tracks_of_scene(
         },
         drift_max_m: 0.03,
         out: out.to_owned(),
+        why: false,
         debug: None,
     };
     let tracked = track(&options, &AtomicBool::new(false)).unwrap();

@@ -1,0 +1,241 @@
+//! What the tracker decides, and what it measured for each decision.
+//!
+//! The decisions are made in several passes; each pass records its decisions here, with the measured value and the limit. So a
+//! changed id can be explained afterwards: `shoal track --why` writes the events of every frame.
+
+use glam::Vec2;
+
+use super::{Detection, TrackState, Tracker};
+
+/// Number of events of one frame for which memory is reserved.
+const USUAL_EVENTS: usize = 64;
+
+/// A kind of decision. Each has one reason, and one unit of the measured value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// A blob that no track explains started a candidate.
+    Began,
+    /// A visitor without a track was found in the blob of other tracks.
+    BeganInGroup,
+    /// Two small visitors explain a blob better than one tall visitor.
+    BeganBySplit,
+    /// A candidate was published under a new id.
+    Published,
+    /// A candidate was published under the id of a lost track.
+    Returned,
+    /// A track shares its blob with another one from this frame on.
+    JoinedGroup,
+    /// A track has a blob to itself again.
+    LeftGroup,
+    /// A published track is not detected from this frame on.
+    Missed,
+    /// Two tracks in one blob exchanged their ids.
+    Exchanged,
+    /// A recent track was a fragment of this visitor. The id of the earlier track stays.
+    Merged,
+    /// A recent track continues a track that is no longer detected, under its id.
+    Continued,
+    /// The track was removed: its foot point is that of an earlier track.
+    Duplicate,
+    /// The track was removed: other tracks explain its silhouette.
+    Redundant,
+    /// The track was removed: it is no longer detected.
+    Lost,
+    /// The track was removed: it is an object, and becomes part of the background.
+    Object,
+}
+
+impl Decision {
+    /// Returns the name in files.
+    pub fn name(self) -> &'static str {
+        self.texts().0
+    }
+
+    /// Returns the reason in words. It names the measured value.
+    pub fn reason(self) -> &'static str {
+        self.texts().1
+    }
+
+    /// Returns the unit of the measured value and its limit.
+    pub fn unit(self) -> &'static str {
+        self.texts().2
+    }
+
+    fn texts(self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Self::Began => ("began", "area of a blob that no track explains", "m²"),
+            Self::BeganInGroup => (
+                "began_in_group",
+                "area that only a further visitor in the blob explains",
+                "m²",
+            ),
+            Self::BeganBySplit => (
+                "began_by_split",
+                "share of the silhouette that two small visitors explain in addition",
+                "",
+            ),
+            Self::Published => ("published", "number of frames with a detection", ""),
+            Self::Returned => (
+                "returned",
+                "distance to the place where the id was lost",
+                "m",
+            ),
+            Self::JoinedGroup => (
+                "joined_group",
+                "distance to the nearest track in the same blob",
+                "m",
+            ),
+            Self::LeftGroup => (
+                "left_group",
+                "distance to the nearest track in another blob",
+                "m",
+            ),
+            Self::Missed => ("missed", "distance to the nearest other track", "m"),
+            Self::Exchanged => (
+                "exchanged",
+                "area that the heights and tones of both visitors explain in addition if they are exchanged",
+                "m²",
+            ),
+            Self::Merged => (
+                "merged",
+                "share of the silhouette that two visitors would explain in addition to one",
+                "",
+            ),
+            Self::Continued => (
+                "continued",
+                "distance between the last detection and the new track",
+                "m",
+            ),
+            Self::Duplicate => ("duplicate", "time at the place of an earlier track", "s"),
+            Self::Redundant => (
+                "redundant",
+                "time in which other tracks explain this silhouette",
+                "s",
+            ),
+            Self::Lost => ("lost", "time without a detection", "s"),
+            Self::Object => ("object", "time without any motion", "s"),
+        }
+    }
+}
+
+/// One decision about one track.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TrackEvent {
+    /// What was decided.
+    pub decision: Decision,
+    /// Number of the followed body. It stays with the body if ids are exchanged, and is never used again.
+    pub body: u32,
+    /// Id of the track after the decision; `None` for a candidate.
+    pub id: Option<u32>,
+    /// Id of the other track in the decision, if there is one; after the decision.
+    pub other_id: Option<u32>,
+    /// Foot point of the track.
+    pub position_m: Vec2,
+    /// Measured value, if there is one. [`Decision::reason`] says of what, [`Decision::unit`] in which unit.
+    pub measured: Option<f32>,
+    /// Limit with which the value was compared, if there is one.
+    pub limit: Option<f32>,
+}
+
+/// Decisions of the current frame.
+pub(super) struct Events(Vec<TrackEvent>);
+
+impl Default for Events {
+    fn default() -> Self {
+        Self(Vec::with_capacity(USUAL_EVENTS))
+    }
+}
+
+impl Events {
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    pub(super) fn as_slice(&self) -> &[TrackEvent] {
+        &self.0
+    }
+
+    /// Records a decision about a track, with the measured value and its limit. A value that is not finite means that there is none.
+    pub(super) fn add(
+        &mut self,
+        decision: Decision,
+        track: &TrackState,
+        other_id: Option<u32>,
+        [measured, limit]: [f32; 2],
+    ) {
+        self.0.push(TrackEvent {
+            decision,
+            body: track.key.0,
+            id: track.id(),
+            other_id,
+            position_m: track.kalman.position_m,
+            measured: Some(measured).filter(|value| value.is_finite()),
+            limit: Some(limit).filter(|value| value.is_finite()),
+        });
+    }
+}
+
+/// How a published track is detected.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// Not published.
+    #[default]
+    Candidate,
+    /// Has a blob to itself.
+    Alone,
+    /// Shares a blob with other tracks.
+    Grouped,
+    /// Not detected.
+    Missed,
+}
+
+impl Tracker {
+    /// Updates the phases of all tracks and records their changes.
+    pub(super) fn advance_phases(&mut self) {
+        for index in 0..self.tracks.len() {
+            let track = &self.tracks[index];
+            let (before, phase) = (track.phase, self.phase(index));
+            let decision = match (before, phase) {
+                (before, now) if before == now => None,
+                (_, Phase::Candidate) => None,
+                (_, Phase::Grouped) => Some(Decision::JoinedGroup),
+                (Phase::Grouped | Phase::Missed, Phase::Alone) => Some(Decision::LeftGroup),
+                (Phase::Candidate | Phase::Alone, Phase::Alone) => None,
+                (_, Phase::Missed) => Some(Decision::Missed),
+            };
+            if let Some(decision) = decision {
+                let blob = track.detection.blob().filter(|_| phase == Phase::Grouped);
+                let others = self.tracks.iter().enumerate().filter(|(number, other)| {
+                    let is_in_blob = blob.is_none() || other.detection.blob() == blob;
+                    *number != index && other.id().is_some() && is_in_blob
+                });
+                let distance_m =
+                    |other: &TrackState| other.kalman.position_m.distance(track.kalman.position_m);
+                let nearest = others
+                    .map(|(_, other)| (distance_m(other), other.id()))
+                    .min_by(|a, b| a.0.total_cmp(&b.0));
+                let (nearest_m, other_id) = nearest.unwrap_or((f32::INFINITY, None));
+                (self.events).add(decision, track, other_id, [nearest_m, f32::INFINITY]);
+            }
+            self.tracks[index].phase = phase;
+        }
+    }
+
+    fn phase(&self, index: usize) -> Phase {
+        let track = &self.tracks[index];
+        let Some(blob) = track.detection.blob() else {
+            return match track.id() {
+                Some(_) => Phase::Missed,
+                None => Phase::Candidate,
+            };
+        };
+        let is_other = |(number, other): (usize, &TrackState)| {
+            number != index && other.can_share_blob() && other.detection.blob() == Some(blob)
+        };
+        match track.detection {
+            _ if track.id().is_none() => Phase::Candidate,
+            Detection::Own(_) if !self.tracks.iter().enumerate().any(is_other) => Phase::Alone,
+            _ => Phase::Grouped,
+        }
+    }
+}

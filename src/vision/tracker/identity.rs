@@ -1,0 +1,73 @@
+//! The identity of a track: its id, and what belongs to the id and not to the followed body. Ids change only here.
+
+use crate::vision::height_profile::HeightProfile;
+
+use super::{Decision, TrackState, Tracker};
+
+/// What moves with an id.
+#[derive(Clone, Debug)]
+pub(super) struct Identity {
+    id: Option<u32>,
+    since_secs: f64,
+    /// Heights that certainly belong to the visitor with this id.
+    pub(super) heights: HeightProfile,
+}
+
+impl Identity {
+    /// Returns the identity of a candidate, which has no id.
+    pub(super) fn candidate(now_secs: f64) -> Self {
+        Self {
+            id: None,
+            since_secs: now_secs,
+            heights: HeightProfile::default(),
+        }
+    }
+
+    /// Returns the id; `None` for a candidate.
+    pub(super) fn id(&self) -> Option<u32> {
+        self.id
+    }
+
+    /// Returns the time of the first detection under this id, in seconds.
+    pub(super) fn since_secs(&self) -> f64 {
+        self.since_secs
+    }
+
+    #[cfg(test)]
+    pub(super) fn with_id(id: u32, heights: HeightProfile) -> Self {
+        Self {
+            id: Some(id),
+            since_secs: 0.0,
+            heights,
+        }
+    }
+}
+
+impl TrackState {
+    /// Returns the id of a published track; `None` for a candidate.
+    pub(super) fn id(&self) -> Option<u32> {
+        self.identity.id()
+    }
+
+    /// Exchanges the identities of two tracks. The bodies stay where they are.
+    pub(super) fn swap_ids_with(&mut self, other: &mut Self) {
+        std::mem::swap(&mut self.identity, &mut other.identity);
+    }
+}
+
+impl Tracker {
+    /// Publishes the candidate at `index` under a new id, after this number of `hits`. `required` hits are necessary.
+    pub(super) fn publish_as_new(&mut self, index: usize, [hits, required]: [u32; 2]) {
+        self.tracks[index].identity.id = Some(self.next_id);
+        self.next_id = self.next_id.saturating_add(1);
+        let evidence = [hits as f32, required as f32];
+        self.record(index, Decision::Published, evidence);
+    }
+
+    /// Publishes the candidate at `index` under the id of a lost track. `evidence` is its distance to the lost track, and how
+    /// far the visitor may have come.
+    pub(super) fn publish_as_returned(&mut self, index: usize, lost: Identity, evidence: [f32; 2]) {
+        self.tracks[index].identity = lost;
+        self.record(index, Decision::Returned, evidence);
+    }
+}
