@@ -15,6 +15,7 @@ mod id_swap;
 mod identity;
 mod lifecycle;
 mod localization;
+mod phase;
 mod rigidity;
 mod schedule;
 
@@ -33,9 +34,10 @@ use super::kalman::{Kalman, Measurement};
 use super::outline::Tracer;
 use super::segmented_frame::SegmentedFrame;
 use super::stillness::Stillness;
+use event::Events;
 pub use event::{Decision, TrackEvent};
-use event::{Events, Phase};
 use identity::Identity;
+use phase::Phase;
 use rigidity::Rigidity;
 use schedule::{Schedule, Work};
 
@@ -64,10 +66,6 @@ struct TrackState {
     key: TrackKey,
     identity: Identity,
     kalman: Kalman,
-    /// Number of frames with a detection.
-    hits: u32,
-    /// Whether this is a candidate found by the group fit inside a shared blob.
-    is_group_candidate: bool,
     /// Time of the first detection of this visitor's body. It stays with the body in an id swap.
     birth_secs: f64,
     /// Position of the first detection of this body.
@@ -136,8 +134,6 @@ impl TrackState {
             key,
             identity: Identity::candidate(now_secs),
             kalman,
-            hits: 1,
-            is_group_candidate: false,
             birth_secs: now_secs,
             birth_m: first.position_m,
             has_walked: false,
@@ -158,7 +154,7 @@ impl TrackState {
             agitation: Agitation::default(),
             rigidity: Rigidity::new(output.centroid_m, now_secs),
             detection: Detection::Missed,
-            phase: Phase::default(),
+            phase: Phase::candidate(false),
             recent_profile: HeightProfile::default(),
             height_m: None,
             body_tone: None,
@@ -172,7 +168,7 @@ impl TrackState {
 
     /// Returns whether the track can be a member of a group that shares a blob.
     fn can_share_blob(&self) -> bool {
-        self.id().is_some() || self.is_group_candidate
+        self.id().is_some() || self.phase.is_group_candidate()
     }
 
     /// Returns the track as a member for the group fit, at its predicted position.
@@ -362,11 +358,21 @@ impl Tracker {
         }
     }
 
-    /// Updates all tracks with one frame and returns the published tracks.
+    /// Updates all tracks with one frame and returns the published tracks. The steps need the results of the steps before them.
     pub(super) fn update(&mut self, frame: &SegmentedFrame<'_>) -> &[Visitor] {
         self.events.clear();
         self.time_secs = frame.time_secs;
         self.schedule.advance(frame.time_secs, frame.dt_secs);
+        self.predict(frame);
+        self.associate(frame);
+        self.explain(frame);
+        self.decide(frame);
+        self.publish(frame);
+        self.published()
+    }
+
+    /// Moves all tracks to the time of the frame, and finds those that have left the image.
+    fn predict(&mut self, frame: &SegmentedFrame<'_>) {
         for track in &mut self.tracks {
             track
                 .kalman
@@ -374,8 +380,16 @@ impl Tracker {
             track.detection = Detection::Missed;
         }
         self.mark_exited(frame);
+    }
+
+    /// Gives each blob an owner, and each track without a blob of its own the blob that it shares.
+    fn associate(&mut self, frame: &SegmentedFrame<'_>) {
         self.assign_blobs(frame);
         self.share_blobs(frame);
+    }
+
+    /// Measures each track in its blob, and finds out which tracks may have been confused.
+    fn explain(&mut self, frame: &SegmentedFrame<'_>) {
         for index in 0..self.tracks.len() {
             if let Some(blob) = self.tracks[index].detection.blob() {
                 self.measure(index, blob, frame);
@@ -387,6 +401,10 @@ impl Tracker {
         self.locate_groups(frame);
         self.mark_ambiguous();
         self.resolve_ambiguities();
+    }
+
+    /// Removes, merges, creates and publishes tracks.
+    fn decide(&mut self, frame: &SegmentedFrame<'_>) {
         self.remove_duplicates(frame.dt_secs);
         self.merge_fragments(frame);
         self.create_candidates(frame);
@@ -394,8 +412,6 @@ impl Tracker {
         self.absorb_static_objects(frame);
         self.confirm(frame.dt_secs);
         self.advance_phases();
-        self.publish(frame);
-        self.published()
     }
 
     /// Records a decision about the track at `index`, with the measured value and its limit.

@@ -108,7 +108,7 @@ pub(super) mod tests {
     use crate::vision::TrackingParams;
     use crate::vision::kalman::Measurement;
     use crate::vision::tracker::identity::Identity;
-    use crate::vision::tracker::{Detection, TrackKey};
+    use crate::vision::tracker::{Detection, Phase, TrackKey};
     use glam::{Mat2, Vec2};
 
     fn height_profile(height_m: f32, measurements: u32) -> HeightProfile {
@@ -135,6 +135,7 @@ pub(super) mod tests {
             is_independent: true,
             was_isolated: true,
             detection: Detection::Own(0),
+            phase: Phase::Alone,
             identity: Identity::with_id(id, height_profile(known_m, 20)),
             recent_profile: height_profile(measured_m, times),
             ambiguity_id: Some(1),

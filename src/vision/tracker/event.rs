@@ -5,7 +5,7 @@
 
 use glam::Vec2;
 
-use super::{Detection, TrackState, Tracker};
+use super::TrackState;
 
 /// Number of events of one frame for which memory is reserved.
 const USUAL_EVENTS: usize = 64;
@@ -172,70 +172,5 @@ impl Events {
             measured: Some(measured).filter(|value| value.is_finite()),
             limit: Some(limit).filter(|value| value.is_finite()),
         });
-    }
-}
-
-/// How a published track is detected.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Phase {
-    /// Not published.
-    #[default]
-    Candidate,
-    /// Has a blob to itself.
-    Alone,
-    /// Shares a blob with other tracks.
-    Grouped,
-    /// Not detected.
-    Missed,
-}
-
-impl Tracker {
-    /// Updates the phases of all tracks and records their changes.
-    pub(super) fn advance_phases(&mut self) {
-        for index in 0..self.tracks.len() {
-            let track = &self.tracks[index];
-            let (before, phase) = (track.phase, self.phase(index));
-            let decision = match (before, phase) {
-                (before, now) if before == now => None,
-                (_, Phase::Candidate) => None,
-                (_, Phase::Grouped) => Some(Decision::JoinedGroup),
-                (Phase::Grouped | Phase::Missed, Phase::Alone) => Some(Decision::LeftGroup),
-                (Phase::Candidate | Phase::Alone, Phase::Alone) => None,
-                (_, Phase::Missed) => Some(Decision::Missed),
-            };
-            if let Some(decision) = decision {
-                let blob = track.detection.blob().filter(|_| phase == Phase::Grouped);
-                let others = self.tracks.iter().enumerate().filter(|(number, other)| {
-                    let is_in_blob = blob.is_none() || other.detection.blob() == blob;
-                    *number != index && other.id().is_some() && is_in_blob
-                });
-                let distance_m =
-                    |other: &TrackState| other.kalman.position_m.distance(track.kalman.position_m);
-                let nearest = others
-                    .map(|(_, other)| (distance_m(other), other.id()))
-                    .min_by(|a, b| a.0.total_cmp(&b.0));
-                let (nearest_m, other_id) = nearest.unwrap_or((f32::INFINITY, None));
-                (self.events).add(decision, track, other_id, [nearest_m, f32::INFINITY]);
-            }
-            self.tracks[index].phase = phase;
-        }
-    }
-
-    fn phase(&self, index: usize) -> Phase {
-        let track = &self.tracks[index];
-        let Some(blob) = track.detection.blob() else {
-            return match track.id() {
-                Some(_) => Phase::Missed,
-                None => Phase::Candidate,
-            };
-        };
-        let is_other = |(number, other): (usize, &TrackState)| {
-            number != index && other.can_share_blob() && other.detection.blob() == Some(blob)
-        };
-        match track.detection {
-            _ if track.id().is_none() => Phase::Candidate,
-            Detection::Own(_) if !self.tracks.iter().enumerate().any(is_other) => Phase::Alone,
-            _ => Phase::Grouped,
-        }
     }
 }

@@ -7,8 +7,8 @@ use crate::geometry::Visitor;
 use crate::vision::kalman::Measurement;
 
 use super::{
-    Decision, Detection, GROUP_POSITION_SPREAD_M, LostTrack, RETURN_DISTANCE_M, RETURN_SPEED_MPS,
-    SegmentedFrame, TrackKey, TrackState, Tracker, outline,
+    Decision, Detection, GROUP_POSITION_SPREAD_M, LostTrack, Phase, RETURN_DISTANCE_M,
+    RETURN_SPEED_MPS, SegmentedFrame, TrackKey, TrackState, Tracker, outline,
 };
 
 /// Time after the first frame in which staff may still move objects on the floor, in seconds. Objects that appear in
@@ -63,7 +63,10 @@ impl Tracker {
             if let Some(track) = self.tracks.last_mut() {
                 track.height_m = candidate.height_m;
                 if candidate.confirm_at_once {
-                    track.hits = GROUP_CANDIDATE_FACTOR * self.params.birth_frames;
+                    track.phase = Phase::Candidate {
+                        hits: GROUP_CANDIDATE_FACTOR * self.params.birth_frames,
+                        is_in_group: true,
+                    };
                 }
             }
         }
@@ -91,7 +94,7 @@ impl Tracker {
         let track = TrackState::new(key, measured, output, frame.time_secs);
         self.tracks.push(TrackState {
             detection,
-            is_group_candidate: matches!(detection, Detection::Shared(_)),
+            phase: Phase::candidate(matches!(detection, Detection::Shared(_))),
             ..track
         });
     }
@@ -152,7 +155,7 @@ impl Tracker {
             if track.id().is_none() {
                 return match track.detection {
                     Detection::Own(_) => false,
-                    Detection::Shared(_) => !track.is_group_candidate,
+                    Detection::Shared(_) => !track.phase.is_group_candidate(),
                     Detection::Missed => true,
                 };
             }
@@ -245,18 +248,20 @@ impl Tracker {
         let present_secs =
             (self.first_frame_secs).map(|first_frame_secs| first_frame_secs + INITIAL_SECS);
         for index in 0..self.tracks.len() {
-            let track = &mut self.tracks[index];
-            let required_hits = self.params.birth_frames
-                * if track.is_group_candidate {
-                    GROUP_CANDIDATE_FACTOR
-                } else {
-                    1
-                };
-            if track.id().is_some() || track.hits < required_hits {
+            let track = &self.tracks[index];
+            let Phase::Candidate { hits, is_in_group } = track.phase else {
+                continue;
+            };
+            let factor = if is_in_group {
+                GROUP_CANDIDATE_FACTOR
+            } else {
+                1
+            };
+            let required_hits = factor * self.params.birth_frames;
+            if hits < required_hits {
                 continue;
             }
-            track.is_group_candidate = false;
-            let (hits, birth_secs) = (track.hits, track.birth_secs);
+            let birth_secs = track.birth_secs;
             let since_secs = track.identity.since_secs();
             let position_m = track.kalman.position_m.as_dvec2();
             let known = self

@@ -101,7 +101,7 @@ impl Tracker {
         track.last_foreground_secs = frame.time_secs;
         if own {
             track.last_detected_secs = frame.time_secs;
-            track.hits += u32::from(self.schedule.is_evidence());
+            track.phase.count(self.schedule.is_evidence());
             if self.rivals_m.is_empty() {
                 (track.course).update(&track.kalman, area, frame.time_secs);
             }
@@ -236,9 +236,10 @@ impl Tracker {
                     track.height_m.get_or_insert(expected_m);
                     track.learn_height(member.height_m, HEIGHT_RATE_IN_GROUP);
                 }
-                if track.is_group_candidate && member.exclusive_m2 > CANDIDATE_M2 {
-                    track.hits += u32::from(self.schedule.is_evidence());
-                } else if track.is_group_candidate {
+                let is_candidate = track.phase.is_group_candidate();
+                if is_candidate && member.exclusive_m2 > CANDIDATE_M2 {
+                    track.phase.count(self.schedule.is_evidence());
+                } else if is_candidate {
                     track.detection = Detection::Missed;
                 }
                 if member.is_standing {
