@@ -18,6 +18,7 @@ mod localization;
 mod phase;
 mod rigidity;
 mod schedule;
+mod walk;
 
 use glam::{DVec2, Mat2, Vec2};
 
@@ -40,6 +41,7 @@ use identity::Identity;
 use phase::Phase;
 use rigidity::Rigidity;
 use schedule::{Schedule, Work};
+use walk::Walk;
 
 /// Time constant with which the velocity of a track without a detection decays, in seconds.
 const MISSED_SLOWDOWN_SECS: f32 = 0.5;
@@ -72,8 +74,6 @@ struct TrackState {
     birth_m: Vec2,
     /// Whether the body was ever detected at least `WALKED_M` from its birth position.
     has_walked: bool,
-    /// Whether the lost track from which this id was recovered had `has_walked` set.
-    had_walked_before_loss: bool,
     /// Time of the last detection: either an own blob, or enough exclusive area in a shared blob.
     last_detected_secs: f64,
     /// Time of the last frame with any foreground at the position of the track.
@@ -103,6 +103,7 @@ struct TrackState {
     /// Motion of the outline.
     agitation: Agitation,
     rigidity: Rigidity,
+    walk: Walk,
     detection: Detection,
     phase: Phase,
     /// Heights measured since the last possible id switch. They may belong to another visitor.
@@ -137,7 +138,6 @@ impl TrackState {
             birth_secs: now_secs,
             birth_m: first.position_m,
             has_walked: false,
-            had_walked_before_loss: false,
             last_detected_secs: now_secs,
             last_foreground_secs: now_secs,
             last_detected: kalman,
@@ -153,6 +153,7 @@ impl TrackState {
             stillness: Stillness::new(first.position_m, now_secs),
             agitation: Agitation::default(),
             rigidity: Rigidity::new(output.centroid_m, now_secs),
+            walk: Walk::default(),
             detection: Detection::Missed,
             phase: Phase::candidate(false),
             recent_profile: HeightProfile::default(),
@@ -220,7 +221,6 @@ struct LostTrack {
     identity: Identity,
     position_m: DVec2,
     velocity_mps: DVec2,
-    has_walked: bool,
     lost_secs: f64,
 }
 
@@ -399,6 +399,7 @@ impl Tracker {
             }
         }
         self.locate_groups(frame);
+        self.observe_walks();
         self.mark_ambiguous();
         self.resolve_ambiguities();
     }

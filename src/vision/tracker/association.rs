@@ -24,7 +24,7 @@ const FRAGMENT_SHARE: f32 = 0.5;
 /// A blob smaller than this, in m², can be a fragment because of its distance only.
 const FRAGMENT_MAX_M2: f32 = 0.1;
 /// Largest distance of a fragment from its track, in meters.
-const FRAGMENT_REACH_M: f32 = 1.0;
+pub(super) const FRAGMENT_REACH_M: f32 = 1.0;
 /// Area that a second visitor must explain in addition to the existing tracks, in m².
 const SECOND_VISITOR_M2: f32 = 0.05;
 /// Area that a second visitor must explain in addition to the existing tracks, as a share of the blob.

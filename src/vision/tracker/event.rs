@@ -31,6 +31,8 @@ pub enum Decision {
     Missed,
     /// Two tracks in one blob exchanged their ids.
     Exchanged,
+    /// A visitor walked away from a thing that had kept the id, and has the id again.
+    LeftThing,
     /// A recent track was a fragment of this visitor. The id of the earlier track stays.
     Merged,
     /// A recent track continues a track that is no longer detected, under its id.
@@ -96,6 +98,11 @@ impl Decision {
                 "area that the heights and tones of both visitors explain in addition if they are exchanged",
                 "m²",
             ),
+            Self::LeftThing => (
+                "left_thing",
+                "time in which the thing was rigid while the visitor walked away",
+                "s",
+            ),
             Self::Merged => (
                 "merged",
                 "share of the silhouette that two visitors would explain in addition to one",
@@ -121,7 +128,7 @@ impl Decision {
 /// One decision about one track.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TrackEvent {
-    /// What was decided.
+    /// The decision.
     pub decision: Decision,
     /// Number of the followed body. It stays with the body if ids are exchanged, and is never used again.
     pub body: u32,
@@ -155,7 +162,7 @@ impl Events {
         &self.0
     }
 
-    /// Records a decision about a track, with the measured value and its limit. A value that is not finite means that there is none.
+    /// Records a decision about a track, with the measured value and its limit. An infinite value is left out.
     pub(super) fn add(
         &mut self,
         decision: Decision,

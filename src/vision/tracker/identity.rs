@@ -2,13 +2,15 @@
 
 use crate::vision::height_profile::HeightProfile;
 
-use super::{Decision, TrackState, Tracker};
+use super::{Decision, Phase, TrackState, Tracker};
 
-/// What moves with an id.
+/// Data that move with an id.
 #[derive(Clone, Debug)]
 pub(super) struct Identity {
     id: Option<u32>,
     since_secs: f64,
+    /// Whether a body with this id has walked, so the id belongs to a visitor.
+    pub(super) has_walked: bool,
     /// Heights that certainly belong to the visitor with this id.
     pub(super) heights: HeightProfile,
 }
@@ -19,6 +21,7 @@ impl Identity {
         Self {
             id: None,
             since_secs: now_secs,
+            has_walked: false,
             heights: HeightProfile::default(),
         }
     }
@@ -38,6 +41,7 @@ impl Identity {
         Self {
             id: Some(id),
             since_secs: 0.0,
+            has_walked: true,
             heights,
         }
     }
@@ -52,6 +56,13 @@ impl TrackState {
     /// Exchanges the identities of two tracks. The bodies stay where they are.
     pub(super) fn swap_ids_with(&mut self, other: &mut Self) {
         std::mem::swap(&mut self.identity, &mut other.identity);
+    }
+
+    /// Takes the id of another track, which becomes a candidate. The id that this track had is never used again: for a moment, it
+    /// was that of the same visitor.
+    pub(super) fn take_id_of(&mut self, other: &mut Self, now_secs: f64) {
+        self.identity = std::mem::replace(&mut other.identity, Identity::candidate(now_secs));
+        other.phase = Phase::candidate(false);
     }
 }
 

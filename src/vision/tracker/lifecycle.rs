@@ -6,6 +6,7 @@ use glam::{DVec2, Mat2, Vec2};
 use crate::geometry::Visitor;
 use crate::vision::kalman::Measurement;
 
+use super::association::FRAGMENT_REACH_M;
 use super::{
     Decision, Detection, GROUP_POSITION_SPREAD_M, LostTrack, Phase, RETURN_DISTANCE_M,
     RETURN_SPEED_MPS, SegmentedFrame, TrackKey, TrackState, Tracker, outline,
@@ -45,8 +46,12 @@ impl Tracker {
             let guess = self.unassigned_feet_m[index];
             let measured = frame.feet.measure(samples, blob.centroid_m, guess);
             self.create_candidate(index, Detection::Own(index), &measured, frame);
+            let candidate = self.tracks.len() - 1;
             let evidence = [blob.area_m2, frame.min_candidate_area_m2];
-            self.record(self.tracks.len() - 1, Decision::Began, evidence);
+            self.record(candidate, Decision::Began, evidence);
+            if let Some(origin) = self.published_near(measured.position_m) {
+                self.part([candidate, origin]);
+            }
         }
         let candidates = std::mem::take(&mut self.candidates);
         for candidate in &candidates {
@@ -71,6 +76,16 @@ impl Tracker {
             }
         }
         self.candidates = candidates;
+    }
+
+    /// Returns the index of the nearest published track from whose blob a new body at a position may have come, or `None`.
+    fn published_near(&self, position_m: Vec2) -> Option<usize> {
+        let distance_m = |track: &TrackState| track.kalman.position_m.distance(position_m);
+        let published = self.tracks.iter().enumerate();
+        published
+            .filter(|(_, track)| track.id().is_some() && distance_m(track) < FRAGMENT_REACH_M)
+            .min_by(|a, b| distance_m(a.1).total_cmp(&distance_m(b.1)))
+            .map(|(index, _)| index)
     }
 
     /// Creates one candidate in a blob.
@@ -113,12 +128,12 @@ impl Tracker {
             let is_initial_object = settling_ends.contains(&frame.time_secs)
                 && track.birth_secs < settled_secs
                 && rigid_secs > RIGID_SECS
-                && !track.had_walked_before_loss;
-            if let Detection::Own(blob) = track.detection
-                && (is_old || is_initial_object)
                 && !track.has_walked
-                && !self.is_shared(blob)
-            {
+                && !track.identity.has_walked;
+            let Detection::Own(blob) = track.detection else {
+                continue;
+            };
+            if is_old && !self.holds_visitor(blob) || is_initial_object && !self.is_shared(blob) {
                 self.static_blobs.push(blob);
                 let limit_secs = if is_old {
                     f64::from(frame.scenery_secs)
@@ -135,10 +150,16 @@ impl Tracker {
         }
     }
 
-    /// Returns whether a blob contains a track that does not own it. Then it is more than an object.
+    /// Returns whether a blob contains a track that does not own it.
     fn is_shared(&self, blob: usize) -> bool {
         let mut detections = self.tracks.iter().map(|track| track.detection);
         detections.any(|detection| detection == Detection::Shared(blob))
+    }
+
+    /// Returns whether a body in a blob has walked, or has the id of a visitor. Then the blob is more than an object.
+    fn holds_visitor(&self, blob: usize) -> bool {
+        let mut inside = (self.tracks.iter()).filter(|track| track.detection.blob() == Some(blob));
+        inside.any(|track| track.walk.has_walked || track.identity.has_walked)
     }
 
     /// Returns the indexes of the blobs in the last frame that are objects.
@@ -228,7 +249,6 @@ impl Tracker {
                 identity: track.identity,
                 position_m: track.last_detected.position_m.as_dvec2(),
                 velocity_mps: track.last_detected.velocity_mps.as_dvec2(),
-                has_walked: track.has_walked,
                 lost_secs: track.last_detected_secs,
             });
         }
@@ -287,7 +307,6 @@ impl Tracker {
                 if !lost.is_predicted_near(position_m, since_secs, gate_m) {
                     self.recent_arrivals += 1.0;
                 }
-                self.tracks[index].had_walked_before_loss = lost.has_walked;
                 self.publish_as_returned(index, lost.identity, evidence);
             } else {
                 self.publish_as_new(index, [hits, required_hits]);

@@ -290,7 +290,9 @@ impl Tracker {
             track.splittable_secs = 0.0;
         }
         let [first, second] = pair?.members;
-        if track.splittable_secs < SPLIT_SECS && !confirm_at_once {
+        // A thing may have any shape. Only what has walked can be two visitors.
+        let is_enough = track.splittable_secs >= SPLIT_SECS || confirm_at_once;
+        if !is_enough || !track.walk.has_walked {
             return None;
         }
         let found_by = if confirm_at_once {

@@ -6,7 +6,7 @@ use glam::DVec2;
 
 use crate::rooms::Thing;
 
-use super::cases::{CROWD, Case, Limits, THING, add, case, pole, v};
+use super::cases::{CROWD, Case, Limits, THING, WORKS, add, case, pole, v};
 use super::hall::{Hall, Moment, Shot};
 
 pub(super) const CASES: &[Case] = &[
@@ -114,11 +114,16 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         limits: THING,
-        ..case("a visitor leaves a pram and goes", 190.0, |shot, m| {
-            carried(shot, m, &|at| {
-                vec![pole(at, 0.3, 1.0), pole(at + v(0.3, 0.1), 0.25, 0.6)]
-            });
-        })
+        ..case("a visitor leaves a pram and goes", 190.0, pram)
+    },
+    Case {
+        is_small: true,
+        limits: Limits {
+            on_thing_secs: 14.0,
+            ..WORKS
+        },
+        prepare: |hall| hall.params.scenery_secs = 12.0,
+        ..case("a pram that a visitor leaves is soon scenery", 40.0, pram)
     },
     Case {
         limits: THING,
@@ -199,6 +204,12 @@ fn mat(at_m: DVec2, half_m: DVec2, turn_rad: f64) -> Thing {
         turn_rad,
         darkness: 0.75,
     }
+}
+
+fn pram(shot: &mut Shot, m: &Moment) {
+    carried(shot, m, &|at| {
+        vec![pole(at, 0.3, 1.0), pole(at + v(0.3, 0.1), 0.25, 0.6)]
+    });
 }
 
 /// A class of children comes in one after another; each sits down in a seat of its own.
