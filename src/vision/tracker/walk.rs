@@ -14,22 +14,44 @@ const PARTED_SECS: f64 = 3.0;
 /// A body that has not moved for this time, in seconds, while the other one walked, is a thing. People sway in less time.
 const LEFT_RIGID_SECS: f64 = 0.5;
 
+/// Largest factor between the areas of a body at two places between which it has walked. The area of a walking visitor swings less
+/// than this, also with the legs apart.
+const MAX_AREA_CHANGE: f32 = 1.3;
+
 /// Motion of a body while it has a blob to itself.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Walk {
-    /// Centroid at the first frame with a blob to itself; `None` in a shared blob.
-    from_m: Option<Vec2>,
+    /// The first frame with a blob to itself; `None` in a shared blob.
+    from: Option<Start>,
     /// Whether the body was ever farther than [`WALKED_M`] from there.
     pub(super) has_walked: bool,
     /// The body with which this one shared a blob or from whose blob it came, and the last time of it, in seconds.
     met: Option<(TrackKey, f64)>,
 }
 
+/// A body when it got a blob to itself.
+#[derive(Clone, Copy, Debug)]
+struct Start {
+    centroid_m: Vec2,
+    area_m2: f32,
+    time_secs: f64,
+}
+
 impl Walk {
     /// Updates the evidence of a body that has a blob to itself.
-    fn observe(&mut self, centroid_m: Vec2) {
-        let from_m = *self.from_m.get_or_insert(centroid_m);
-        self.has_walked |= centroid_m.distance(from_m) > WALKED_M;
+    fn observe(&mut self, seen: Start) {
+        let from = *self.from.get_or_insert(seen);
+        // A thing that a visitor uncovers grows, and its centroid moves.
+        if seen.area_m2.max(from.area_m2) > MAX_AREA_CHANGE * seen.area_m2.min(from.area_m2) {
+            self.from = Some(seen);
+        } else {
+            self.has_walked |= seen.centroid_m.distance(from.centroid_m) > WALKED_M;
+        }
+    }
+
+    /// Returns the time for which the body has had a blob to itself, with about the same area, in seconds.
+    fn alone_secs(&self, now_secs: f64) -> f64 {
+        self.from.map_or(0.0, |from| now_secs - from.time_secs)
     }
 
     /// Returns whether the body parted from another one a short time ago.
@@ -39,7 +61,7 @@ impl Walk {
 
     /// Ends the evidence of a body that meets another one. `is_certain` is whether both have walked.
     fn meet(&mut self, other: TrackKey, now_secs: f64, is_certain: bool) {
-        self.from_m = None;
+        self.from = None;
         self.has_walked &= is_certain;
         self.met = Some((other, now_secs));
     }
@@ -51,7 +73,11 @@ impl Tracker {
         for index in 0..self.tracks.len() {
             let partner = self.nearest_in_blob(index);
             let track = &self.tracks[index];
-            let centroid_m = track.output.centroid_m;
+            let seen = Start {
+                centroid_m: track.output.centroid_m,
+                area_m2: track.output.area_m2,
+                time_secs: self.time_secs,
+            };
             match (partner, track.detection) {
                 (Some(partner), _) => {
                     let other = &self.tracks[partner];
@@ -59,7 +85,7 @@ impl Tracker {
                     let is_certain = track.walk.has_walked && other.walk.has_walked;
                     (self.tracks[index].walk).meet(key, self.time_secs, is_certain);
                 }
-                (None, Detection::Own(_)) => self.tracks[index].walk.observe(centroid_m),
+                (None, Detection::Own(_)) => self.tracks[index].walk.observe(seen),
                 (None, _) => {}
             }
         }
@@ -112,6 +138,7 @@ impl Tracker {
                 && thing.identity.has_walked
                 && !thing.walk.has_walked
                 && matches!(thing.detection, Detection::Own(_))
+                && thing.walk.alone_secs(self.time_secs) > LEFT_RIGID_SECS
                 && thing.rigidity.secs(self.time_secs) > LEFT_RIGID_SECS
         };
         self.index_of(met)
@@ -165,6 +192,27 @@ mod tests {
     #[test]
     fn a_thing_gives_the_id_back_to_the_visitor_who_walks_away() {
         assert_eq!(ids_after(0.0, false), [None, Some(1)]);
+    }
+
+    #[test]
+    fn a_thing_that_is_uncovered_has_not_walked() {
+        let mut walk = Walk::default();
+        let mut see = |x_m: f32, area_m2: f32, frame: u8| {
+            let seen = Start {
+                centroid_m: x_m * Vec2::X,
+                area_m2,
+                time_secs: 0.1 * f64::from(frame),
+            };
+            walk.observe(seen);
+            walk.has_walked
+        };
+        for frame in 0..10 {
+            let uncovered = 0.1 * f32::from(frame + 1);
+            assert!(!see(0.5 * uncovered, uncovered, frame), "{frame}");
+        }
+        let stride = |frame: u8| 1.0 + 0.1 * f32::from(frame % 2);
+        let mut walking = (10..20_u8).map(|frame| (0.5 + 0.1 * f32::from(frame - 9), frame));
+        assert!(walking.any(|(x_m, frame)| see(x_m, stride(frame), frame)));
     }
 
     #[test]
