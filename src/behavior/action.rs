@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 
 use super::context::ActionContext;
 use super::proposal::Proposal;
+use crate::geometry::Visitor;
 use crate::navigation::{PathMemory, Repulsion};
 use crate::world::FlockPartChange;
 
@@ -100,6 +101,12 @@ pub trait Action {
     /// Returns the distance below which the action always reacts to a visible enemy. Later actions of a need that is
     /// not additive do not act then. `None` if the action has no such distance.
     fn flee_distance_m(&self, _sight_radius_m: f32) -> Option<f32> {
+        None
+    }
+
+    /// Returns the distance from the shadow of a visitor below which the agent leaves its way now: plans keep it as well. Negative: only
+    /// deep under the shadow. `None` if the action does not flee from shadows.
+    fn keeps_from_m(&self, _visitor: &Visitor) -> Option<f32> {
         None
     }
 

@@ -5,6 +5,7 @@
 
 use glam::Vec3;
 
+use crate::geometry::Visitor;
 use crate::navigation::{FlowFields, Repulsion};
 use crate::steering::{FlockRules, Motion};
 use crate::world::{Random, RandomStream, Species, World};
@@ -168,6 +169,17 @@ impl Mind {
             let (around, force_n) = action.params.field_around(touch_m)?;
             Some((around, force_n * action.weight))
         })
+    }
+
+    /// Returns the distance from the shadow of a visitor that an agent with this mind keeps now. A shadow costs nothing for a mind that
+    /// does not flee from it: the distance is then negative infinity.
+    pub fn keeps_from_m(&self, visitor: &Visitor) -> f32 {
+        let needs = || self.needs.iter().chain([&self.standard]);
+        let is_listed = |index: usize| needs().any(|need| need.actions.contains(&index));
+        let on = (self.actions.iter().enumerate())
+            .filter(|(index, action)| action.weight > 0.0 && is_listed(*index));
+        let distances = on.filter_map(|(_, action)| action.params.keeps_from_m(visitor));
+        distances.fold(f32::NEG_INFINITY, f32::max)
     }
 
     /// Returns the names of the actions in a decision, in alphabetical order. `actions` has one bit for each action.

@@ -7,9 +7,10 @@ mod fields;
 mod footprint;
 mod grid;
 mod mesh;
+mod progress;
 mod request;
 
-pub use costs::{CostLayer, CostSource};
+pub use costs::{CostLayer, Outlook, Prices};
 pub use fields::{
     Falloff, FieldParams, FieldShape, FlowFields, PredictiveRepulsion, Repulsion, braking_force,
 };
@@ -19,9 +20,9 @@ pub use grid::{
     LocalGrid, SearchEffort, SearchProgress, SearchRules,
 };
 pub use mesh::{
-    Abilities, Flight, GRAVITY_MPS2, LeapInput, MeshError, MeshLink, MeshLinks, MeshOutcome,
-    MeshPath, MeshPlanner, MeshPoint, MeshQuery, MeshSearch, NEIGHBOR_RANGE_M, NavGraph, NavMesh,
-    NeighborPull, NeighborScratch, PathLeg, Polygon, TerraceInput, TerraceRoute, Traveler,
-    build_mesh, find_links,
+    Abilities, Flight, FlyingBody, GRAVITY_MPS2, LeapInput, MeshError, MeshLink, MeshLinks,
+    MeshOutcome, MeshPath, MeshPlanner, MeshPoint, MeshQuery, MeshSearch, NEIGHBOR_RANGE_M,
+    NavGraph, NavMesh, NeighborPull, NeighborScratch, PathLeg, Polygon, TerraceInput, TerraceRoute,
+    Traveler, build_mesh, find_links,
 };
-pub use request::{PathAnswer, PathGoal, PathMemory, PathRequest, SearchParams, path_id};
+pub use request::{PathAnswer, PathGoal, PathMemory, PathRequest, Refusal, SearchParams, path_id};

@@ -70,8 +70,12 @@ pub struct PathRequest {
 pub enum PathAnswer {
     /// Give up: no path leads to the goal.
     NoPath,
-    /// Wait: the search has no result, or the agent cannot leap so soon after its last leap.
+    /// Wait: the search has no result.
     NotYet,
+    /// Wait at this position, in calm water before a leap: the agent cannot leap so soon after its last leap.
+    Wait(Vec3),
+    /// The take-off was refused. The next search looks for another way.
+    Refused(Refusal),
     /// Swim past this position, a corner of the path.
     Swim(Vec3),
     /// Swim to this position: the end of the path, or a substitute while there is no path.
@@ -82,6 +86,14 @@ pub enum PathAnswer {
     TakeOff(u32, Vec3),
     /// Stay: the agent has reached the end of its path, at this position.
     Arrived(Vec3),
+}
+
+/// Reason why a take-off was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Refusal {
+    /// A solid is in the way of the flight from where the agent is.
+    Blocked,
 }
 
 /// The request and the last answer of an action.

@@ -79,7 +79,7 @@ impl Simulation {
         let suspended = self.suspend_overrides();
         let old = std::mem::replace(&mut self.plan, change.plan);
         if old.terraces != self.plan.terraces {
-            self.state.terraces.reset();
+            self.state.terraces.reset(&self.plan.terraces);
         }
         self.change_population(
             &old.world.species,

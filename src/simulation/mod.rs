@@ -14,6 +14,7 @@ mod inspect;
 mod overlay_paths;
 mod overrides;
 mod params;
+mod path_costs;
 mod path_search;
 mod plan;
 mod population;

@@ -6,6 +6,7 @@
 use glam::Vec2;
 
 use super::Simulation;
+use super::path_costs::caution;
 use super::state::PoolState;
 use crate::navigation::{Environment, FloorRect, GridQuery, PathRequest, path_id};
 
@@ -21,19 +22,23 @@ impl Simulation {
     }
 
     fn find_paths_on_grids(&mut self) {
-        let environment = Environment {
-            solids: &self.plan.world.solids,
-            revision: self.state.revision,
-            dt_secs: self.workspace.input.dt_secs,
-        };
+        self.update_costs();
         let water = &self.plan.world.water;
         let minds = self.workspace.minds(&self.plan);
         let PoolState {
             world,
             minds: states,
             planner,
+            costs,
+            revision,
             ..
         } = &mut self.state;
+        let environment = Environment {
+            solids: &self.plan.world.solids,
+            revision: *revision,
+            costs,
+            dt_secs: self.workspace.input.dt_secs,
+        };
         let agents = &world.agents;
         let species = &self.plan.world.species;
         let query = |index: usize, number: usize, request: PathRequest| {
@@ -45,6 +50,8 @@ impl Simulation {
             let far = Vec2::new(at_m.x, at_m.z);
             GridQuery {
                 id: path_id(agents.ids[index], number),
+                species: agents.species[index],
+                caution: caution(world.random.seed, agents.ids[index]),
                 at_m,
                 radius_m: agents.radii_m[index],
                 bounds: FloorRect {

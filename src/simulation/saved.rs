@@ -17,14 +17,14 @@ use super::description::{MAX_AGENTS, SceneDescription, SimulationError};
 use super::params::SimulationParams;
 use super::plan::PoolPlan;
 use super::state::PoolState;
-use crate::navigation::Environment;
+use crate::navigation::{CostLayer, Environment};
 use crate::world::{Body, Catch};
 
 /// Name of the format. Every saved text contains it.
 const FORMAT: &str = "shoal pool";
 
 /// Version of the format. Must be increased when fields of the state or their meaning change.
-const VERSION: u32 = 10;
+const VERSION: u32 = 11;
 
 /// Largest tick of a saved state. A pool with 60 ticks per second needs millions of years to reach it.
 const TICK_MAX: u64 = 1 << 53;
@@ -155,6 +155,9 @@ impl Simulation {
         derive_agents(&mut state, &plan);
         let species = plan.world.species.len();
         state.world.director.reserve(plan.rules.len(), species);
+        if !state.costs.iter().all(CostLayer::is_sound) {
+            return Err(damaged("the costs of the water are inconsistent".into()));
+        }
         state.terraces.resume(&plan.terraces).map_err(damaged)?;
         let mut simulation = Self::from_parts(plan, state, params)?;
         simulation.hide_caught();
@@ -171,6 +174,7 @@ impl Simulation {
         self.state.planner.resume(&Environment {
             solids: &self.plan.world.solids,
             revision: self.state.revision,
+            costs: &self.state.costs,
             dt_secs: self.workspace.input.dt_secs,
         })
     }

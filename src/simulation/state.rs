@@ -7,7 +7,7 @@ use super::catches::Caught;
 use super::overrides::MindOverride;
 use super::terraces::TerraceState;
 use crate::behavior::MindState;
-use crate::navigation::GridPlanner;
+use crate::navigation::{CostLayer, GridPlanner};
 use crate::world::{Agents, Body, Catch, Director, Random, RuleState, Species, WorldState, retain};
 
 /// The state of a pool.
@@ -35,6 +35,8 @@ pub(super) struct PoolState {
     pub(super) rules: Vec<RuleState>,
     /// Path searches on grids, and the paths that they found.
     pub(super) planner: GridPlanner,
+    /// Costs of the water for the path searches of each species.
+    pub(super) costs: Vec<CostLayer>,
     /// Terrace, flight and path of each agent in a pool with terraces.
     pub(super) terraces: TerraceState,
 }
@@ -58,6 +60,7 @@ impl PoolState {
             overrides: Vec::new(),
             rules: Vec::new(),
             planner: GridPlanner::default(),
+            costs: Vec::new(),
             terraces: TerraceState::default(),
         }
     }

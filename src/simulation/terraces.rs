@@ -31,8 +31,6 @@ pub(super) struct TerraceState {
     swimmers: Vec<Swimmer>,
     /// Path searches of the swimmers.
     planner: MeshPlanner,
-    /// Cost per meter, for each species and polygon of the mesh.
-    costs: Vec<Vec<f32>>,
     pub(super) splashes: Vec<Splash>,
 }
 
@@ -92,11 +90,19 @@ impl TerraceState {
         self.swimmers.retain(|s| ids.binary_search(&s.id).is_ok());
     }
 
-    /// Removes all swimmers, searches and costs. Must be called when the terraces of the plan change.
-    pub(super) fn reset(&mut self) {
-        self.swimmers.clear();
+    /// Removes all routes and searches. Must be called when the terraces of the plan change. Who is in the air flies on, and all others
+    /// are sorted into the new terraces in the next tick.
+    pub(super) fn reset(&mut self, plan: &TerracePlan) {
+        self.swimmers
+            .retain(|swimmer| swimmer.air.is_some() && !plan.is_empty());
+        for swimmer in &mut self.swimmers {
+            swimmer.routes.clear();
+            swimmer.home = swimmer.home.min(plan.terraces.len() as u16 - 1);
+            if let Some(air) = &mut swimmer.air {
+                air.home = plan.terrace_at(air.landing_m());
+            }
+        }
         self.planner = MeshPlanner::default();
-        self.costs.clear();
     }
 
     /// Checks a loaded state against a plan and prepares its path searches.
@@ -125,15 +131,6 @@ impl TerraceState {
         }
         if plan.classes.is_empty() {
             return Ok(());
-        }
-        for (species, costs) in self.costs.iter().enumerate() {
-            let polygons = plan.graph(species as u16).mesh.len();
-            if costs.len() != polygons {
-                return Err(format!(
-                    "there are {} costs for the {polygons} polygons of the mesh",
-                    costs.len()
-                ));
-            }
         }
         let is_finite =
             |s: &Splash| s.at_m.is_finite() && s.speed_mps.is_finite() && s.age_secs.is_finite();

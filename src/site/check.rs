@@ -4,6 +4,8 @@
 
 use std::collections::BTreeSet;
 
+use glam::Vec2;
+
 use super::cameras::CameraEntry;
 use super::dead_configuration::{warn_dead_scene, warn_dead_species};
 use super::files::{SceneFile, SiteFile, SpeciesFile, VISITOR};
@@ -13,6 +15,7 @@ use super::source::Entry;
 use crate::camera::SourceSpec;
 use crate::config::suggestion;
 use crate::control::{DocumentName, FAULT_NAMES, names_fault};
+use crate::geometry::Surface;
 use crate::render::OutputParams;
 use crate::simulation::MAX_AGENTS;
 use crate::world::{EdgeMode, Effect, rule_problems};
@@ -20,6 +23,10 @@ use crate::world::{EdgeMode, Effect, rule_problems};
 /// Largest ratio between the drawn and the simulated length of a fish, in both directions. Above this ratio, fish
 /// seem to swim through each other and through obstacles, or to keep too large distances.
 const LENGTH_RATIO_MAX: f32 = 1.25;
+
+/// Smallest width of a terrace in which a fish turns, runs up and leaps, in body lengths. In narrower ones, few salmon of `cascade`
+/// climb.
+const LEAP_ROOM_LENGTHS: f32 = 1.5;
 
 /// Checks the values of a site file, and that its scene exists.
 pub(super) fn check_site(entry: &Entry<SiteFile>, library: &Library, findings: &mut Findings) {
@@ -297,6 +304,39 @@ fn check_fit(entry: &Entry<SceneFile>, library: &Library, findings: &mut Finding
     });
     if let Some(message) = entry.value.kind_warning(surface.kind).filter(|_| is_shown) {
         findings.warning(entry, "surfaces", message);
+    }
+    if is_shown {
+        check_terraces(entry, library, surface, findings);
+    }
+}
+
+/// Warns about terraces in which fish that leap have no room to turn and to run up.
+fn check_terraces(
+    entry: &Entry<SceneFile>,
+    library: &Library,
+    surface: &Surface,
+    findings: &mut Findings,
+) {
+    let fitted = entry.value.fitted(surface);
+    let leaping = fitted.population.keys().filter_map(|name| {
+        let file = &library.species.get(name)?.as_ref()?.value;
+        (file.motion.leap.height_m > 0.0).then_some((name, file.body.length_m))
+    });
+    let Some((name, length_m)) = leaping.max_by(|(_, a), (_, b)| a.total_cmp(b)) else {
+        return;
+    };
+    for (index, terrace) in fitted.pool.terraces.iter().enumerate() {
+        let corners = terrace.corners();
+        let low = corners.iter().copied().fold(Vec2::INFINITY, Vec2::min);
+        let high = corners.iter().copied().fold(Vec2::NEG_INFINITY, Vec2::max);
+        let (width_m, wanted_m) = ((high - low).min_element(), LEAP_ROOM_LENGTHS * length_m);
+        if width_m < wanted_m {
+            let message = format!(
+                "in this picture the terrace is {width_m:.2} m wide, too narrow for a {name} of {length_m} m to turn and to run up \
+                 before a leap ({wanted_m:.2} m); make the picture or the terrace larger, or the fish shorter"
+            );
+            findings.warning(entry, &format!("pool.terraces[{index}].outline_m"), message);
+        }
     }
 }
 

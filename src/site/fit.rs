@@ -22,9 +22,10 @@ impl SceneFile {
             return self.clone();
         }
         let mut scene = self.clone();
-        for terrace in &mut scene.pool.terraces {
-            let corners = terrace.outline_m.iter_mut();
-            corners.for_each(|corner| *corner = (Vec2::from(*corner) * ratio).into());
+        let terraces = scene.pool.terraces.iter_mut().map(|one| &mut one.outline_m);
+        let areas = scene.pool.areas.iter_mut().map(|one| &mut one.outline_m);
+        for corner in terraces.chain(areas).flatten() {
+            *corner = (Vec2::from(*corner) * ratio).into();
         }
         for obstacle in &mut scene.obstacles {
             scale(obstacle, ratio);

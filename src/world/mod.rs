@@ -43,8 +43,8 @@ pub use observation::Observation;
 pub use overlay::{OverlayItem, OverlayLayer, OverlayLayers, OverlayShape};
 pub use paths::{PathParams, ScenePath};
 pub use pool::{
-    BoxParams, CapsuleParams, ClimateParams, EdgeMode, ObstacleParams, PolygonParams, PoolParams,
-    SphereParams,
+    AreaParams, BoxParams, CapsuleParams, ClimateParams, EdgeMode, ObstacleParams, PolygonParams,
+    PoolParams, SphereParams,
 };
 pub use random::{Random, RandomStream};
 pub(crate) use relations::KNOWN_BIT;

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::terrace::TerraceParams;
-use crate::geometry::{PRISM_CORNERS_MAX, Prism, Solid};
+use crate::geometry::{PRISM_CORNERS_MAX, Prism, Solid, signed_area};
 
 /// The pool's water: the `[pool]` table of a scene file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -43,6 +43,38 @@ pub struct PoolParams {
     /// basin.
     #[schemars(length(max = 32))]
     pub terraces: Vec<TerraceParams>,
+    /// Areas of the floor that fish like or avoid when they plan a way.
+    #[schemars(length(max = 32))]
+    pub areas: Vec<AreaParams>,
+}
+
+/// An area of the floor that agents like or avoid when they plan a way, with the actions `navigate` and `leap`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct AreaParams {
+    /// Corners of the area in order, `[x, z]` each.
+    #[schemars(inner(inner(range(min = -100.0, max = 100.0))))]
+    pub outline_m: Vec<[f32; 2]>,
+    /// Change of the cost of a meter in the area, in meters of calm water. Higher: fish take a longer way around it. Lower: they swim
+    /// through it; below 0, they take a longer way to swim through it.
+    #[schemars(range(min = -0.5, max = 14.0))]
+    pub cost: f32,
+}
+
+impl Default for AreaParams {
+    fn default() -> Self {
+        Self {
+            outline_m: vec![[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]],
+            cost: 2.0,
+        }
+    }
+}
+
+impl AreaParams {
+    /// Returns the corners of the area, in floor meters.
+    pub fn corners(&self) -> Vec<Vec2> {
+        self.outline_m.iter().map(|&at| at.into()).collect()
+    }
 }
 
 impl Default for PoolParams {
@@ -56,6 +88,7 @@ impl Default for PoolParams {
             guide_m: 0.7,
             climate: ClimateParams::default(),
             terraces: Vec::new(),
+            areas: Vec::new(),
         }
     }
 }
@@ -73,6 +106,16 @@ impl PoolParams {
         for (index, terrace) in self.terraces.iter().enumerate() {
             let inside = terrace.problems().into_iter();
             found.extend(inside.map(|(path, text)| (format!("terraces[{index}].{path}"), text)));
+        }
+        for (index, area) in self.areas.iter().enumerate() {
+            let square_m2 = signed_area(&area.corners()).abs();
+            if area.outline_m.len() < 3 || square_m2.is_nan() || square_m2 < 1e-3 {
+                found.push((
+                    format!("areas[{index}].outline_m"),
+                    "outline_m has no area; give at least three corners that are not in one line"
+                        .into(),
+                ));
+            }
         }
         if self.ground_depth_m > self.surface_depth_m {
             return found;

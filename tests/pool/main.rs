@@ -34,6 +34,7 @@ mod movingai;
 mod navigation;
 mod navigation_example;
 mod opensteer;
+mod plans;
 mod pools;
 mod properties;
 mod replay;

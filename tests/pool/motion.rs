@@ -174,3 +174,34 @@ fn herring_and_simple_fish_school() {
         assert!(polarization >= 0.8, "{species}: {polarization}");
     }
 }
+
+/// A fixed bug: a herring changed between hiding, fleeing and schooling 22 times a minute, and 40 % of these episodes were shorter than
+/// a quarter of a second.
+#[test]
+fn herrings_do_not_tremble_between_schooling_and_flight() {
+    let scene = load(None, Some("pool")).unwrap().description();
+    let mut pool = Simulation::new(&scene, &pools::run(3, 1)).unwrap();
+    let count = pool.world().agents.len();
+    let mut flights = vec![0; count];
+    let mut ticks = Vec::new();
+    for _ in 0..90 * 60 {
+        pool.run_tick(&Observation::default());
+        for (index, since) in flights.iter_mut().enumerate() {
+            let world = pool.world();
+            let is_herring =
+                world.species[usize::from(world.agents.species[index])].name == "herring";
+            if is_herring && pool.decision(index).proposal.flees {
+                *since += 1;
+            } else if *since > 0 {
+                ticks.push(std::mem::take(since));
+            }
+        }
+    }
+    let short = ticks.iter().filter(|&&ticks| ticks < 18).count();
+    println!(
+        "{} flights of herrings, {short} of them shorter than 0.3 s",
+        ticks.len()
+    );
+    assert!(ticks.len() >= 20, "{}", ticks.len());
+    assert!(20 * short <= ticks.len(), "{short} of {}", ticks.len());
+}

@@ -311,9 +311,8 @@ fn paths_on_meshes_are_hardly_longer_than_the_any_angle_optimum() {
             start: point(start),
             goal: point(goal),
             abilities: Abilities::default(),
-            cooldown_left_secs: 0.0,
             speed_mps: 1.0,
-            costs: &[],
+            ..MeshQuery::default()
         };
         assert_eq!(
             search.find_path(&mesh, &links, &query, &mut path),

@@ -247,7 +247,7 @@ fn a_text_that_does_not_fit_is_rejected_with_a_reason() {
     );
     rejected(
         &|v| v["version"] = json!(1),
-        "saved in version 1 of the format, this program reads version 10",
+        "saved in version 1 of the format, this program reads version 11",
     );
     rejected(&|v| v["extra"] = json!(2), "unknown field `extra`");
     rejected(

@@ -233,6 +233,10 @@ pub struct Fright {
 impl Action for EvadeShadow {
     type Memory = Fright;
 
+    fn keeps_from_m(&self, visitor: &Visitor) -> Option<f32> {
+        Some(self.flee_distance_m(visitor))
+    }
+
     fn propose(&self, context: &ActionContext<'_>, fright: &mut Fright) -> Option<Proposal> {
         let margin_m = fright.alert.margin_m(context.world, self.flee_distance_m);
         let Some(threat) = self.nearest(context, margin_m) else {

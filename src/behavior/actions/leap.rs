@@ -12,7 +12,7 @@ use crate::behavior::action::{Action, Capabilities};
 use crate::behavior::context::ActionContext;
 use crate::behavior::proposal::{BoostRequest, Proposal};
 use crate::navigation::{PathAnswer, PathGoal, PathMemory, PathRequest, SearchParams};
-use crate::steering::seek;
+use crate::steering::{arrive, seek};
 use crate::world::{RandomStream, TerraceParams, far_edge};
 
 /// Tours the terraces: alternates between the highest and the lowest one. Each journey ends at a random place of the terrace,
@@ -50,6 +50,9 @@ impl Default for Leap {
         }
     }
 }
+
+/// Distance of the place where it waits for its next leap within which an agent slows down.
+const SLOWING_M: f32 = 0.3;
 
 /// State of an agent that travels between terraces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -156,7 +159,19 @@ impl Action for Leap {
                 };
                 (to, Some(boost))
             }
-            PathAnswer::Arrived(_) | PathAnswer::NoPath | PathAnswer::NotYet => return None,
+            PathAnswer::Wait(at) => {
+                let force = arrive(&context.motion, at, context.speed_mps(None), SLOWING_M);
+                return Some(Proposal {
+                    force: force.unwrap_or_default(),
+                    goal_m: Some(at),
+                    follows_route: true,
+                    ..Proposal::default()
+                });
+            }
+            PathAnswer::Arrived(_)
+            | PathAnswer::NoPath
+            | PathAnswer::NotYet
+            | PathAnswer::Refused(_) => return None,
         };
         Some(Proposal {
             force: seek(&context.motion, to, context.speed_mps(boost)).unwrap_or_default(),

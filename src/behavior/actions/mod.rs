@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::action::{Action, Capabilities, FleeingAction, ParamFinding};
 use super::context::ActionContext;
 use super::proposal::Proposal;
+use crate::geometry::Visitor;
 use crate::navigation::{PathMemory, Repulsion};
 use crate::world::FlockPartChange;
 
@@ -129,6 +130,11 @@ macro_rules! register_actions {
             /// See [`Action::field_around`].
             pub(super) fn field_around(&self, touch_m: f32) -> Option<(Repulsion, f32)> {
                 match self { $(Self::$action(params) => params.field_around(touch_m),)* }
+            }
+
+            /// See [`Action::keeps_from_m`].
+            pub(super) fn keeps_from_m(&self, visitor: &Visitor) -> Option<f32> {
+                match self { $(Self::$action(params) => params.keeps_from_m(visitor),)* }
             }
 
             /// See [`Action::parts`].

@@ -212,7 +212,7 @@ impl Action for Navigate {
 
 impl Navigate {
     /// Requests a path and follows the last answer. Until the first answer, the agent steers straight at the goal. `None` if no
-    /// path leads there, or if the agent has to wait for its next leap.
+    /// path leads there, or if a take-off was refused.
     fn follow(
         &self,
         context: &ActionContext<'_>,
@@ -232,12 +232,12 @@ impl Navigate {
             params: self.search,
         });
         let (target_m, boost) = match answer.unwrap_or(PathAnswer::SwimToEnd(goal.position_m)) {
-            PathAnswer::NoPath | PathAnswer::NotYet => return None,
+            PathAnswer::NoPath | PathAnswer::NotYet | PathAnswer::Refused(_) => return None,
             PathAnswer::Swim(to) | PathAnswer::SwimToEnd(to) => (to, boost),
             PathAnswer::RunUp(to) | PathAnswer::TakeOff(_, to) => (to, Some(full_boost)),
-            PathAnswer::Arrived(at) => (at, None),
+            PathAnswer::Arrived(at) | PathAnswer::Wait(at) => (at, None),
         };
-        let rests = matches!(answer, Some(PathAnswer::Arrived(_)));
+        let rests = matches!(answer, Some(PathAnswer::Arrived(_) | PathAnswer::Wait(_)));
         let is_end = matches!(answer, None | Some(PathAnswer::SwimToEnd(_)));
         let stops = rests || (is_end && !goal.is_moving);
         let speed_mps = context.speed_mps(boost);

@@ -8,7 +8,8 @@
 use glam::{UVec2, Vec2};
 use serde::{Deserialize, Serialize};
 
-use super::map::{GridComponents, GridMap, SIDE_MAX};
+use super::map::{CALM, GridComponents, GridMap, SIDE_MAX};
+use crate::navigation::costs::Prices;
 use crate::navigation::footprint::{Footprint, Footprints};
 
 /// An axis-aligned rectangle in floor meters.
@@ -88,6 +89,29 @@ impl LocalGrid {
             self.draw(&part, input.grow_m);
         }
         self.components.label(&self.map);
+    }
+
+    /// Sets the price of every cell to the cost of a meter at its center.
+    pub(super) fn set_prices(&mut self, prices: &Prices<'_>) {
+        let (low_m, cell_m) = (self.area.low_m, self.cell_m);
+        let price_at = |cell: UVec2| prices.at(low_m + (cell.as_vec2() + 0.5) * cell_m);
+        let differ = !prices.are_uniform();
+        self.map.set_prices(differ.then_some(price_at));
+    }
+
+    /// Returns the cost of the straight line between two points, by the prices of the cells.
+    pub(super) fn line_cost(&self, from: Vec2, to: Vec2) -> f32 {
+        let length_m = from.distance(to);
+        if !self.map.has_prices() {
+            return length_m;
+        }
+        let count = (length_m / self.cell_m).ceil().max(1.0);
+        let price = |n: u32| {
+            let cell = self.cell_at(from.lerp(to, (n as f32 + 0.5) / count));
+            let index = cell.map(|cell| self.map.index_of(GridMap::cell(cell)));
+            index.map_or(1.0, |index| self.map.price(index) as f32 / CALM as f32)
+        };
+        length_m * (0..count as u32).map(price).sum::<f32>() / count
     }
 
     /// The free and blocked cells.

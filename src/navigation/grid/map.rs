@@ -21,7 +21,12 @@ pub struct GridMap {
     /// One bit per cell in row-major order, set if the cell is free. One extra word at the end allows reads that extend
     /// into the next word.
     free: Vec<u64>,
+    /// Cost of a step into each cell, in shares of [`CALM`] of a step in calm water; rim included. Empty: all are `CALM`.
+    prices: Vec<u8>,
 }
+
+/// Price of a cell of calm water.
+pub(crate) const CALM: u32 = 16;
 
 /// Number of words that a map reserves: those of the largest grid around an agent, of 256 cells per side. Otherwise the first
 /// search that needs a larger grid than all before would allocate, minutes after the start.
@@ -34,6 +39,8 @@ impl GridMap {
         self.width = width.min(SIDE_MAX);
         self.height = height.min(SIDE_MAX);
         self.words = (self.width + 2).div_ceil(64);
+        self.prices.clear();
+        self.prices.reserve(64 * RESERVED_WORDS);
         self.free.clear();
         self.free.reserve(RESERVED_WORDS);
         let words = self.words as usize;
@@ -41,6 +48,35 @@ impl GridMap {
         for y in 0..self.height {
             self.fill_row(y, 0, self.width, true);
         }
+    }
+
+    /// Sets the price of every cell: its cost relative to calm water, which is at least 1/16 and at most 15. `None`: all are 1.
+    pub fn set_prices(&mut self, price_at: Option<impl Fn(UVec2) -> f32>) {
+        self.prices.clear();
+        let Some(price_at) = price_at else {
+            return;
+        };
+        self.prices.resize(self.index_count(), CALM as u8);
+        for y in 0..self.height {
+            for x in 0..self.width {
+                let at = UVec2::new(x, y);
+                let price = (price_at(at) * CALM as f32).clamp(1.0, 255.0);
+                let index = self.index_of(Self::cell(at));
+                self.prices[index] = price as u8;
+            }
+        }
+    }
+
+    /// Whether cells differ in their price.
+    #[inline]
+    pub(crate) fn has_prices(&self) -> bool {
+        !self.prices.is_empty()
+    }
+
+    /// Price of the cell at an index; only with [`Self::has_prices`].
+    #[inline]
+    pub(crate) fn price(&self, index: usize) -> u32 {
+        u32::from(self.prices[index])
     }
 
     /// Number of cells along x and y.

@@ -20,6 +20,10 @@ const LEAD_SECS: f32 = 1.0;
 pub struct GridQuery {
     /// Number of the path; no other path has the same one.
     pub id: u64,
+    /// Species of the agent. It selects the cost layer.
+    pub species: u16,
+    /// Factor on the costs of dangerous water: above 1 for a shy agent, below 1 for a bold one.
+    pub caution: f32,
     /// Position of the agent.
     pub at_m: Vec3,
     /// Radius of the agent.

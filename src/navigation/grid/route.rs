@@ -13,7 +13,9 @@ use super::local::{FloorRect, GridInput, LocalGrid};
 use super::query::{FIXED_REPLAN_SECS, GridQuery, flat};
 use super::search::{GridSearch, SearchEffort, SearchProgress, SearchRules};
 use crate::geometry::Solid;
+use crate::navigation::costs::{Blockage, CostLayer, Outlook, Prices};
 use crate::navigation::footprint::Footprints;
+use crate::navigation::progress::Progress;
 use crate::navigation::request::PathAnswer;
 
 /// Shares of the configured obstacle margin that a search uses, in this order. If all fail, a last search uses a margin
@@ -24,9 +26,10 @@ const MARGINS: [f32; 3] = [1.0, 0.5, 0.0];
 const BORDER_CELLS: u32 = 20;
 /// Largest number of cells along a side of the grid. A goal outside this size is replaced by an intermediate goal.
 const SIDE_CELLS: u32 = 256;
-/// If an agent comes no nearer to its waypoint for this time, it is stuck, and its path is searched again. Tuned by
-/// eye, 2026-11-21.
-const STUCK_SECS: f32 = 1.5;
+/// A path is searched again if the rest of it has become dearer than this factor times its cost when it was found.
+const DEARER: f32 = 1.5;
+/// Shortest time between two searches because a path has become dearer.
+const DEARER_SECS: f32 = 1.0;
 /// A start or goal in a blocked cell is replaced by a free cell that is at most this many cells away along x and z.
 const SNAP_CELLS: i32 = 4;
 /// Number of pairs of start and goal that a route stores after a failed search.
@@ -42,8 +45,26 @@ pub struct Environment<'a> {
     pub solids: &'a [Solid],
     /// Number that changes whenever an obstacle changes.
     pub revision: u64,
+    /// Costs of the water for each species; a species without a layer has calm water.
+    pub costs: &'a [CostLayer],
     /// Duration of a tick.
     pub dt_secs: f32,
+}
+
+impl<'a> Environment<'a> {
+    /// Returns the costs of the water for the agent of a query.
+    fn prices(&self, query: &GridQuery, blockage: Option<Blockage>) -> Prices<'a> {
+        Prices {
+            layer: self
+                .costs
+                .get(usize::from(query.species))
+                .unwrap_or_default(),
+            outlook: Outlook {
+                caution: query.caution,
+                blockage,
+            },
+        }
+    }
 }
 
 /// A start and a goal between which no path was found.
@@ -92,11 +113,14 @@ struct GridSpec {
 }
 
 /// State of a search in progress. It is enough to repeat the search up to the saved number of expansions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RunningSearch {
     rules: SearchRules,
     expanded: u32,
+    /// The costs of the water when the search began.
+    costs: CostLayer,
+    outlook: Outlook,
 }
 
 /// The route of one agent.
@@ -126,8 +150,11 @@ pub(super) struct Route {
     grid_spec: GridSpec,
     path: Vec<Vec2>,
     next: usize,
-    least_distance_m: f32,
-    stuck_secs: f32,
+    progress: Progress,
+    /// Where the agent came no further.
+    blockage: Option<Blockage>,
+    /// Cost of a meter of the path when it was found, on average.
+    path_price: f32,
     failed: [FailedPair; FAILED_PAIR_COUNT],
     /// Whether the last search found no path with its margin. The search continues with a smaller margin.
     has_failed: bool,
@@ -179,6 +206,7 @@ impl Route {
             pair.left_secs -= environment.dt_secs;
         }
         self.age_secs += environment.dt_secs;
+        self.blockage = self.blockage.and_then(|one| one.after(environment.dt_secs));
         self.query = Some(*query);
         self.has_failed = false;
         let (at, goal) = (flat(query.at_m), query.predicted_goal());
@@ -193,11 +221,14 @@ impl Route {
             Phase::Waiting | Phase::Searching => {}
             Phase::Pursuing => self.request_search(),
             Phase::Following => {
-                self.follow(query, environment.dt_secs);
+                let is_stuck = self.follow(query, environment);
                 let arrived = self.next >= self.path.len();
-                let is_stuck = self.stuck_secs > STUCK_SECS;
                 let has_moved = !self.is_partial && !is_same_goal;
-                if is_due || is_stuck || has_moved || (arrived && self.is_partial) {
+                let is_dear = || {
+                    self.age_secs > DEARER_SECS
+                        && self.rest_price(query, environment) > DEARER * self.path_price
+                };
+                if is_due || is_stuck || has_moved || (arrived && self.is_partial) || is_dear() {
                     self.request_search();
                 }
             }
@@ -250,6 +281,7 @@ impl Route {
                 SearchProgress::Working => break,
                 SearchProgress::Found => {
                     self.adopt(search, scratch);
+                    self.path_price = self.rest_price(&query, environment);
                     return;
                 }
                 SearchProgress::Border | SearchProgress::Exhausted => {
@@ -421,8 +453,17 @@ impl Route {
             stops_at_border: !self.is_largest(),
             ..SearchRules::default()
         };
+        let prices = environment.prices(query, self.blockage);
+        self.running.rules = rules;
+        self.running.expanded = 0;
+        self.running.costs.copy_from(if prices.are_uniform() {
+            Default::default()
+        } else {
+            prices.layer
+        });
+        self.running.outlook = prices.outlook;
+        self.price_grid();
         search.begin(self.grid.map(), start, goal, rules);
-        self.running = RunningSearch { rules, expanded: 0 };
         self.phase = Phase::Searching;
         true
     }
@@ -435,6 +476,27 @@ impl Route {
             bounds: grid_spec.bounds,
         };
         self.grid.build(grid_spec.area, grid_spec.cell_m, &ground);
+    }
+
+    /// Sets the prices of the cells to the costs of the water of the running search.
+    fn price_grid(&mut self) {
+        let prices = Prices {
+            layer: &self.running.costs,
+            outlook: self.running.outlook,
+        };
+        self.grid.set_prices(&prices);
+    }
+
+    /// Returns the mean cost of a meter of the rest of the path now.
+    fn rest_price(&self, query: &GridQuery, environment: &Environment<'_>) -> f32 {
+        let prices = environment.prices(query, self.blockage);
+        let (mut from, mut cost, mut length_m) = (flat(query.at_m), 0.0, 0.0);
+        for &to in self.remaining_path() {
+            cost += prices.of_line(from, to);
+            length_m += from.distance(to);
+            from = to;
+        }
+        cost / f32::max(length_m, 1e-3)
     }
 
     fn is_largest(&self) -> bool {

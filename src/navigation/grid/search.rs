@@ -8,7 +8,7 @@
 use glam::UVec2;
 use serde::{Deserialize, Serialize};
 
-use super::map::{Cell, GridMap};
+use super::map::{CALM, Cell, GridMap};
 use super::open::OpenList;
 use super::steps::{ALLOWED, PRUNED, STEPS, estimate, step, step_cost};
 
@@ -162,6 +162,8 @@ impl GridSearch {
 
     fn expand(&mut self, map: &GridMap, budget: &mut u32) -> SearchProgress {
         let pruned = &*PRUNED;
+        // Pruned steps lead to cells that another way reaches at the same cost: that holds only if all cells cost the same.
+        let has_prices = map.has_prices();
         let is_optimal = self.weight <= 1024;
         let goal_index = map.index_of(self.goal);
         let offsets = STEPS.map(|(dx, dy)| dx as isize + dy as isize * map.stride() as isize);
@@ -196,7 +198,7 @@ impl GridSearch {
                 return SearchProgress::Border;
             }
             let neighborhood = map.neighborhood(index);
-            let mut bits = if cell == self.start {
+            let mut bits = if cell == self.start || has_prices {
                 ALLOWED[neighborhood]
             } else {
                 pruned[(node.tag & DIRECTION) as usize][neighborhood]
@@ -204,8 +206,13 @@ impl GridSearch {
             while bits != 0 {
                 let direction = bits.trailing_zeros() as usize;
                 bits &= bits - 1;
-                let cost = node.cost + step_cost(direction);
                 let next = index.wrapping_add_signed(offsets[direction]);
+                let step_cost = if has_prices {
+                    step_cost(direction) * map.price(next) / CALM
+                } else {
+                    step_cost(direction)
+                };
+                let cost = node.cost + step_cost;
                 let old = self.nodes[next];
                 if old.tag & !15 == generation {
                     if old.cost <= cost || (old.tag & CLOSED != 0 && !is_optimal) {

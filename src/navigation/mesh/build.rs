@@ -20,6 +20,9 @@ const ROUNDING_M: f32 = 1e-3;
 /// Vertices nearer than this are one vertex. It is far above the rounding error of a coordinate, and far below a body.
 const WELD_M: f64 = 2e-5;
 
+/// Smallest distance of an inner vertex from the border, in pieces, so that no polygon is a sliver.
+const NEAR_BORDER: f64 = 0.3;
+
 /// Inputs for one terrace.
 #[derive(Clone, Copy, Debug)]
 pub struct TerraceInput<'a> {
@@ -29,6 +32,9 @@ pub struct TerraceInput<'a> {
     pub obstacles: &'a Footprints,
     /// Distance by which obstacles are grown.
     pub grow_m: f32,
+    /// Largest side of a polygon, about. In a basin of small polygons, a way can lead around dangerous water; with infinity, polygons
+    /// are as large as they can be.
+    pub piece_m: f32,
 }
 
 /// Builds one mesh that contains all terraces. The index of a terrace is its index in `terraces`.
@@ -42,7 +48,8 @@ pub fn build_mesh(terraces: &[TerraceInput<'_>]) -> Result<NavMesh, MeshError> {
         let first = vertices.len();
         let mut triangles = triangulate(terrace, &mut vertices)?;
         weld(&vertices[first..], &mut triangles);
-        for mut ring in merge(&triangles, &vertices[first..]) {
+        let largest_m = f64::from(terrace.piece_m) * std::f64::consts::SQRT_2;
+        for mut ring in merge(&triangles, &vertices[first..], largest_m) {
             ring.iter_mut().for_each(|vertex| *vertex += first as u32);
             rings.push((ring, number as u16));
         }
@@ -68,9 +75,18 @@ fn triangulate(
         .filter(|ring| ring.len() > 2)
         .collect();
     let mut mesh = ConstrainedDelaunayTriangulation::<Point2<f64>>::new();
-    for ring in std::iter::once(&outline).chain(&grown) {
+    let rings = || std::iter::once(&outline).chain(&grown);
+    let piece_m = f64::from(terrace.piece_m);
+    for at in inner_points(&outline, piece_m) {
+        let is_far = |ring: &Vec<DVec2>| distance_m(ring, at) > NEAR_BORDER * piece_m;
+        if rings().all(is_far) && !grown.iter().any(|ring| contains(ring, at)) {
+            mesh.insert(Point2::new(at.x, at.y)).map_err(failed)?;
+        }
+    }
+    for ring in rings() {
+        let ring = in_pieces(ring, piece_m);
         let mut handles = Vec::with_capacity(ring.len());
-        for at in ring {
+        for at in &ring {
             handles.push(mesh.insert(Point2::new(at.x, at.y)).map_err(failed)?);
         }
         for index in 0..handles.len() {
@@ -95,6 +111,44 @@ fn triangulate(
         }
     }
     Ok(free)
+}
+
+/// Returns the points of a grid within an outline.
+fn inner_points(outline: &[DVec2], piece_m: f64) -> Vec<DVec2> {
+    if !piece_m.is_finite() || outline.is_empty() {
+        return Vec::new();
+    }
+    let low = outline.iter().copied().fold(outline[0], DVec2::min);
+    let high = outline.iter().copied().fold(outline[0], DVec2::max);
+    let counts = ((high - low) / piece_m).ceil().max(DVec2::ONE);
+    let step = (high - low) / counts;
+    let rows = 1..counts.y as u32;
+    let points =
+        rows.flat_map(|y| (1..counts.x as u32).map(move |x| DVec2::new(x.into(), y.into())));
+    let points = points.map(|cell| low + cell * step);
+    points.filter(|&at| contains(outline, at)).collect()
+}
+
+/// Returns a ring with additional corners, so that no edge is longer than a piece.
+fn in_pieces(ring: &[DVec2], piece_m: f64) -> Vec<DVec2> {
+    let edge = |index: usize| (ring[index], ring[(index + 1) % ring.len()]);
+    let corners = (0..ring.len()).flat_map(|index| {
+        let (a, b) = edge(index);
+        let count = (a.distance(b) / piece_m).ceil().max(1.0);
+        (0..count as u32).map(move |n| a.lerp(b, f64::from(n) / count))
+    });
+    corners.collect()
+}
+
+/// Returns the distance of a point from the edges of a ring.
+fn distance_m(ring: &[DVec2], at: DVec2) -> f64 {
+    let edges = (0..ring.len()).map(|index| {
+        let (a, b) = (ring[index], ring[(index + 1) % ring.len()]);
+        let along = b - a;
+        let share = (at - a).dot(along) / along.length_squared().max(f64::MIN_POSITIVE);
+        at.distance(a + along * share.clamp(0.0, 1.0))
+    });
+    edges.fold(f64::INFINITY, f64::min)
 }
 
 /// Replaces all vertices that are nearer than `WELD_M` to an earlier vertex by that vertex, and removes triangles that then have
@@ -166,8 +220,8 @@ fn contains(ring: &[DVec2], at: DVec2) -> bool {
     inside
 }
 
-/// Merges triangles into convex polygons. Removes the longest shared edges first.
-fn merge(triangles: &[[u32; 3]], vertices: &[DVec2]) -> Vec<Vec<u32>> {
+/// Merges triangles into convex polygons of at most this size. Removes the longest shared edges first.
+fn merge(triangles: &[[u32; 3]], vertices: &[DVec2], largest_m: f64) -> Vec<Vec<u32>> {
     let at = |vertex: u32| vertices[vertex as usize];
     let mut rings: Vec<Vec<u32>> = triangles.iter().map(|t| t.to_vec()).collect();
     let mut edges: BTreeMap<(u32, u32), Vec<usize>> = BTreeMap::new();
@@ -197,7 +251,13 @@ fn merge(triangles: &[[u32; 3]], vertices: &[DVec2]) -> Vec<Vec<u32>> {
         if p == q {
             continue;
         }
-        if let Some(ring) = joined(&rings[p], &rings[q], edge, &at) {
+        let is_small = |ring: &Vec<u32>| {
+            let corners = || ring.iter().map(|&vertex| at(vertex));
+            let (low, high) = (DVec2::INFINITY, DVec2::NEG_INFINITY);
+            let sides_m = corners().fold(high, DVec2::max) - corners().fold(low, DVec2::min);
+            sides_m.length() <= largest_m
+        };
+        if let Some(ring) = joined(&rings[p], &rings[q], edge, &at).filter(is_small) {
             rings[p] = ring;
             rings[q].clear();
             owner[q] = p;
@@ -275,6 +335,7 @@ mod tests {
             outline_m: &POOL,
             obstacles: &obstacles,
             grow_m: 0.0,
+            piece_m: f32::INFINITY,
         }])
         .unwrap();
         // An octagon around a circle has 5.5 % more area.
@@ -314,7 +375,7 @@ mod tests {
             obstacles in obstacles(), grow in 0.0f32..0.2,
             ax in -4.0f32..4.0, ay in -3.0f32..3.0, bx in -4.0f32..4.0, by in -3.0f32..3.0,
         ) {
-            let mesh = build_mesh(&[TerraceInput { outline_m: &POOL, obstacles: &obstacles, grow_m: grow }]).unwrap();
+            let mesh = build_mesh(&[TerraceInput { outline_m: &POOL, obstacles: &obstacles, grow_m: grow, piece_m: f32::INFINITY }]).unwrap();
             let (a, b) = (Vec2::new(ax, ay), Vec2::new(bx, by));
             for at in [a, b] {
                 let gap = obstacles.distance_m(at);
@@ -330,7 +391,7 @@ mod tests {
             let index = |at_m| MeshPoint { terrace: 0, at_m };
             let query = MeshQuery {
                 start: index(a), goal: index(b), abilities: Abilities::default(),
-                cooldown_left_secs: 0.0, speed_mps: 1.0, costs: &[],
+                speed_mps: 1.0, ..MeshQuery::default()
             };
             let mut path = MeshPath::default();
             let mut search = MeshSearch::default();

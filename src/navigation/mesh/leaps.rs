@@ -7,7 +7,7 @@
 use glam::{Vec2, Vec3};
 use serde::{Deserialize, Serialize};
 
-use super::links::{Abilities, MeshLink, MeshLinks};
+use super::links::{Abilities, DROP_M, MeshLink, MeshLinks};
 use super::search::{MeshOutcome, MeshPath, MeshPoint, MeshQuery, MeshSearch};
 use super::surface::{NO_POLYGON, NavMesh};
 use crate::geometry::Solid;
@@ -22,7 +22,15 @@ const INWARD_M: [f32; 2] = [0.02, 0.5];
 /// Step by which the horizontal length of a flight is increased until its end is on the mesh.
 const WIDTH_STEP_M: f32 = 0.1;
 /// Number of equal intervals into which a trajectory is divided to test it against obstacles.
-const SAMPLES: usize = 16;
+const SAMPLES: usize = 32;
+/// Step by which the highest point of a drop is raised until it clears the edge.
+const HEADROOM_STEP_M: f32 = 0.02;
+/// Free distance around a planned trajectory, as a share of the body radius: a body is narrower than its radius, which is a distance
+/// for swimming.
+const PLANNED_GAP: f32 = 0.5;
+/// Free distance around a trajectory at take-off. It is smaller than the planned one, because a body takes off beside the line that
+/// was planned.
+const TAKE_OFF_GAP: f32 = 0.25;
 
 /// Inputs for all links of a mesh.
 #[derive(Clone, Copy, Debug)]
@@ -31,12 +39,20 @@ pub struct LeapInput<'a> {
     pub heights_m: &'a [f32],
     /// Solids in and between the terraces.
     pub solids: &'a [Solid],
-    /// Smallest distance between the body and the higher of the two water surfaces at the top of a flight.
+    /// Smallest distance between the body and the higher of the two water surfaces at the top of a leap. A drop needs none.
     pub clearance_m: f32,
     /// Largest horizontal length of a flight.
     pub reach_m: f32,
     /// Largest angle between the heading of an agent and the heading of the flight at take-off.
     pub heading_rad: f32,
+}
+
+impl LeapInput<'_> {
+    /// Height of the surface of one terrace above that of another.
+    fn rise_m(&self, from: u16, to: u16) -> f32 {
+        let height = |of: u16| self.heights_m.get(usize::from(of)).copied().unwrap_or(0.0);
+        height(to) - height(from)
+    }
 }
 
 /// A ballistic trajectory between two heights.
@@ -62,6 +78,46 @@ impl Flight {
         }
     }
 
+    /// Returns the lowest trajectory of a body between two places that hits no solid: over the planned line of a link, or, for a
+    /// take-off, from where the body is. A leap rises `clearance_m` above the higher water. A drop begins level at the edge, and
+    /// rises only as far as it must. `None` if every trajectory hits a solid.
+    pub fn between(
+        (from, to): (Vec3, Vec3),
+        body: &FlyingBody,
+        is_take_off: bool,
+        solids: &[Solid],
+    ) -> Option<Self> {
+        let rise_m = to.y - from.y;
+        let most_m = body.clearance_m + 2.0 * body.radius_m;
+        let first_m = if rise_m > -DROP_M { most_m } else { 0.0 };
+        let gap = if is_take_off {
+            TAKE_OFF_GAP
+        } else {
+            PLANNED_GAP
+        };
+        let gap_m = gap * body.radius_m;
+        let steps = ((most_m - first_m) / HEADROOM_STEP_M).ceil() as u32;
+        let mut tries = (0..=steps).map(|n| {
+            let headroom_m = (first_m + n as f32 * HEADROOM_STEP_M).min(most_m);
+            Self::over(rise_m, headroom_m)
+        });
+        tries.find(|flight| {
+            (0..=SAMPLES).all(|n| {
+                let at = flight.position(from, to, flight.secs * n as f32 / SAMPLES as f32);
+                solids
+                    .iter()
+                    .all(|solid| solid.signed_distance_m(at) > gap_m)
+            })
+        })
+    }
+
+    /// Position of a body `secs` after it took off at `from` for a landing at `to`.
+    pub fn position(&self, from: Vec3, to: Vec3, secs: f32) -> Vec3 {
+        let secs = secs.clamp(0.0, self.secs);
+        let at = from.lerp(to, secs / self.secs.max(1e-3));
+        at.with_y(from.y + self.height_m(secs))
+    }
+
     /// Whether the numbers are valid. They may come from a damaged file.
     pub fn is_sound(&self) -> bool {
         self.up_mps.is_finite() && self.secs.is_finite() && self.secs >= 0.0
@@ -71,6 +127,15 @@ impl Flight {
     pub fn height_m(&self, secs: f32) -> f32 {
         self.up_mps * secs - GRAVITY_MPS2 * secs * secs / 2.0
     }
+}
+
+/// What a trajectory depends on, apart from its two ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FlyingBody {
+    /// Radius of the body.
+    pub radius_m: f32,
+    /// See [`LeapInput::clearance_m`].
+    pub clearance_m: f32,
 }
 
 /// Finds all links between the terraces of a mesh, and the links within a terrace that are a shortcut. Computes
@@ -119,10 +184,16 @@ fn links_from_piece(
             continue;
         };
         for other in 0..input.heights_m.len() as u16 {
-            // The nearest landing position on each terrace gives the cheapest link.
-            let link = (1..=steps).find_map(|step| {
+            // The nearest landing position on each terrace gives the cheapest link. A drop lands a little farther off if it then need
+            // not rise as high over the edge.
+            let found = (1..=steps).filter_map(|step| {
                 let width_m = step as f32 * WIDTH_STEP_M;
                 if other == terrace && width_m < 2.0 * inward_m.max(WIDTH_STEP_M) {
+                    return None;
+                }
+                // A drop starts at the edge.
+                let is_drop = input.rise_m(terrace, other) <= -DROP_M;
+                if is_drop && inward_m > INWARD_M[0] {
                     return None;
                 }
                 flight_link(
@@ -133,7 +204,7 @@ fn links_from_piece(
                     heading * width_m,
                 )
             });
-            links.extend(link);
+            links.extend(found.min_by(|a, b| a.flight_secs.total_cmp(&b.flight_secs)));
         }
     }
 }
@@ -149,37 +220,36 @@ fn flight_link(
     let to = mesh.polygon_at(terrace, (landing.0 + landing.1) / 2.0)?;
     mesh.polygon_at(terrace, landing.0)?;
     mesh.polygon_at(terrace, landing.1)?;
-    let low_y = *input
-        .heights_m
-        .get(usize::from(mesh.polygon(from).terrace))?;
-    let high_y = *input.heights_m.get(usize::from(terrace))?;
-    let flight = Flight::over(high_y - low_y, input.clearance_m + radius_m);
-    let is_clear = |start: Vec2| {
-        (0..=SAMPLES).all(|n| {
-            let share = n as f32 / SAMPLES as f32;
-            let at = start + flight_m * share;
-            let y = low_y + flight.height_m(flight.secs * share);
-            let at = Vec3::new(at.x, y, at.y);
-            // Take-off and landing positions are on the mesh, which is free of obstacles. They need no test.
-            let is_end = n == 0 || n == SAMPLES;
-            is_end
-                || input
-                    .solids
-                    .iter()
-                    .all(|solid| solid.signed_distance_m(at) > radius_m)
-        })
+    let home = mesh.polygon(from).terrace;
+    let rise_m = input.rise_m(home, terrace);
+    // A body takes off and lands just below the surface.
+    let y = input.heights_m.get(usize::from(home))? - radius_m;
+    let body = FlyingBody {
+        radius_m,
+        clearance_m: input.clearance_m,
     };
-    let is_free = [start.0, (start.0 + start.1) / 2.0, start.1]
-        .into_iter()
-        .all(is_clear);
-    is_free.then(|| MeshLink {
+    let flight_from = |start: Vec2| {
+        let end = start + flight_m;
+        let from = Vec3::new(start.x, y, start.y);
+        let to = Vec3::new(end.x, y + rise_m, end.y);
+        Flight::between((from, to), &body, false, input.solids)
+    };
+    // The highest of three trajectories along the line is clear of the obstacles at all three.
+    let mut flight = Flight::default();
+    for start in [start.0, (start.0 + start.1) / 2.0, start.1] {
+        let found = flight_from(start)?;
+        if found.up_mps >= flight.up_mps {
+            flight = found;
+        }
+    }
+    Some(MeshLink {
         from,
         to,
         start,
         landing,
         heading: flight_m.normalize_or_zero(),
         heading_cos: input.heading_rad.cos(),
-        rise_m: high_y - low_y,
+        rise_m,
         take_off_mps: flight
             .up_mps
             .hypot(flight_m.length() / flight.secs.max(1e-3)),
@@ -215,8 +285,8 @@ fn keep_shortcuts(mesh: &NavMesh, links: Vec<MeshLink>) -> Vec<MeshLink> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::navigation::Footprints;
     use crate::navigation::mesh::{TerraceInput, build_mesh};
+    use crate::navigation::{CostLayer, Footprints};
 
     fn square(low_x: f32, high_x: f32) -> [Vec2; 4] {
         [
@@ -236,6 +306,7 @@ mod tests {
             outline_m: outline,
             obstacles: &none,
             grow_m: 0.0,
+            piece_m: f32::INFINITY,
         });
         let mesh = build_mesh(&terraces).unwrap();
         let input = LeapInput {
@@ -278,7 +349,7 @@ mod tests {
             abilities,
             cooldown_left_secs,
             speed_mps: 0.5,
-            costs: &[],
+            ..MeshQuery::default()
         };
         let (mut search, mut path) = (MeshSearch::default(), MeshPath::default());
         let outcome = search.find_path(mesh, links, &query, &mut path);
@@ -326,6 +397,7 @@ mod tests {
             outline_m: outline,
             obstacles: &none,
             grow_m: 0.0,
+            piece_m: f32::INFINITY,
         });
         let mesh = build_mesh(&terraces).unwrap();
         let input = LeapInput {
@@ -343,21 +415,62 @@ mod tests {
     }
 
     #[test]
-    fn a_leap_that_is_not_ready_on_arrival_is_not_planned() {
+    fn a_leap_that_is_not_ready_costs_the_time_until_it_is() {
         let water = cascade(&[], &[SALMON]);
         // The sill is 1 m away, and the agent swims at 0.5 m/s.
         let up = ((0, 1.0), (1, 3.2));
-        assert_eq!(find(&water, up, SALMON, 1.5).0, MeshOutcome::Found);
-        assert_eq!(find(&water, up, SALMON, 30.0).0, MeshOutcome::LeapNotReady);
-        // Between two leaps the agent swims 2 m on the middle terrace, which takes 4 s: enough for a cooldown of 4 s,
-        // but not of 9 s.
+        let cost = |of, abilities, left_secs| {
+            let (outcome, path, _) = find(&water, of, abilities, left_secs);
+            assert_eq!(outcome, MeshOutcome::Found);
+            path.cost
+        };
+        assert_eq!(cost(up, SALMON, 0.5), cost(up, SALMON, 0.0));
+        // It waits for about 29 s, in which it swims 14.5 m.
+        let waiting = cost(up, SALMON, 30.0) - cost(up, SALMON, 0.0);
+        assert!((13.9..14.6).contains(&waiting), "{waiting}");
+        // Between two leaps the agent swims 2 m on the middle terrace, which takes 4 s: enough for a cooldown of 4 s. With one of
+        // 9 s, it waits for 5 s under the second fall.
         let slow = Abilities {
             leap_cooldown_secs: 9.0,
             ..SALMON
         };
         let both = ((0, 1.0), (2, 5.4));
-        assert_eq!(find(&water, both, SALMON, 0.0).0, MeshOutcome::Found);
-        assert_eq!(find(&water, both, slow, 0.0).0, MeshOutcome::LeapNotReady);
+        let waiting = cost(both, slow, 0.0) - cost(both, SALMON, 0.0);
+        assert!((2.0..3.0).contains(&waiting), "{waiting}");
+    }
+
+    #[test]
+    fn a_drop_starts_at_the_edge_and_rises_no_more_than_it_must() {
+        // The sill ends 0.02 m below the higher water.
+        let sill = Solid::Box {
+            center_m: Vec3::new(2.1, -0.92, 0.0),
+            half_m: Vec3::new(0.05, 0.1, 3.0),
+            axis: Vec2::X,
+        };
+        let top_m = |solids: &[Solid]| {
+            let (_, links) = cascade(solids, &[SALMON]);
+            let drops = links.iter().filter(|link| {
+                !link.is_leap()
+                    && link.radius_m == SALMON.radius_m
+                    && link.landing.0.x < 2.2
+                    && link.start.0.x < 4.2
+            });
+            let tops = drops.map(|link| {
+                assert!((link.start.0.x - 2.22).abs() < 1e-3, "{link:?}");
+                let ground_m = link.start.0.distance(link.landing.0);
+                let up_mps =
+                    (link.take_off_mps.powi(2) - (ground_m / link.flight_secs).powi(2)).max(0.0);
+                up_mps / (2.0 * GRAVITY_MPS2)
+            });
+            tops.fold(f32::NEG_INFINITY, f32::max)
+        };
+        assert!((0.0..1e-4).contains(&top_m(&[])), "{}", top_m(&[]));
+        // From 0.05 m below the surface, it rises as far above the sill as its body is thick.
+        assert!(
+            (0.05..0.13).contains(&top_m(&[sill.clone()])),
+            "{}",
+            top_m(&[sill])
+        );
     }
 
     #[test]
@@ -370,11 +483,20 @@ mod tests {
         let of = |radius_m: f32| links.iter().filter(move |l| l.radius_m == radius_m);
         assert_eq!(of(0.05).count(), of(0.02).count());
         for (large, small) in of(0.05).zip(of(0.02)) {
+            let link_is_leap = large.is_leap();
+            // A drop over no edge is the same for all.
+            let is_lower = |small: f32, large: f32| {
+                if link_is_leap {
+                    small < large
+                } else {
+                    (small - large).abs() < 1e-4
+                }
+            };
             assert!(
-                small.take_off_mps < large.take_off_mps,
+                is_lower(small.take_off_mps, large.take_off_mps),
                 "{small:?} {large:?}"
             );
-            assert!(small.flight_secs < large.flight_secs);
+            assert!(is_lower(small.flight_secs, large.flight_secs));
         }
         // A roof just above the trajectory of the small agent.
         let highest = Flight::over(0.4, 0.07).up_mps.powi(2) / (2.0 * GRAVITY_MPS2);
@@ -422,10 +544,11 @@ mod tests {
             outline_m: &outline,
             obstacles: &obstacles,
             grow_m: 0.0,
+            piece_m: f32::INFINITY,
         }])
         .unwrap();
         let links = MeshLinks::new(&mesh, Vec::new(), &[]);
-        let side = |costs: &[f32]| {
+        let side = |costs: &CostLayer| {
             let point = |x| MeshPoint {
                 terrace: 0,
                 at_m: Vec2::new(x, 0.05),
@@ -434,9 +557,9 @@ mod tests {
                 start: point(0.2),
                 goal: point(1.8),
                 abilities: HERRING,
-                cooldown_left_secs: 0.0,
                 speed_mps: 1.0,
                 costs,
+                ..MeshQuery::default()
             };
             let (mut search, mut path) = (MeshSearch::default(), MeshPath::default());
             assert_eq!(
@@ -445,10 +568,15 @@ mod tests {
             );
             path.points_m[0].y
         };
-        assert!(side(&[]) > 0.0);
-        let middles = || (0..mesh.len() as u32).map(|polygon| mesh.polygon(polygon).center.y);
-        let danger: Vec<f32> = middles().map(|y| if y > 0.0 { 9.0 } else { 1.0 }).collect();
-        let desire: Vec<f32> = middles().map(|y| if y > 0.0 { 1.0 } else { 0.3 }).collect();
+        assert!(side(<&CostLayer>::default()) > 0.0);
+        let layer = |cost: fn(f32) -> f32| {
+            let mut layer = CostLayer::default();
+            layer.reset(Vec2::new(0.0, -1.0), Vec2::new(2.0, 1.0));
+            layer.add((Vec2::X, Vec2::X), 2.0, |at| cost(at.y));
+            layer
+        };
+        let danger = layer(|y| if y > 0.0 { 8.0 } else { 0.0 });
+        let desire = layer(|y| if y > 0.0 { 0.0 } else { -0.5 });
         assert!(side(&danger) < 0.0 && side(&desire) < 0.0);
     }
 }

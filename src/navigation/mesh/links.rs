@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::surface::NavMesh;
 
 /// A link that leads down by less than this distance counts as a leap instead of a drop.
-const DROP_M: f32 = 0.02;
+pub(super) const DROP_M: f32 = 0.02;
 
 /// The abilities of an agent that decide which links it can take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -56,6 +56,11 @@ impl MeshLink {
     /// Whether the link is a leap (and not a drop).
     pub fn is_leap(&self) -> bool {
         self.rise_m > -DROP_M
+    }
+
+    /// Horizontal way of a flight over the link.
+    pub fn flight_m(&self) -> Vec2 {
+        self.landing.0 - self.start.0
     }
 
     /// Whether an agent can take the link after the cooldown of its last leap. Every agent that is small enough can

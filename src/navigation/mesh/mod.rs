@@ -11,7 +11,7 @@ mod surface;
 mod terrace_route;
 
 pub use build::{TerraceInput, build_mesh};
-pub use leaps::{Flight, GRAVITY_MPS2, LeapInput, find_links};
+pub use leaps::{Flight, FlyingBody, GRAVITY_MPS2, LeapInput, find_links};
 pub use links::{Abilities, MeshLink, MeshLinks};
 pub use planner::MeshPlanner;
 pub use search::{MeshOutcome, MeshPath, MeshPoint, MeshQuery, MeshSearch, PathLeg};

@@ -7,13 +7,14 @@ use serde::{Deserialize, Serialize};
 
 use super::search::{MeshOutcome, MeshPath, MeshQuery, MeshSearch};
 use super::terrace_route::NavGraph;
+use crate::navigation::costs::CostLayer;
 
 /// A query that waits for its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PendingQuery {
     id: u64,
-    /// Species of the agent. It selects the mesh and the cost table of the search.
+    /// Species of the agent. It selects the mesh and the cost layer of the search.
     species: u16,
     query: MeshQuery<'static>,
     /// Whether the query was repeated in this tick. A query that was not repeated is removed.
@@ -35,7 +36,7 @@ pub struct MeshPlanner {
 }
 
 impl MeshPlanner {
-    /// Requests a path. `id` identifies the route, `species` selects the mesh and the cost table. The search uses the
+    /// Requests a path. `id` identifies the route, `species` selects the mesh and the cost layer. The search uses the
     /// costs at the time at which it begins.
     pub fn request(&mut self, id: u64, species: u16, query: MeshQuery<'static>) {
         let entry = PendingQuery {
@@ -51,12 +52,12 @@ impl MeshPlanner {
     }
 
     /// Continues the searches and subtracts their expansions from `budget`. `graph_of` returns the mesh of a species;
-    /// `costs` has one table for each species. Calls `answer` with the id, query, outcome and path of each finished
+    /// `costs` has one layer for each species. Calls `answer` with the id, query, outcome and path of each finished
     /// search. `answer` may move the path out.
     pub fn advance<'g>(
         &mut self,
         graph_of: impl Fn(u16) -> NavGraph<'g>,
-        costs: &[Vec<f32>],
+        costs: &[CostLayer],
         budget: &mut u32,
         mut answer: impl FnMut(u64, &MeshQuery<'_>, MeshOutcome, &mut MeshPath),
     ) {
@@ -72,9 +73,7 @@ impl MeshPlanner {
                 None
             } else {
                 let query = MeshQuery {
-                    costs: costs
-                        .get(usize::from(entry.species))
-                        .map_or(&[], Vec::as_slice),
+                    costs: costs.get(usize::from(entry.species)).unwrap_or_default(),
                     ..entry.query
                 };
                 self.search.begin(mesh, links, &query)
@@ -128,6 +127,7 @@ mod tests {
             outline_m: &POOL,
             obstacles: &obstacles,
             grow_m: 0.1,
+            piece_m: f32::INFINITY,
         };
         build_mesh(&[ground]).unwrap()
     }
@@ -149,7 +149,7 @@ mod tests {
     fn answer_all(
         mesh: &NavMesh,
         queries: &[MeshQuery<'static>],
-        costs: &[Vec<f32>],
+        costs: &[CostLayer],
         (budget, saved_at): (u32, Option<usize>),
     ) -> (Answers, usize) {
         let links = &MeshLinks::default();
@@ -187,12 +187,18 @@ mod tests {
         fn sliced_and_saved_searches_find_the_same_paths(
             boxes in prop::collection::vec((-3.0f32..3.0, -2.0f32..2.0, 0.1f32..0.9, 0.0f32..6.3), 0..7),
             asked in prop::collection::vec((-2.9f32..2.9, -2.9f32..2.9), 1..5),
-            prices in prop::collection::vec(0.4f32..5.0, 40), budget in 1u32..12, saved_at in 0usize..12,
+            prices in prop::collection::vec(-0.4f32..5.0, 48), budget in 1u32..12, saved_at in 0usize..12,
         ) {
             let mesh = mesh(&boxes);
             let each = asked.iter().map(|&(a, b)| query(Vec2::new(-3.9, a), Vec2::new(3.9, b)));
             let queries: Vec<_> = each.collect();
-            let costs = [prices];
+            let mut layer = CostLayer::default();
+            layer.reset(Vec2::new(-4.0, -3.0), Vec2::new(4.0, 3.0));
+            for (n, &price) in prices.iter().enumerate() {
+                let at = Vec2::new((n % 8) as f32 - 3.5, (n / 8) as f32 - 2.5);
+                layer.add((at, at), 0.5, |cell| if (cell - at).abs().max_element() < 0.5 { price } else { 0.0 });
+            }
+            let costs = [layer];
             let (whole, _) = answer_all(&mesh, &queries, &costs, (u32::MAX, None));
             let (sliced, _) = answer_all(&mesh, &queries, &costs, (budget, None));
             prop_assert_eq!(&whole, &sliced);

@@ -1,5 +1,5 @@
-//! A* over the polygons of a mesh and its links, with a cost per meter for each polygon that expresses danger and
-//! attraction.
+//! A* over the polygons of a mesh and its links. The cost layer makes dangerous and crowded water dearer. A leap that is not ready
+//! costs the time until it is.
 //!
 //! In: a start, a goal, abilities. Out: a path in legs between leaps. If the goal is unreachable, no search is needed
 //! to detect this. A search can continue over several ticks; it finds the same path as an uninterrupted one.
@@ -14,9 +14,12 @@ use serde::{Deserialize, Serialize};
 use super::funnel::funnel_path;
 use super::links::{Abilities, MeshLinks};
 use super::surface::{NO_POLYGON, NavMesh};
+use crate::navigation::costs::{CostLayer, Outlook, Prices};
 
 /// Initial capacity of a path, in corners. Only a path with more corners allocates memory again.
 pub(super) const CORNER_CAPACITY: usize = 32;
+/// Additional cost of a link whose last take-off was refused, in meters: another way is better, if there is one.
+const REFUSED_COST_M: f32 = 5.0;
 /// Link index of a node that the search did not reach through a link.
 const NO_LINK: u32 = u32::MAX;
 
@@ -44,10 +47,22 @@ pub struct MeshQuery<'a> {
     pub cooldown_left_secs: f32,
     /// Speed at which the agent swims.
     pub speed_mps: f32,
-    /// Cost per meter in each polygon: above 1 where it is dangerous, below 1 where it is attractive. Empty: 1
-    /// everywhere.
+    /// What differs for this agent in the costs of the water.
+    pub outlook: Outlook,
+    /// The link at which the last take-off was refused, if that was not long ago.
+    pub refused: Option<u32>,
+    /// Costs of the water.
     #[serde(skip)]
-    pub costs: &'a [f32],
+    pub costs: &'a CostLayer,
+}
+
+impl<'a> MeshQuery<'a> {
+    fn prices(&self) -> Prices<'a> {
+        Prices {
+            layer: self.costs,
+            outlook: self.outlook,
+        }
+    }
 }
 
 /// The part of a path between two flights.
@@ -98,10 +113,8 @@ impl MeshPath {
 pub enum MeshOutcome {
     /// A path was found.
     Found,
-    /// No path exists, whether the agent can leap at the moment or not.
+    /// No path exists.
     Unreachable,
-    /// No path exists at the moment, because the agent must wait before its next leap.
-    LeapNotReady,
     /// Start or goal is outside the mesh.
     Outside,
 }
@@ -111,7 +124,8 @@ struct Node {
     generation: u32,
     is_closed: bool,
     cost: f32,
-    /// Distance that the agent has swum and flown from the start to this node, in meters. It does not depend on costs.
+    /// Distance that the agent has swum and flown from the start to this node, in meters; time for which it waits counts as the
+    /// distance that it swims in it. It does not depend on the costs of the water.
     distance_m: f32,
     /// Distance along the path from the start at which the agent can leap again, in meters.
     ready_m: f32,
@@ -126,8 +140,8 @@ struct Node {
 #[serde(deny_unknown_fields)]
 pub struct MeshSearch {
     query: MeshQuery<'static>,
-    /// Costs per meter of the polygons, as they were when the search began.
-    costs: Vec<f32>,
+    /// Costs of the water, as they were when the search began.
+    costs: CostLayer,
     expanded: u32,
     #[serde(skip)]
     ends: (u32, u32),
@@ -172,7 +186,7 @@ impl MeshSearch {
         let begun = self.begin(mesh, links, query);
         let outcome = begun.or_else(|| self.advance(mesh, links, &mut u32::MAX.clone()));
         self.path(mesh, links, path);
-        outcome.unwrap_or(MeshOutcome::LeapNotReady)
+        outcome.unwrap_or(MeshOutcome::Unreachable)
     }
 
     /// Returns the swimming distance between two points, and the first corner of the path between them. Returns `None`
@@ -215,11 +229,10 @@ impl MeshSearch {
         query: &MeshQuery<'_>,
     ) -> Option<MeshOutcome> {
         self.query = MeshQuery {
-            costs: &[],
+            costs: <&CostLayer>::default(),
             ..*query
         };
-        self.costs.clear();
-        self.costs.extend_from_slice(query.costs);
+        self.costs.copy_from(query.costs);
         self.prepare(mesh, links)
     }
 
@@ -261,7 +274,11 @@ impl MeshSearch {
             self.nodes.fill(Node::default());
             self.generation = 1;
         }
-        self.estimate = Estimate::new(links, &query, &self.costs);
+        let prices = Prices {
+            layer: &self.costs,
+            outlook: query.outlook,
+        };
+        self.estimate = Estimate::new(links, &query, &prices);
         self.nodes[start as usize] = Node {
             generation: self.generation,
             ready_m: query.cooldown_left_secs.max(0.0) * query.speed_mps.max(1e-3),
@@ -302,10 +319,11 @@ impl MeshSearch {
     ) -> Option<MeshOutcome> {
         let goal = self.ends.1;
         let speed_mps = query.speed_mps.max(1e-3);
+        let prices = query.prices();
         while *budget > 0 {
             let Some(Reverse((_, polygon))) = self.open.pop() else {
                 self.ends = (NO_POLYGON, NO_POLYGON);
-                return Some(MeshOutcome::LeapNotReady);
+                return Some(MeshOutcome::Unreachable);
             };
             let node = self.nodes[polygon as usize];
             if node.is_closed {
@@ -317,7 +335,6 @@ impl MeshSearch {
             self.nodes[polygon as usize].is_closed = true;
             self.expanded += 1;
             *budget -= 1;
-            let cost_per_m = cost_at(query.costs, polygon);
             for (a, b, next) in mesh.edges(polygon) {
                 if next == NO_POLYGON || next == node.from {
                     continue;
@@ -327,7 +344,7 @@ impl MeshSearch {
                 let new = Node {
                     generation: self.generation,
                     is_closed: false,
-                    cost: node.cost + distance_m * cost_per_m,
+                    cost: node.cost + prices.of_line(node.entry, entry),
                     distance_m: node.distance_m + distance_m,
                     ready_m: node.ready_m,
                     entry,
@@ -337,13 +354,27 @@ impl MeshSearch {
                 self.relax(next, new, query);
             }
             for (index, link) in links.from_polygon(polygon) {
-                let to_start_m = node.entry.distance(nearest(link.start, node.entry));
-                let at_m = node.distance_m + to_start_m;
-                if !link.is_possible(&query.abilities) || (link.is_leap() && at_m < node.ready_m) {
+                if !link.is_possible(&query.abilities) {
                     continue;
                 }
+                let start = nearest(link.start, node.entry);
+                let landing = link.landing_of(start);
+                let to_start_m = node.entry.distance(start);
+                let at_m = node.distance_m + to_start_m;
+                let wait_m = if link.is_leap() {
+                    (node.ready_m - at_m).max(0.0)
+                } else {
+                    0.0
+                };
                 let flight_m = link.flight_secs * speed_mps;
-                let distance_m = at_m + flight_m;
+                let distance_m = at_m + wait_m + flight_m;
+                // What frightens at the take-off or at the landing makes the whole flight dear.
+                let flight_cost = flight_m * (prices.at(start) + prices.at(landing)) / 2.0;
+                let refused_m = if query.refused == Some(index) {
+                    REFUSED_COST_M
+                } else {
+                    0.0
+                };
                 let ready_m = if link.is_leap() {
                     distance_m + query.abilities.leap_cooldown_secs * speed_mps
                 } else {
@@ -352,10 +383,14 @@ impl MeshSearch {
                 let new = Node {
                     generation: self.generation,
                     is_closed: false,
-                    cost: node.cost + to_start_m * cost_per_m + flight_m,
+                    cost: node.cost
+                        + prices.of_line(node.entry, start)
+                        + wait_m
+                        + flight_cost
+                        + refused_m,
                     distance_m,
                     ready_m,
-                    entry: link.landing_of(nearest(link.start, node.entry)),
+                    entry: landing,
                     from: polygon,
                     link: index,
                 };
@@ -371,7 +406,7 @@ impl MeshSearch {
             return;
         }
         let remaining = if polygon == self.ends.1 {
-            new.entry.distance(query.goal.at_m) * cost_at(query.costs, polygon)
+            query.prices().of_line(new.entry, query.goal.at_m)
         } else {
             self.estimate.cost(new.entry)
         };
@@ -396,7 +431,11 @@ impl MeshSearch {
         path.points_m.reserve(CORNER_CAPACITY);
         path.legs.reserve(CORNER_CAPACITY);
         let query = self.query;
-        path.cost = last.cost + last.entry.distance(query.goal.at_m) * cost_at(&self.costs, goal);
+        let prices = Prices {
+            layer: &self.costs,
+            outlook: query.outlook,
+        };
+        path.cost = last.cost + prices.of_line(last.entry, query.goal.at_m);
         self.trail.clear();
         let mut polygon = goal;
         while polygon != start {
@@ -447,23 +486,18 @@ struct Estimate {
 }
 
 impl Estimate {
-    fn new(links: &MeshLinks, query: &MeshQuery<'_>, costs: &[f32]) -> Self {
-        let cheapest = costs.iter().copied().fold(1.0, f32::min).max(0.0);
+    fn new(links: &MeshLinks, query: &MeshQuery<'_>, prices: &Prices<'_>) -> Self {
         // A flight may cost less per meter than swimming.
         let least_flight_cost = links.least_cost_per_m(query.speed_mps.max(1e-3));
         Self {
             goal: query.goal.at_m,
-            cost_per_m: cheapest.min(least_flight_cost),
+            cost_per_m: prices.least() * least_flight_cost,
         }
     }
 
     fn cost(&self, at: Vec2) -> f32 {
         at.distance(self.goal) * self.cost_per_m
     }
-}
-
-fn cost_at(costs: &[f32], polygon: u32) -> f32 {
-    costs.get(polygon as usize).copied().unwrap_or(1.0).max(0.0)
 }
 
 /// Returns the point of the edge from `a` to `b` at which the shortest path between two points crosses this edge.

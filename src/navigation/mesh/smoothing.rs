@@ -93,13 +93,13 @@ mod tests {
             for (x, y, half, turn) in boxes {
                 obstacles.push_box(Vec2::new(x, y), Vec2::new(half, 0.15), Vec2::from_angle(turn));
             }
-            let mesh = build_mesh(&[TerraceInput { outline_m: &pool, obstacles: &obstacles, grow_m: 0.1 }]).unwrap();
+            let mesh = build_mesh(&[TerraceInput { outline_m: &pool, obstacles: &obstacles, grow_m: 0.1, piece_m: f32::INFINITY }]).unwrap();
             let links = MeshLinks::new(&mesh, Vec::new(), &[]);
             let (a, b) = (Vec2::new(-3.9, ay), Vec2::new(3.9, by));
             let point = |at_m| MeshPoint { terrace: 0, at_m };
             let query = MeshQuery {
                 start: point(a), goal: point(b), abilities: Abilities::default(),
-                cooldown_left_secs: 0.0, speed_mps: 1.0, costs: &[],
+                speed_mps: 1.0, ..MeshQuery::default()
             };
             let mut path = MeshPath::default();
             if MeshSearch::default().find_path(&mesh, &links, &query, &mut path) == MeshOutcome::Found {

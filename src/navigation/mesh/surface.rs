@@ -179,19 +179,28 @@ impl NavMesh {
         nearest.1
     }
 
-    /// Whether the straight line between two points of a terrace stays on the mesh.
+    /// Whether the straight line between two points of a terrace stays on the mesh: follows it from polygon to polygon, through the
+    /// edges that it crosses. If the line passes through a corner, the wrong edge may be chosen; the result is then false.
     pub fn has_line_of_sight(&self, terrace: u16, from: Vec2, to: Vec2) -> bool {
-        self.walk(terrace, (from, to), |_, _| {})
-    }
-
-    /// Returns the cost of the straight line between two points of a terrace. `costs` has a cost per meter for each
-    /// polygon; if it is empty, all costs are 1. `None` if the line leaves the mesh.
-    pub fn line_cost(&self, terrace: u16, ends: (Vec2, Vec2), costs: &[f32]) -> Option<f32> {
-        let mut cost = 0.0;
-        let stays = self.walk(terrace, ends, |polygon, length_m| {
-            cost += length_m * costs.get(polygon as usize).copied().unwrap_or(1.0);
-        });
-        stays.then_some(cost)
+        let Some(mut index) = self.polygon_at(terrace, from) else {
+            return false;
+        };
+        let line = to - from;
+        for _ in 0..self.len() + 1 {
+            if self.outside_m(index, to) <= EDGE_M {
+                return true;
+            }
+            let mut leaving = self.edges(index).filter(|&(a, b, _)| {
+                let (p, q) = (line.perp_dot(a - from), line.perp_dot(b - from));
+                // The line leaves the polygon at the edge that it crosses from inside to outside.
+                p <= 0.0 && q > 0.0 && (b - a).perp_dot(to - a) < 0.0
+            });
+            match leaving.next() {
+                Some((.., next)) if next != NO_POLYGON => index = next,
+                _ => return false,
+            }
+        }
+        false
     }
 
     /// Returns the point of the mesh that is nearest to `at`, with its polygon. Considers only polygons for which
@@ -211,44 +220,6 @@ impl NavMesh {
             }
         }
         nearest.map(|(_, polygon, point)| (polygon, point))
-    }
-
-    /// Follows the straight line between two points from polygon to polygon, through the edges that it crosses. Calls
-    /// `visit` with each polygon and the length of the line in it. Returns false if the line leaves the mesh. If the
-    /// line passes through a corner, the wrong edge may be chosen; the result is then false.
-    fn walk(
-        &self,
-        terrace: u16,
-        (from, to): (Vec2, Vec2),
-        mut visit: impl FnMut(u32, f32),
-    ) -> bool {
-        let Some(mut index) = self.polygon_at(terrace, from) else {
-            return false;
-        };
-        let line = to - from;
-        let length_m = line.length();
-        let mut done = 0.0;
-        for _ in 0..self.len() + 1 {
-            if self.outside_m(index, to) <= EDGE_M {
-                visit(index, (1.0 - done) * length_m);
-                return true;
-            }
-            let leaving = self.edges(index).filter(|&(a, b, _)| {
-                let (p, q) = (line.perp_dot(a - from), line.perp_dot(b - from));
-                // The line leaves the polygon at the edge that it crosses from inside to outside.
-                p <= 0.0 && q > 0.0 && (b - a).perp_dot(to - a) < 0.0
-            });
-            match leaving.into_iter().next() {
-                Some((a, b, next)) if next != NO_POLYGON => {
-                    let share = (a - from).perp_dot(b - a) / line.perp_dot(b - a);
-                    let share = share.clamp(done, 1.0);
-                    visit(index, (share - done) * length_m);
-                    (index, done) = (next, share);
-                }
-                _ => return false,
-            }
-        }
-        false
     }
 
     /// Returns the distance of a point from a polygon; 0 or negative inside.

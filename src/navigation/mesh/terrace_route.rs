@@ -11,7 +11,9 @@ use super::links::{Abilities, MeshLinks};
 use super::search::{CORNER_CAPACITY, MeshOutcome, MeshPath, MeshPoint, MeshQuery, MeshSearch};
 use super::smoothing::{POINTS_PER_CORNER, round_corners};
 use super::surface::NavMesh;
-use crate::navigation::request::PathAnswer;
+use crate::navigation::costs::{Blockage, CostLayer, Outlook, Prices};
+use crate::navigation::progress::Progress;
+use crate::navigation::request::{PathAnswer, Refusal};
 
 /// Shortest time between two searches. **Source**: Lischka 2014, §7.5.
 const REPLAN_SECS: f32 = 0.25;
@@ -26,6 +28,8 @@ const GOAL_TOLERANCE_M: f32 = 0.2;
 const THERE_RADII: f32 = 0.25;
 /// Length of the run-up before a leap. Tuned by eye, 2026-11-21.
 const RUN_UP_M: f32 = 0.35;
+/// Time for which a refused take-off makes its link dear.
+const REFUSED_SECS: f32 = 10.0;
 /// Weight of the direction to a neighbor at distance 0; the direction of the path has weight 1. Tuned by eye,
 /// 2026-11-21.
 const NEIGHBOR_WEIGHT: f32 = 0.5;
@@ -57,6 +61,8 @@ pub struct Traveler {
     pub abilities: Abilities,
     /// Remaining time until the agent can leap again.
     pub cooldown_left_secs: f32,
+    /// Factor on the costs of dangerous water: above 1 for a shy agent, below 1 for a bold one.
+    pub caution: f32,
 }
 
 /// A neighbor that attracts or repels the agent.
@@ -86,6 +92,11 @@ pub struct TerraceRoute {
     next: usize,
     age_secs: f32,
     outcome: Option<MeshOutcome>,
+    progress: Progress,
+    /// Where the agent came no further.
+    blockage: Option<Blockage>,
+    /// The link of the last refused take-off, and the time until it is forgotten.
+    refused: Option<(u32, f32)>,
 }
 
 /// A mesh with its links.
@@ -105,18 +116,6 @@ pub struct NeighborScratch {
 }
 
 impl Traveler {
-    /// Returns the mesh query of the agent.
-    pub fn query(&self) -> MeshQuery<'static> {
-        MeshQuery {
-            start: self.at,
-            goal: self.goal,
-            abilities: self.abilities,
-            cooldown_left_secs: self.cooldown_left_secs,
-            speed_mps: self.cruise_mps,
-            costs: &[],
-        }
-    }
-
     /// Whether the agent is at its goal.
     pub fn has_arrived(&self) -> bool {
         let distance_m = self.at.at_m.distance(self.goal.at_m);
@@ -165,23 +164,72 @@ impl TerraceRoute {
         Some((start, self.placed?))
     }
 
-    /// Advances the age of the path by `dt_secs`. Returns true if a search is needed; the caller must then repeat its
-    /// query in every tick until it is answered.
-    pub fn needs_search(&mut self, traveler: &Traveler, dt_secs: f32) -> bool {
+    /// Advances the age of the path by `dt_secs`, and notices if the agent comes no further. Returns the query of the search that is
+    /// needed; the caller must repeat it in every tick until it is answered.
+    pub fn needed_search(
+        &mut self,
+        traveler: &Traveler,
+        dt_secs: f32,
+    ) -> Option<MeshQuery<'static>> {
         self.age_secs += dt_secs;
-        !traveler.has_arrived() && (self.outcome.is_none() || self.age_secs >= REPLAN_SECS)
+        self.blockage = self.blockage.and_then(|one| one.after(dt_secs));
+        let refused = self
+            .refused
+            .map(|(link, left_secs)| (link, left_secs - dt_secs));
+        self.refused = refused.filter(|&(_, left_secs)| left_secs > 0.0);
+        let at = traveler.at.at_m;
+        let target = self.remaining_leg().first().copied();
+        // Before a flight, an agent turns, begins its run-up again or waits: it need not come nearer all the time.
+        let is_at_link = |target: Vec2| {
+            let link = self.path.legs.first().and_then(|leg| leg.link);
+            link.is_some() && at.distance(target) < 2.0 * RUN_UP_M
+        };
+        if let Some(target) = target.filter(|&to| self.has_path && !is_at_link(to))
+            && self
+                .progress
+                .is_stuck(at, target, traveler.radius_m, dt_secs)
+        {
+            self.blockage = Some(Blockage::ahead(at, target, traveler.radius_m));
+            self.reset();
+        }
+        let is_due = self.outcome.is_none() || self.age_secs >= REPLAN_SECS;
+        (is_due && !traveler.has_arrived()).then(|| MeshQuery {
+            start: traveler.at,
+            goal: traveler.goal,
+            abilities: traveler.abilities,
+            cooldown_left_secs: traveler.cooldown_left_secs,
+            speed_mps: traveler.cruise_mps,
+            outlook: self.outlook(traveler),
+            refused: self.refused.map(|(link, _)| link),
+            costs: <&CostLayer>::default(),
+        })
+    }
+
+    fn outlook(&self, traveler: &Traveler) -> Outlook {
+        Outlook {
+            caution: traveler.caution,
+            blockage: self.blockage,
+        }
+    }
+
+    /// Discards the path because the simulation refuses its take-off, and returns the answer. The next search avoids the link, if
+    /// there is another way.
+    pub fn refuse(&mut self, link: u32, reason: Refusal) -> PathAnswer {
+        self.refused = Some((link, REFUSED_SECS));
+        self.reset();
+        PathAnswer::Refused(reason)
     }
 
     /// Accepts a search result. Replaces the current path only if the new path is clearly cheaper than the remaining
     /// part of the current one, or if goal, speed or abilities have changed.
-    /// `costs` has the current cost per meter of each polygon: danger that has appeared since the current path was
-    /// planned counts for both paths.
+    /// `costs` are the current costs of the water: danger that has appeared since the current path was planned counts for both
+    /// paths.
     pub fn accept(
         &mut self,
         traveler: &Traveler,
         (query, outcome): (&MeshQuery<'_>, MeshOutcome),
         found: &mut MeshPath,
-        (graph, costs): (NavGraph<'_>, &[f32]),
+        (graph, costs): (NavGraph<'_>, &CostLayer),
     ) {
         self.age_secs = 0.0;
         self.outcome = Some(outcome);
@@ -197,10 +245,14 @@ impl TerraceRoute {
         }
         let is_for_same = (self.goal, self.abilities, self.cruise_mps)
             == (query.goal, query.abilities, query.speed_mps);
-        let rest = self.remaining_cost(traveler, graph, costs);
+        let prices = Prices {
+            layer: costs,
+            outlook: self.outlook(traveler),
+        };
+        let rest = self.remaining_cost(traveler, graph, &prices);
         let first = found.legs.first().map_or(0, |leg| leg.end);
         let first_leg = found.points_m.get(..first).unwrap_or_default();
-        let new = course_cost(traveler, (found, first_leg), graph, costs);
+        let new = course_cost(traveler, (found, first_leg), graph, &prices);
         if is_for_same && rest.is_some_and(|rest| new > CLEARLY_CHEAPER * rest) {
             return;
         }
@@ -257,7 +309,7 @@ impl TerraceRoute {
         &self,
         traveler: &Traveler,
         graph: NavGraph<'_>,
-        costs: &[f32],
+        prices: &Prices<'_>,
     ) -> Option<f32> {
         let leg = self.path.legs.first().filter(|_| self.has_path)?;
         let target = *self.rounded_leg.get(self.next)?;
@@ -273,7 +325,7 @@ impl TerraceRoute {
             traveler,
             (&self.path, self.remaining_leg()),
             graph,
-            costs,
+            prices,
         ))
     }
 
@@ -310,6 +362,11 @@ impl TerraceRoute {
             && points.all(|at| at.is_finite())
             && self.next <= self.rounded_leg.len()
             && self.age_secs.is_finite()
+            && self.progress.is_sound()
+            && self.blockage.is_none_or(|one| one.is_sound())
+            && self
+                .refused
+                .is_none_or(|(_, left_secs)| left_secs.is_finite())
     }
 
     fn follow(
@@ -353,13 +410,21 @@ impl TerraceRoute {
                 let aside = (at - target).perp_dot(link.heading).abs();
                 let is_turned = traveler.heading.dot(link.heading) >= link.heading_cos;
                 let is_fast = !link.is_leap() || traveler.speed_mps >= traveler.run_up_mps;
-                let is_ready = !link.is_leap() || traveler.cooldown_left_secs <= 0.0;
                 let has_arrived = along > -reach_m - 0.1 && aside < reach_m + 0.1;
-                if has_arrived && is_turned && is_fast && is_ready {
+                let wait_secs = if link.is_leap() {
+                    traveler.cooldown_left_secs
+                } else {
+                    0.0
+                };
+                if has_arrived && is_turned && is_fast && wait_secs <= 0.0 {
                     return PathAnswer::TakeOff(link_index, fast_to(landing));
                 }
                 // An agent that comes from the side first swims to the position where the run-up begins.
                 let beginning = target - link.heading * RUN_UP_M;
+                if wait_secs * traveler.run_up_mps.max(traveler.cruise_mps) > RUN_UP_M {
+                    let calm = graph.mesh.polygon_at(terrace, beginning).map(|_| beginning);
+                    return PathAnswer::Wait(swim_to(calm.unwrap_or(at)));
+                }
                 let is_in_lane = along < 0.0 && aside < 0.5 * -along + reach_m;
                 if is_in_lane && (is_turned || along < -0.5 * RUN_UP_M) {
                     PathAnswer::RunUp(fast_to(target + link.heading * RUN_UP_M))
@@ -386,30 +451,26 @@ fn course_cost(
     traveler: &Traveler,
     (path, first_leg): (&MeshPath, &[Vec2]),
     graph: NavGraph<'_>,
-    costs: &[f32],
+    prices: &Prices<'_>,
 ) -> f32 {
     let mut from = traveler.at.at_m;
     let mut cost = 0.0;
-    let mut swim = |terrace: u16, from: Vec2, to: Vec2| {
-        // A line along the border of the mesh may leave it by a rounding error.
-        let line = graph.mesh.line_cost(terrace, (from, to), costs);
-        cost += line.unwrap_or_else(|| from.distance(to));
-    };
     let mut points = first_leg;
-    let mut flights_secs = 0.0;
     for (index, leg) in path.legs.iter().enumerate() {
         for &to in points {
-            swim(leg.terrace, from, to);
+            cost += prices.of_line(from, to);
             from = to;
         }
         if let Some((link, landing)) = leg.link {
-            flights_secs += graph.links.get(link).map_or(0.0, |link| link.flight_secs);
+            let secs = graph.links.get(link).map_or(0.0, |link| link.flight_secs);
+            let price = (prices.at(from) + prices.at(landing)) / 2.0;
+            cost += secs * traveler.cruise_mps * price;
             from = landing;
         }
         let next = path.legs.get(index + 1).map_or(leg.end, |next| next.end);
         points = path.points_m.get(leg.end..next).unwrap_or_default();
     }
-    cost + flights_secs * traveler.cruise_mps
+    cost
 }
 
 /// Returns the next position to swim to: `target`, shifted by the pull of neighbors. A neighbor's pull decreases with

@@ -2,19 +2,15 @@
 //!
 //! In: a link of the mesh. Out: a flight that hits no obstacle, splashes. **Source**: Lischka 2014, §7.2.
 
-use glam::Vec3;
+use glam::{Vec2, Vec3};
 use serde::{Deserialize, Serialize};
 
-use super::TerraceTick;
-use crate::navigation::{Flight, GRAVITY_MPS2, NavGraph};
+use super::{TerraceTick, flat};
+use crate::navigation::{Flight, FlyingBody, GRAVITY_MPS2, NavGraph, Refusal};
 use crate::world::{Body, Splash};
 
 /// Height of a flight above the higher water surface, in addition to the body's diameter. Tuned by eye, 2026-11-21.
 pub(super) const CLEARANCE_M: f32 = 0.12;
-/// Number of intervals at whose ends a flight is checked against obstacles before take-off.
-const FLIGHT_CHECKS: usize = 64;
-/// Minimum distance of a flight from obstacles at each of the `FLIGHT_CHECKS` + 1 checked points.
-const FLIGHT_GAP_M: f32 = 0.02;
 
 /// A flight from one terrace to another.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -30,40 +26,55 @@ pub(super) struct Airborne {
 }
 
 impl TerraceTick<'_> {
-    /// Starts a swimmer's flight over a link. Does nothing if an obstacle is in the way of the flight.
-    pub(super) fn take_off(&mut self, index: usize, number: usize, (link, landing): (u32, Vec3)) {
+    /// Starts a swimmer's flight over a link.
+    ///
+    /// # Errors
+    /// The reason why the swimmer cannot fly from where it is.
+    pub(super) fn take_off(
+        &mut self,
+        index: usize,
+        number: usize,
+        (link, landing): (u32, Vec3),
+    ) -> Result<(), Refusal> {
         let agents = self.world.agents;
         let NavGraph { mesh, links } = self.plan.graph(agents.species[index]);
-        let Some(link) = links.get(link) else {
-            return;
-        };
+        let link = links.get(link).ok_or(Refusal::Blocked)?;
         let radius_m = agents.radii_m[index];
         let home = mesh.polygon(link.to).terrace;
         let (_, y) = self.plan.terraces[usize::from(home)].y_range_m(radius_m);
-        let to = landing.with_y(y);
         let from = agents.bodies[index].position_m;
-        let air = Airborne {
+        let body = FlyingBody {
+            radius_m,
+            clearance_m: CLEARANCE_M,
+        };
+        // A body beside the planned line may land beside it as well. The lower flight is the better one.
+        let beside = from + Vec3::new(link.flight_m().x, 0.0, link.flight_m().y);
+        let is_water = mesh.polygon_at(home, flat(beside)).is_some();
+        let ends = [landing, beside].map(|to| to.with_y(y));
+        let possible = ends
+            .iter()
+            .take(1 + usize::from(is_water))
+            .filter_map(|&to| {
+                let flight = Flight::between((from, to), &body, true, self.world.solids)?;
+                Some((to, flight))
+            });
+        let lowest = possible.min_by(|(_, a), (_, b)| a.secs.total_cmp(&b.secs));
+        let (to, flight) = lowest.ok_or(Refusal::Blocked)?;
+        let swimmer = &mut self.state.swimmers[number];
+        if link.is_leap() {
+            let species_index = usize::from(agents.species[index]);
+            let leap = &self.world.species[species_index].motion.leap;
+            swimmer.cooldown_secs = flight.secs + leap.cooldown_secs;
+        }
+        swimmer.air = Some(Airborne {
             from,
             to,
-            flight: Flight::over(to.y - from.y, CLEARANCE_M + 2.0 * radius_m),
+            flight,
             spent_secs: 0.0,
             home,
-        };
-        let is_free = |at: Vec3| {
-            let mut solids = self.world.solids.iter();
-            solids.all(|solid| solid.signed_distance_m(at) > FLIGHT_GAP_M)
-        };
-        let share = |n: usize| n as f32 / FLIGHT_CHECKS as f32;
-        if (0..=FLIGHT_CHECKS).all(|n| is_free(air.at(air.flight.secs * share(n)))) {
-            let swimmer = &mut self.state.swimmers[number];
-            if link.is_leap() {
-                let species_index = usize::from(agents.species[index]);
-                let leap = &self.world.species[species_index].motion.leap;
-                swimmer.cooldown_secs = air.flight.secs + leap.cooldown_secs;
-            }
-            swimmer.air = Some(air);
-            self.state.splashes.push(splash(from, air.flight.up_mps));
-        }
+        });
+        self.state.splashes.push(splash(from, flight.up_mps));
+        Ok(())
     }
 }
 
@@ -87,12 +98,9 @@ impl Airborne {
         has_landed.then(|| splash(self.to, self.flight.up_mps))
     }
 
-    /// Position after `secs` of flight.
-    fn at(&self, secs: f32) -> Vec3 {
-        let share = (secs / self.flight.secs.max(1e-3)).clamp(0.0, 1.0);
-        let mut at = self.from.lerp(self.to, share);
-        at.y = self.from.y + self.flight.height_m(secs.min(self.flight.secs));
-        at
+    /// Horizontal position of the landing.
+    pub(super) fn landing_m(&self) -> Vec2 {
+        flat(self.to)
     }
 
     /// Moves a body to its current position on the flight, with its nose in the direction of the flight.
@@ -100,7 +108,7 @@ impl Airborne {
         let secs = self.spent_secs.min(self.flight.secs);
         let ahead = (self.to - self.from).with_y(0.0) / self.flight.secs.max(1e-3);
         let up_mps = self.flight.up_mps - GRAVITY_MPS2 * secs;
-        body.position_m = self.at(secs);
+        body.position_m = self.flight.position(self.from, self.to, secs);
         body.velocity_mps = ahead + Vec3::Y * up_mps;
         body.forward = body.velocity_mps.normalize_or(body.forward);
         let side = body.forward.cross(Vec3::Y).normalize_or(Vec3::X);

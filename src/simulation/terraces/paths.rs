@@ -3,28 +3,26 @@
 //! In: the compiled mesh, the requests in the minds. Out: answers in the minds, flights that begin. **Source**: Lischka 2014,
 //! §7.5.
 
-use glam::Vec2;
+use glam::{Vec2, Vec3};
 
 use super::plan::abilities;
 use super::{TerraceState, TerraceTick, flat};
 use crate::behavior::MindState;
 use crate::navigation::{
-    CostLayer, CostSource, MeshPoint, NEIGHBOR_RANGE_M, NeighborPull, NeighborScratch, PathAnswer,
-    PathRequest, TerraceRoute, Traveler, path_id,
+    CostLayer, MeshPoint, NEIGHBOR_RANGE_M, NeighborPull, NeighborScratch, PathAnswer, PathRequest,
+    TerraceRoute, Traveler, path_id,
 };
 use crate::simulation::Simulation;
-use crate::world::IN_THE_AIR;
+use crate::simulation::path_costs::caution;
 
-/// Number of ticks between two updates of the path costs. Enemies and friends do not move far in this time.
-const COST_TICKS: u64 = 15;
+/// Distance within which a swimmer looks for solids that it can swim over.
+const LOOK_AHEAD_M: f32 = 0.6;
 
 /// Scratch memory for the paths of one tick.
 #[derive(Debug, Default)]
 pub(in crate::simulation) struct PathScratch {
     /// Requests of this tick.
     calls: Vec<Call>,
-    /// Enemies and friends of one species.
-    costs: CostLayer,
     /// Friends and enemies within `NEIGHBOR_RANGE_M` of one swimmer.
     near: Vec<NeighborPull>,
     neighbor_scratch: NeighborScratch,
@@ -46,44 +44,18 @@ impl Simulation {
     /// Collects the requests of all agents, advances their searches, writes the answers into the minds and starts flights.
     pub(in crate::simulation) fn find_paths_over_terraces(&mut self) {
         let mut budget = self.search_budget;
+        self.update_costs();
+        let costs = std::mem::take(&mut self.state.costs);
         let (mut tick, minds) = self.terrace_tick();
-        tick.update_costs();
         tick.age_splashes();
         tick.collect_calls(minds);
-        tick.advance_searches(&mut budget);
+        tick.advance_searches(&costs, &mut budget);
         tick.answer_calls(minds);
+        self.state.costs = costs;
     }
 }
 
 impl TerraceTick<'_> {
-    /// Updates the path costs every [`COST_TICKS`] ticks.
-    fn update_costs(&mut self) {
-        let (plan, world) = (self.plan, &self.world);
-        let costs = &mut self.state.costs;
-        let is_due = world.random.tick.is_multiple_of(COST_TICKS);
-        if !is_due && costs.len() == world.species.len() {
-            return;
-        }
-        costs.resize_with(world.species.len(), Vec::new);
-        let layer = &mut self.scratch.costs;
-        for (species, costs) in costs.iter_mut().enumerate() {
-            let of = &world.species[species].relations;
-            layer.clear();
-            for (index, body) in world.agents.bodies.iter().enumerate() {
-                let names = world.agents.name_bits[index];
-                let terrace = world.terraces[index];
-                if names & (of.enemy | of.friend) != 0 && terrace != IN_THE_AIR {
-                    layer.add(CostSource {
-                        terrace,
-                        at_m: flat(body.position_m),
-                        is_enemy: names & of.enemy != 0,
-                    });
-                }
-            }
-            layer.write_polygon_costs(plan.graph(species as u16).mesh, costs);
-        }
-    }
-
     /// Collects the requests of all agents in agent order, and requests a search for each route that needs one.
     fn collect_calls(&mut self, minds: &mut [MindState]) {
         let dt_secs = self.world.dt_secs;
@@ -108,10 +80,10 @@ impl TerraceTick<'_> {
                 let Some(traveler) = traveler.filter(|_| state.air.is_none()) else {
                     continue;
                 };
-                if state.routes[route].needs_search(&traveler, dt_secs) {
+                if let Some(query) = state.routes[route].needed_search(&traveler, dt_secs) {
                     let species = self.world.agents.species[index];
                     let planner = &mut self.state.planner;
-                    planner.request(path_id(id, route), species, traveler.query());
+                    planner.request(path_id(id, route), species, query);
                 }
             }
         }
@@ -142,31 +114,48 @@ impl TerraceTick<'_> {
         let wanted = (request.goal.terrace, flat(goal_m));
         let (at, goal) = swimmer.routes[route].place_goal(at, wanted, &abilities, graph)?;
         let terrace = &self.plan.terraces[usize::from(swimmer.home)];
+        let cooldown_left_secs = swimmer.cooldown_secs.max(0.0);
         let (low_y_m, top_y_m) = terrace.y_range_m(agents.radii_m[index]);
         Some(Traveler {
             at,
             heading: flat(body.forward).normalize_or(Vec2::X),
             speed_mps: flat(body.velocity_mps).length(),
             goal,
-            swim_y_m: goal_m.y.clamp(low_y_m, top_y_m),
+            swim_y_m: self.swim_y_m(index, goal_m.y.clamp(low_y_m, top_y_m), top_y_m),
             top_y_m,
             cruise_mps: request.speed_mps,
             run_up_mps: species.motion.leap.run_up_mps,
             radius_m: agents.radii_m[index],
             abilities,
-            cooldown_left_secs: swimmer.cooldown_secs.max(0.0),
+            cooldown_left_secs,
+            caution: caution(self.world.random.seed, agents.ids[index]),
         })
     }
 
+    /// Returns the height at which an agent swims on its way to a goal at a height: near the surface if a solid that it can swim over
+    /// is before it.
+    fn swim_y_m(&self, index: usize, goal_y_m: f32, top_y_m: f32) -> f32 {
+        let agents = self.world.agents;
+        let (body, radius_m) = (&agents.bodies[index], agents.radii_m[index]);
+        let level = body.forward.with_y(0.0).normalize_or_zero();
+        let mut ahead = (0..=3).map(|n| body.position_m + level * (n as f32 * LOOK_AHEAD_M / 3.0));
+        let is_before = |at: Vec3| {
+            let mut solids = self.world.solids.iter();
+            solids.any(|solid| solid.signed_distance_m(at.with_y(goal_y_m)) < 1.5 * radius_m)
+        };
+        if goal_y_m < top_y_m && ahead.any(is_before) {
+            top_y_m
+        } else {
+            goal_y_m
+        }
+    }
+
     /// Advances the path searches and passes their results to the swimmers.
-    fn advance_searches(&mut self, budget: &mut u32) {
+    fn advance_searches(&mut self, costs: &[CostLayer], budget: &mut u32) {
         let (plan, agents) = (self.plan, self.world.agents);
         let calls = &self.scratch.calls;
         let TerraceState {
-            swimmers,
-            planner,
-            costs,
-            ..
+            swimmers, planner, ..
         } = &mut *self.state;
         let graph_of = |species| plan.graph(species);
         planner.advance(graph_of, costs, budget, |path_id, query, outcome, path| {
@@ -180,9 +169,7 @@ impl TerraceTick<'_> {
             if let (Some(traveler), Some(species)) = (traveler, species)
                 && traveler.goal == query.goal
             {
-                let costs = costs
-                    .get(usize::from(species))
-                    .map_or(&[][..], Vec::as_slice);
+                let costs = costs.get(usize::from(species)).unwrap_or_default();
                 let map = (plan.graph(species), costs);
                 let route = &mut swimmers[number].routes[route];
                 route.accept(&traveler, (query, outcome), path, map);
@@ -206,11 +193,14 @@ impl TerraceTick<'_> {
                 if self.state.swimmers[call.swimmer].air.is_some() {
                     continue;
                 }
-                let answer = self.answer(index, call);
-                memory.answer = Some(answer);
-                if let PathAnswer::TakeOff(link, landing) = answer {
-                    self.take_off(index, call.swimmer, (link, landing));
+                let mut answer = self.answer(index, call);
+                if let PathAnswer::TakeOff(link, landing) = answer
+                    && let Err(reason) = self.take_off(index, call.swimmer, (link, landing))
+                {
+                    let routes = &mut self.state.swimmers[call.swimmer].routes;
+                    answer = routes[call.route].refuse(link, reason);
                 }
+                memory.answer = Some(answer);
             }
         }
         self.scratch.calls = calls;

@@ -18,6 +18,12 @@ use crate::world::{RandomStream, Species, TerraceParams, World, far_edge};
 const REACH_M: f32 = 1.2;
 /// Maximum angle between the heading of an agent and its flight. Tuned by eye, 2026-11-21.
 const HEADING_RAD: f32 = 0.7;
+/// Smallest size of a polygon of the mesh: about half a flee distance, so that a way can lead around a visitor.
+const PIECE_M: f32 = 0.6;
+/// Largest number of polygons along a side of a terrace.
+const PIECES: f32 = 12.0;
+/// Depth of water over a solid in which a body swims over it, in body radii: its diameter and a gap.
+const OVER_RADII: f32 = 2.2;
 /// Species whose largest individuals differ in radius by at most this factor use the same mesh. The mesh keeps the distance of
 /// the largest of them.
 const CLASS_RATIO: f32 = 1.25;
@@ -180,7 +186,10 @@ impl BodyClass {
             .iter()
             .map(|terrace| {
                 let mut prints = Footprints::default();
-                prints.push_solids(solids, -terrace.ground_depth_m, -terrace.surface_depth_m);
+                // A solid that leaves room for a body below the surface can be swum over.
+                let low_y = -terrace.surface_depth_m - OVER_RADII * radius_m;
+                let low_y = low_y.max(-terrace.ground_depth_m);
+                prints.push_solids(solids, low_y, -terrace.surface_depth_m);
                 // A body does not touch the edges of its water either.
                 terrace.edges().for_each(|(a, b)| prints.push(&[a, b], 0.0));
                 prints
@@ -193,6 +202,7 @@ impl BodyClass {
                 outline_m,
                 obstacles,
                 grow_m: radius_m,
+                piece_m: piece_m(outline_m),
             })
             .collect();
         let mesh = build_mesh(&inputs).map_err(|error| SimulationError::InvalidTerraces {
@@ -209,6 +219,15 @@ impl BodyClass {
         let links = find_links(&mesh, &input, swimmers);
         Ok(Self { mesh, links })
     }
+}
+
+/// Returns the size of the polygons of a terrace.
+fn piece_m(outline_m: &[Vec2]) -> f32 {
+    let (mut low, mut high) = (Vec2::INFINITY, Vec2::NEG_INFINITY);
+    for &at in outline_m {
+        (low, high) = (low.min(at), high.max(at));
+    }
+    ((high - low).max_element() / PIECES).max(PIECE_M)
 }
 
 /// Divides the species into classes of body sizes. Returns the largest radius of each class in ascending order, and the index

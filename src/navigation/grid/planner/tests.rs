@@ -13,6 +13,7 @@ fn environment(solids: &[Solid]) -> Environment<'_> {
     Environment {
         solids,
         revision: 1,
+        costs: &[],
         dt_secs: 1.0 / 60.0,
     }
 }
@@ -20,6 +21,8 @@ fn environment(solids: &[Solid]) -> Environment<'_> {
 fn query(id: u64, at: Vec2, goal: Vec2) -> GridQuery {
     GridQuery {
         id,
+        species: 0,
+        caution: 1.0,
         at_m: Vec3::new(at.x, -1.0, at.y),
         radius_m: RADIUS_M,
         bounds: FloorRect::around(Vec2::ZERO, Vec2::ZERO, 8.0),

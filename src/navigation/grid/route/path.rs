@@ -4,24 +4,28 @@
 
 use glam::Vec2;
 
-use super::{BORDER_CELLS, Phase, Route, Scratch};
+use super::{BORDER_CELLS, Environment, Phase, Route, Scratch};
+use crate::navigation::costs::Blockage;
 use crate::navigation::grid::query::{GridQuery, flat};
 use crate::navigation::grid::search::{GridSearch, quick_path};
 
 /// Length of the quick path that an agent follows while its search runs, in cells.
 const QUICK_CELLS: usize = 8;
+/// Cells and corners of a path for which memory is reserved: more than a path in the surroundings of an agent has, so that a longer path
+/// than all before allocates nothing.
+const RESERVED_CELLS: usize = 1024;
 
 impl Route {
     /// Straightens the path of a finished search and makes it the path of the route.
     pub(super) fn adopt(&mut self, search: &GridSearch, scratch: &mut Scratch) {
+        scratch.cells.clear();
+        scratch.cells.reserve(RESERVED_CELLS);
         search.path(self.grid.map(), &mut scratch.cells);
         self.build_path(Some(self.goal), scratch);
         self.next = 0;
         self.margin_step = self.margin_step.saturating_sub(1);
         self.border_cells = self.border_cells.min(BORDER_CELLS);
         self.phase = Phase::Following;
-        self.least_distance_m = f32::MAX;
-        self.stuck_secs = 0.0;
     }
 
     /// Makes a quick path the path of the route until the search has finished.
@@ -29,8 +33,6 @@ impl Route {
         quick_path(self.grid.map(), self.cells, QUICK_CELLS, &mut scratch.cells);
         self.build_path(None, scratch);
         self.next = 0;
-        self.least_distance_m = f32::MAX;
-        self.stuck_secs = 0.0;
     }
 
     /// Converts `scratch.cells` into a path with as few corners as lines of sight allow. The path begins at the start
@@ -38,6 +40,7 @@ impl Route {
     fn build_path(&mut self, goal: Option<Vec2>, scratch: &mut Scratch) {
         let points = &mut scratch.points;
         points.clear();
+        points.reserve(RESERVED_CELLS + 2);
         let is_free = |at: Vec2| {
             self.grid
                 .cell_at(at)
@@ -62,11 +65,18 @@ impl Route {
             points.push(goal);
         }
         self.path.clear();
+        self.path.reserve(RESERVED_CELLS / 8);
         let mut from = 0;
         while from + 1 < points.len() {
             let mut to = from + 1;
+            let mut cost = self.grid.line_cost(points[from], points[to]);
             while to + 1 < points.len() && self.grid.has_line_of_sight(points[from], points[to + 1])
             {
+                // A straight line through dear water does not replace a way around it.
+                cost += self.grid.line_cost(points[to], points[to + 1]);
+                if self.grid.line_cost(points[from], points[to + 1]) > cost {
+                    break;
+                }
                 to += 1;
             }
             self.path.push(points[to]);
@@ -74,34 +84,35 @@ impl Route {
         }
     }
 
-    /// Advances to the next corner when the agent reaches the current corner or sees the next one. Measures the time
-    /// during which the agent comes no nearer to the current corner.
-    pub(super) fn follow(&mut self, query: &GridQuery, dt_secs: f32) {
+    /// Advances to the next corner when the agent reaches the current corner or sees the next one. Returns true if the agent is
+    /// stuck; what is before it then counts as blocked.
+    pub(super) fn follow(&mut self, query: &GridQuery, environment: &Environment<'_>) -> bool {
         let at = flat(query.at_m);
         let reach_m = (1.5 * self.grid.cell_m()).max(0.5 * query.radius_m);
         while let Some(&target) = self.path.get(self.next) {
             let is_last = self.next + 1 == self.path.len();
             let is_there = at.distance(target) <= reach_m;
-            let sees_next = self
-                .path
-                .get(self.next + 1)
-                .is_some_and(|&after| self.grid.has_line_of_sight(at, after));
+            let sees_next = self.path.get(self.next + 1).is_some_and(|&after| {
+                let (way, direct) = (
+                    self.grid.line_cost(at, target) + self.grid.line_cost(target, after),
+                    self.grid.line_cost(at, after),
+                );
+                direct <= way && self.grid.has_line_of_sight(at, after)
+            });
             if !sees_next && !(is_there && (!is_last || self.is_partial)) {
                 break;
             }
             self.next += 1;
-            self.least_distance_m = f32::MAX;
-            self.stuck_secs = 0.0;
         }
         let Some(&target) = self.path.get(self.next) else {
-            return;
+            return false;
         };
-        let distance_m = at.distance(target);
-        if distance_m < self.least_distance_m - 0.1 * self.grid.cell_m() {
-            self.least_distance_m = distance_m;
-            self.stuck_secs = 0.0;
-        } else if distance_m > reach_m {
-            self.stuck_secs += dt_secs;
+        let is_stuck = self
+            .progress
+            .is_stuck(at, target, query.radius_m, environment.dt_secs);
+        if is_stuck {
+            self.blockage = Some(Blockage::ahead(at, target, query.radius_m));
         }
+        is_stuck
     }
 }

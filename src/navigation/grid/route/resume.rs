@@ -5,6 +5,7 @@
 use glam::Vec2;
 
 use super::{Environment, MARGINS, Phase, Route, SIDE_CELLS, Scratch};
+use crate::navigation::costs::Blockage;
 use crate::navigation::grid::search::GridSearch;
 
 /// Largest coordinate that a saved route may contain, in meters.
@@ -28,8 +29,8 @@ impl Route {
         let pairs = self.failed.iter();
         let numbers = [
             self.age_secs,
-            self.least_distance_m,
-            self.stuck_secs,
+            self.path_price,
+            self.running.outlook.caution,
             self.running.rules.weight,
             cell_m,
         ];
@@ -45,6 +46,12 @@ impl Route {
                 .chain(corners.into_iter().flat_map(|(low, high)| [low, high]))
                 .chain(self.path.iter().copied())
                 .all(is_near)
+            && self.progress.is_sound()
+            && self.running.costs.is_sound()
+            && [self.blockage, self.running.outlook.blockage]
+                .iter()
+                .flatten()
+                .all(Blockage::is_sound)
             && (self.grid_key.is_none() || has_grid)
             && (self.phase != Phase::Searching || self.grid_key.is_some())
             && self.margin_step <= MARGINS.len()
@@ -72,6 +79,7 @@ impl Route {
         obstacles.clear();
         obstacles.push_solids(environment.solids, key.low_y, key.high_y);
         self.build_grid(key.grow_m, obstacles);
+        self.price_grid();
         if self.is_running() {
             let (start, goal) = self.cells;
             search.begin(self.grid.map(), start, goal, self.running.rules);

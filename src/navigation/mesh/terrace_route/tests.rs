@@ -26,6 +26,7 @@ fn cascade(abilities: &[Abilities]) -> (NavMesh, MeshLinks) {
         outline_m: outline,
         obstacles: &none,
         grow_m: 0.0,
+        piece_m: f32::INFINITY,
     });
     let mesh = build_mesh(&terraces).unwrap();
     let ground = LeapInput {
@@ -50,11 +51,12 @@ fn go(
     neighbors: &[NeighborPull],
     graph: NavGraph<'_>,
 ) -> PathAnswer {
-    if route.needs_search(traveler, 1.0 / 60.0) {
-        let (query, mut path) = (traveler.query(), MeshPath::default());
+    if let Some(query) = route.needed_search(traveler, 1.0 / 60.0) {
+        let mut path = MeshPath::default();
         let mut search = MeshSearch::default();
         let outcome = search.find_path(graph.mesh, graph.links, &query, &mut path);
-        route.accept(traveler, (&query, outcome), &mut path, (graph, &[]));
+        let free = <&CostLayer>::default();
+        route.accept(traveler, (&query, outcome), &mut path, (graph, free));
     }
     route.guide(
         traveler,
@@ -79,6 +81,7 @@ fn traveler(at: Vec2, goal: MeshPoint) -> Traveler {
         radius_m: 0.05,
         abilities: SALMON,
         cooldown_left_secs: 0.0,
+        caution: 1.0,
     }
 }
 
@@ -128,6 +131,50 @@ fn an_agent_turns_before_it_leaps_and_continues_on_the_upper_terrace() {
         }
     }
     panic!("the agent did not arrive; it is at {:?}", swimmer.at);
+}
+
+#[test]
+fn a_refused_take_off_has_a_reason_and_leads_to_another_link() {
+    let (mesh, links) = cascade(&[SALMON]);
+    let graph = NavGraph {
+        mesh: &mesh,
+        links: &links,
+    };
+    let goal = MeshPoint {
+        terrace: 1,
+        at_m: Vec2::new(3.5, 0.5),
+    };
+    let swimmer = traveler(Vec2::new(1.0, 0.4), goal);
+    let mut route = TerraceRoute::default();
+    let link = |route: &mut TerraceRoute| {
+        go(route, &swimmer, &[], graph);
+        route.path.legs[0].link.unwrap().0
+    };
+    let first = link(&mut route);
+    let answer = route.refuse(first, Refusal::Blocked);
+    assert_eq!(answer, PathAnswer::Refused(Refusal::Blocked));
+    assert_ne!(link(&mut route), first);
+    // The obstacle may be gone some time later.
+    route.needed_search(&swimmer, REFUSED_SECS + 1.0);
+    route.reset();
+    assert_eq!(link(&mut route), first);
+}
+
+#[test]
+fn an_agent_that_comes_no_further_takes_another_way() {
+    let mesh = two_ways();
+    let links = &MeshLinks::default();
+    let graph = NavGraph { mesh: &mesh, links };
+    let mut swimmer = across(0.5);
+    swimmer.at.at_m = Vec2::new(-0.4, -0.2);
+    let mut route = TerraceRoute::default();
+    let side = |route: &mut TerraceRoute| {
+        go(route, &swimmer, &[], graph);
+        route.remaining_leg()[0].y.signum()
+    };
+    assert_eq!(side(&mut route), -1.0);
+    let after: Vec<f32> = (0..120).map(|_| side(&mut route)).collect();
+    assert_eq!((after[60], after[119]), (-1.0, 1.0));
 }
 
 #[test]
@@ -184,6 +231,7 @@ fn two_ways() -> NavMesh {
         outline_m: &outline,
         obstacles: &obstacles,
         grow_m: 0.05,
+        piece_m: f32::INFINITY,
     };
     build_mesh(&[ground]).unwrap()
 }
@@ -200,11 +248,13 @@ fn across(speed_mps: f32) -> Traveler {
 }
 
 /// Lets the agent search at its position, with these costs, and returns the side on which it passes the box.
-fn side(route: &mut TerraceRoute, traveler: &Traveler, mesh: &NavMesh, costs: &[f32]) -> f32 {
+fn side(route: &mut TerraceRoute, traveler: &Traveler, mesh: &NavMesh, costs: &CostLayer) -> f32 {
     let links = &MeshLinks::default();
     let query = MeshQuery {
         costs,
-        ..traveler.query()
+        ..TerraceRoute::default()
+            .needed_search(traveler, 0.0)
+            .unwrap()
     };
     let (mut search, mut path) = (MeshSearch::default(), MeshPath::default());
     let outcome = search.find_path(mesh, links, &query, &mut path);
@@ -213,30 +263,34 @@ fn side(route: &mut TerraceRoute, traveler: &Traveler, mesh: &NavMesh, costs: &[
     route.remaining_leg()[0].y.signum()
 }
 
+/// Costs of the water on the side on which the way is shorter.
+fn danger(cost: f32) -> CostLayer {
+    let mut layer = CostLayer::default();
+    layer.reset(Vec2::new(-2.0, -1.0), Vec2::new(2.0, 1.0));
+    layer.add((Vec2::ZERO, Vec2::ZERO), 2.0, |at| {
+        if at.y < 0.0 { cost } else { 0.0 }
+    });
+    layer
+}
+
 #[test]
 fn danger_that_appears_after_planning_counts_for_the_old_way() {
     let mesh = two_ways();
-    let danger = |cost: f32| -> Vec<f32> {
-        let centers = (0..mesh.len() as u32).map(|polygon| mesh.polygon(polygon).center);
-        centers
-            .map(|c| if c.y < 0.0 { cost } else { 1.0 })
-            .collect()
-    };
     let mut route = TerraceRoute::default();
     let swimmer = across(0.5);
-    assert_eq!(side(&mut route, &swimmer, &mesh, &[]), -1.0);
+    assert_eq!(side(&mut route, &swimmer, &mesh, &danger(0.0)), -1.0);
     // A detour that saves less than 15 % is not taken: the agent would turn back and forth between two equal ways.
-    assert_eq!(side(&mut route, &swimmer, &mesh, &danger(1.05)), -1.0);
-    assert_eq!(side(&mut route, &swimmer, &mesh, &danger(9.0)), 1.0);
-    assert_eq!(side(&mut route, &swimmer, &mesh, &danger(1.0)), 1.0);
+    assert_eq!(side(&mut route, &swimmer, &mesh, &danger(0.05)), -1.0);
+    assert_eq!(side(&mut route, &swimmer, &mesh, &danger(8.0)), 1.0);
+    assert_eq!(side(&mut route, &swimmer, &mesh, &danger(0.0)), 1.0);
 }
 
 #[test]
 fn a_change_of_speed_replaces_the_path() {
     let mesh = two_ways();
     let mut route = TerraceRoute::default();
-    let slightly = vec![1.05; mesh.len()];
-    assert_eq!(side(&mut route, &across(0.5), &mesh, &[]), -1.0);
+    let slightly = danger(0.05);
+    assert_eq!(side(&mut route, &across(0.5), &mesh, &danger(0.0)), -1.0);
     let before = route.path.cost;
     side(&mut route, &across(0.5), &mesh, &slightly);
     assert_eq!(route.path.cost, before);
@@ -322,6 +376,7 @@ fn a_friend_behind_a_wall_attracts_along_the_detour() {
             outline_m: &outline,
             obstacles: &obstacles,
             grow_m: 0.02,
+            piece_m: f32::INFINITY,
         };
         let mesh = build_mesh(&[ground]).unwrap();
         let point = |x, y| MeshPoint {
