@@ -1,5 +1,5 @@
 //! Benchmark of path planning on meshes without links. It compares our search with `polyanya`, which finds optimal any-angle
-//! paths, in the same run, and with a hierarchical search.
+//! paths, in the same run.
 //!
 //! `cargo bench --bench mesh_paths -- [--mesh FILE --scen FILE]`; `benches/mesh_paths/README.md` has the results.
 
@@ -15,7 +15,7 @@ use cpu_time::ThreadTime;
 use glam::Vec2;
 use polyanya::PolyanyaFile;
 use shoal::navigation::{
-    Abilities, MeshLinks, MeshOutcome, MeshPath, MeshPoint, MeshQuery, MeshSearch, NavMesh,
+    Abilities, MeshLinks, MeshOutcome, MeshPath, MeshPoint, MeshQuery, MeshSearch,
 };
 
 fn main() -> Result<(), String> {
@@ -60,9 +60,8 @@ fn run(file: &Path, scen: &Path) -> Result<(), String> {
             start: place(start),
             goal: place(goal),
             abilities: Abilities::default(),
-            cooldown_left_secs: 0.0,
             speed_mps: 1.0,
-            costs: &[],
+            ..MeshQuery::default()
         };
         let begun = now()?;
         let outcome = search.find_path(&mesh, &links, &query, &mut path);
@@ -81,9 +80,6 @@ fn run(file: &Path, scen: &Path) -> Result<(), String> {
         if best > 0.0 {
             ratios.push(ours / best);
         }
-    }
-    for size in [8, 32, 128] {
-        two_levels(&mesh, &problems, size);
     }
     ratios.sort_by(f64::total_cmp);
     let at = |share: f64| ratios.get(((ratios.len().max(1) - 1) as f64 * share) as usize);
@@ -160,102 +156,6 @@ fn pool() -> Result<(), String> {
         quantile(&mut times, 0.5),
     );
     Ok(())
-}
-
-/// Measures a simple hierarchical search. Polygons are merged to areas of `size`. A first search finds a path over areas, and a
-/// second search is restricted to the polygons of these areas: all other polygons cost 1000 times as much. The measure is the
-/// number of expansions, because it does not depend on the speed of the implementation.
-fn two_levels(mesh: &NavMesh, problems: &[(Vec2, Vec2)], size: usize) {
-    const NONE: u32 = u32::MAX;
-    let mut area = vec![NONE; mesh.len()];
-    let mut middles: Vec<Vec2> = Vec::new();
-    for seed in 0..mesh.len() {
-        if area[seed] != NONE {
-            continue;
-        }
-        let own = middles.len() as u32;
-        let (mut members, mut next) = (vec![seed as u32], 0);
-        area[seed] = own;
-        while next < members.len() {
-            for (_, _, across) in mesh.edges(members[next]) {
-                if members.len() < size && across != NONE && area[across as usize] == NONE {
-                    area[across as usize] = own;
-                    members.push(across);
-                }
-            }
-            next += 1;
-        }
-        let sum: Vec2 = members
-            .iter()
-            .map(|&place| mesh.polygon(place).center)
-            .sum();
-        middles.push(sum / members.len() as f32);
-    }
-    let mut beside = vec![std::collections::BTreeSet::new(); middles.len()];
-    for place in 0..mesh.len() as u32 {
-        for (_, _, across) in mesh.edges(place).filter(|edge| edge.2 != NONE) {
-            beside[area[place as usize] as usize].insert(area[across as usize]);
-        }
-    }
-    let links = MeshLinks::default();
-    let (mut search, mut path) = (MeshSearch::default(), MeshPath::default());
-    let (mut above, mut below, mut flat, mut ratios) = (0, 0, 0, Vec::new());
-    for &(start, goal) in problems {
-        let ends = (mesh.polygon_at(0, start), mesh.polygon_at(0, goal));
-        let (Some(from), Some(to)) = ends else {
-            continue;
-        };
-        let (from, to) = (area[from as usize], area[to as usize]);
-        let meters = |a: u32, b: u32| {
-            let m = middles[a as usize].distance(middles[b as usize]);
-            (m * 1000.0) as u64
-        };
-        let found = pathfinding::directed::astar::astar(
-            &from,
-            |&at| {
-                above += 1;
-                let next = beside[at as usize].iter();
-                next.map(|&next| (next, meters(at, next)))
-                    .collect::<Vec<_>>()
-            },
-            |&at| meters(at, to),
-            |&at| at == to,
-        );
-        let Some((corridor, _)) = found else {
-            continue;
-        };
-        let price = |of: &u32| if corridor.contains(of) { 1.0 } else { 1000.0 };
-        let costs: Vec<f32> = area.iter().map(price).collect();
-        let place = |at_m| MeshPoint { terrace: 0, at_m };
-        let mut query = MeshQuery {
-            start: place(start),
-            goal: place(goal),
-            speed_mps: 1.0,
-            ..MeshQuery::default()
-        };
-        search.find_path(mesh, &links, &query, &mut path);
-        flat += u64::from(search.expanded());
-        let short = path.length_m(start);
-        query.costs = &costs;
-        search.find_path(mesh, &links, &query, &mut path);
-        below += u64::from(search.expanded());
-        if short > 0.0 {
-            ratios.push(path.length_m(start) / short);
-        }
-    }
-    ratios.sort_by(f64::total_cmp);
-    let at = |share: f64| ratios.get(((ratios.len().max(1) - 1) as f64 * share) as usize);
-    let each = |sum: u64| sum / problems.len().max(1) as u64;
-    println!(
-        "  two levels, {} regions of {size}: {} regions and {} polygons expanded per query, flat {}; length / flat median {:.4}, p90 {:.4}, p99 {:.4}",
-        middles.len(),
-        each(above),
-        each(below),
-        each(flat),
-        at(0.5).unwrap_or(&f64::NAN),
-        at(0.9).unwrap_or(&f64::NAN),
-        at(0.99).unwrap_or(&f64::NAN),
-    );
 }
 
 fn of_peer(at: Vec2) -> glam_of_polyanya::Vec2 {
