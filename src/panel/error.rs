@@ -145,6 +145,14 @@ impl From<NoSecret> for ApiError {
     }
 }
 
+impl ApiError {
+    /// A command that may be from a time in which the program did not run.
+    pub(crate) fn stopped() -> Self {
+        let message = "Shoal did not run for some seconds, so this was not done; send it again";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "stopped", message)
+    }
+}
+
 impl From<Undelivered> for ApiError {
     fn from(error: Undelivered) -> Self {
         match error {

@@ -33,6 +33,7 @@ mod proxies;
 mod routes;
 mod server;
 mod state;
+mod stop_watch;
 mod stream;
 mod tally;
 #[cfg(test)]

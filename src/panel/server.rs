@@ -290,6 +290,7 @@ impl PanelServer {
         let watching = async {
             while keep_running() {
                 tokio::time::sleep(CHECK_INTERVAL).await;
+                self.panel.stop_watch.is_after_stop(Instant::now());
             }
             handle.shutdown();
         };

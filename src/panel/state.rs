@@ -16,6 +16,7 @@ use super::host_names::HostNames;
 use super::hub::Hub;
 use super::links::{PanelLinks, SetupNotice};
 use super::proxies::Proxies;
+use super::stop_watch::StopWatch;
 use super::user_requests::UserRequests;
 use crate::control::Trust;
 use crate::runtime::now_iso;
@@ -44,6 +45,8 @@ pub(crate) struct Panel {
     pub(crate) is_strict_tls: bool,
     /// Whether administrators may name programs in the panel.
     pub(crate) may_name_programs: bool,
+    /// Whether the program ran all the time.
+    pub(crate) stop_watch: StopWatch,
     /// Names under which this machine may be addressed.
     pub(crate) hosts: HostNames,
     /// Whether the connections are encrypted.
@@ -94,6 +97,7 @@ impl Panel {
             places: Arc::new(Places::new(parts.proxies.clone(), &parts.links.journal)),
             proxies: parts.proxies,
             requests: Arc::default(),
+            stop_watch: StopWatch::start_at(Instant::now()),
             hosts: parts.hosts,
             is_tls: parts.is_tls,
             is_strict_tls: parts.is_strict_tls,

@@ -8,6 +8,9 @@ use parking_lot::Mutex;
 use super::params::ScheduleParams;
 use crate::control::{ScheduleStatus, ScheduleStep};
 
+/// Largest number of steps that wait.
+const STEPS_MAX: usize = 64;
+
 /// What the schedule stage and others exchange: the desk sends tables and steps, the status and the counts read.
 #[derive(Debug)]
 pub struct ScheduleBoard {
@@ -30,7 +33,8 @@ impl Default for ScheduleBoard {
 #[derive(Debug, Default)]
 pub(super) struct Inbox {
     pub(super) params: Option<ScheduleParams>,
-    pub(super) step: Option<ScheduleStep>,
+    /// Steps in the order in which they were requested.
+    pub(super) steps: Vec<ScheduleStep>,
 }
 
 impl ScheduleBoard {
@@ -46,17 +50,24 @@ impl ScheduleBoard {
         self.inbox.lock().params = Some(params);
     }
 
-    /// Requests a step. A newer request replaces one that was not taken yet.
+    /// Requests a step. Those that the stage has not taken yet are done one after the other.
     ///
     /// # Errors
-    /// If the step is impossible now, the reason.
+    /// If the step is impossible now, or too many wait, the reason.
     pub fn request(&self, step: ScheduleStep) -> Result<(), &'static str> {
         let mut inbox = self.inbox.lock();
-        let is_by_hand = self.status.lock().by_hand.is_some() || inbox.step.is_some();
+        let is_by_hand = match inbox.steps.last() {
+            Some(ScheduleStep::Resume) => false,
+            Some(ScheduleStep::ByHand { .. } | ScheduleStep::End) => true,
+            None => self.status.lock().by_hand.is_some(),
+        };
         if matches!(step, ScheduleStep::Resume | ScheduleStep::End) && !is_by_hand {
             return Err("no state is set by hand, so the plan applies already");
         }
-        inbox.step = Some(step);
+        if inbox.steps.len() == STEPS_MAX {
+            return Err("too many changes of what is shown are waiting; try again in a moment");
+        }
+        inbox.steps.push(step);
         Ok(())
     }
 

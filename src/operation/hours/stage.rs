@@ -129,7 +129,7 @@ impl ScheduleStage {
 
     /// Applies the state of a moment. Returns whether the projectors are to be on; `None` without a plan.
     fn step_at(&mut self, time: Timestamp, now: Instant) -> Option<bool> {
-        let Inbox { params, step } = self.links.schedule.take();
+        let Inbox { params, steps } = self.links.schedule.take();
         self.compile(params, now);
         let plan = self.plan.as_ref()?;
         let (is_clock_set, clock) = self.judge.judge(self.params.clock, time, now);
@@ -137,14 +137,15 @@ impl ScheduleStage {
             true => (is_clock_set, clock),
             false => (true, "not needed, because no hours are planned"),
         };
-        match step {
-            Some(ScheduleStep::ByHand { state, until }) => {
-                let hold = Hold::new(until, now);
-                self.keeper.set_by_hand(ByHand { state, hold });
+        for step in steps {
+            match step {
+                ScheduleStep::ByHand { state, until } => {
+                    let hold = Hold::new(until, now);
+                    self.keeper.set_by_hand(ByHand { state, hold });
+                }
+                ScheduleStep::End => self.keeper.end(),
+                ScheduleStep::Resume => self.keeper.resume(),
             }
-            Some(ScheduleStep::End) => self.keeper.end(),
-            Some(ScheduleStep::Resume) => self.keeper.resume(),
-            None => {}
         }
         let at = Moment {
             time,
@@ -185,9 +186,12 @@ impl ScheduleStage {
                     }
                 }),
             }),
-            lit_again: lit_again(plan, &decision, states, time).map(|lit| plan.local(lit)),
+            lit_again: lit_again(plan, &decision, states, (time, is_trusted))
+                .map(|lit| plan.local(lit)),
             paused_until: pause.and_then(local),
             rehearsal_until: (rehearsal.as_ref()).and_then(|(_, hold)| local(*hold)),
+            // The plan does not end what it does not begin.
+            until: status.until.filter(|_| is_trusted || !states.is_empty()),
             ..status
         };
         // The status says it when it would survive a power cut, or says that it would not.
@@ -299,13 +303,18 @@ fn lit_again(
     plan: &SchedulePlan,
     decision: &ScheduleDecision,
     by_hand: &[ByHand],
-    time: Timestamp,
+    (time, is_trusted): (Timestamp, bool),
 ) -> Option<Timestamp> {
+    // Without a clock that can be trusted the pool shows itself.
+    let by_plan = |from| match is_trusted {
+        true => plan.lit_from(from),
+        false => Some(from),
+    };
     if decision.state.is_lit() {
         return None;
     }
     let Some((last, before)) = by_hand.split_last() else {
-        return plan.lit_from(time);
+        return by_plan(time);
     };
     let mut from = last.hold.until()?;
     for next in after(last.hold, before) {
@@ -314,7 +323,7 @@ fn lit_again(
         }
         from = next.hold.until()?;
     }
-    plan.lit_from(from)
+    by_plan(from)
 }
 
 /// Returns what applies after the state that was set by hand last; `None` if somebody has to end it.

@@ -1,7 +1,7 @@
 //! `POST /api/v1/commands`: one command, or a list that is applied completely or not at all.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::extract::{Path, State};
 use axum::{Extension, Json};
@@ -150,6 +150,9 @@ async fn send(
     (caller, going_on): (&Caller, Arc<UserRequest>),
     command: Command,
 ) -> Result<Json<Value>, ApiError> {
+    if panel.stop_watch.is_after_stop(Instant::now()) {
+        return Err(ApiError::stopped());
+    }
     let summary = format!("{} {}", command.name(), command.summary());
     let summary = summary.trim();
     let allowed = match role_of(&command) {

@@ -215,3 +215,67 @@ fn what_was_set_by_hand_is_kept_over_a_restart() {
     stage.step_at(time, now);
     assert_eq!(schedule.status().by_hand, None, "its end is kept too");
 }
+
+/// A fixed bug: of two steps that came before the stage looked, only the second was done, so a state that somebody had ended came back.
+#[test]
+fn steps_that_follow_each_other_at_once_are_all_done() {
+    let (client, _requests, board) = desk_queue();
+    let schedule = Arc::new(ScheduleBoard::new(params()));
+    let mut stage = ScheduleStage::new(ScheduleLinks {
+        schedule: Arc::clone(&schedule),
+        journal: Journal::new(Arc::clone(&board)),
+        board,
+        show: ShowControl::default(),
+        commands: client.sender(Source::of(SourceKind::Schedule)),
+        kept: None,
+    });
+    let time: Timestamp = "2026-06-01T12:00:00Z".parse().unwrap();
+    let now = Instant::now();
+    let by_hand = |state, until| ScheduleStep::ByHand { state, until };
+    let closed = || by_hand(ShowState::Closed, HandEnd::Never);
+    schedule.request(closed()).unwrap();
+    stage.step_and_switch(time, now);
+    schedule.request(ScheduleStep::Resume).unwrap();
+    assert!(
+        schedule.request(ScheduleStep::Resume).is_err(),
+        "it is ended"
+    );
+    let dark = by_hand(ShowState::Dark, HandEnd::Secs(600));
+    schedule.request(dark).unwrap();
+    stage.step_and_switch(time, now);
+    assert_eq!(schedule.status().state, ShowState::Dark);
+    let then = schedule.status().by_hand.unwrap().then.unwrap();
+    assert_eq!((then.state, then.is_by_hand), (ShowState::Open, false));
+    for _ in 0..64 {
+        schedule.request(closed()).unwrap();
+    }
+    assert!(schedule.request(closed()).is_err());
+}
+
+/// A fixed bug: without a clock that can be trusted, the picture was said to be dark until the next planned opening, which does not apply.
+#[test]
+fn without_a_trusted_clock_the_dark_ends_with_its_own_time() {
+    let (client, _requests, board) = desk_queue();
+    let schedule = Arc::new(ScheduleBoard::new(params()));
+    let mut stage = ScheduleStage::new(ScheduleLinks {
+        schedule: Arc::clone(&schedule),
+        journal: Journal::new(Arc::clone(&board)),
+        board,
+        show: ShowControl::default(),
+        commands: client.sender(Source::of(SourceKind::Schedule)),
+        kept: None,
+    });
+    // Before this program existed.
+    let time: Timestamp = "1970-01-02T20:00:00Z".parse().unwrap();
+    let now = Instant::now();
+    stage.step_and_switch(time, now);
+    let status = schedule.status();
+    assert_eq!((status.state, status.until), (ShowState::Attract, None));
+    let (state, until) = (ShowState::Dark, HandEnd::Secs(600));
+    (schedule.request(ScheduleStep::ByHand { state, until })).unwrap();
+    stage.step_and_switch(time, now);
+    let status = schedule.status();
+    let end = Some("1970-01-02T20:10:00+00:00");
+    assert_eq!(status.lit_again.as_deref(), end);
+    assert_eq!(status.by_hand.unwrap().until.as_deref(), end);
+}

@@ -417,7 +417,14 @@ class Hours extends View {
     return h("section", { class: "card stack", key: "more" },
       h("h2", null, t("hours.more")),
       this.#otherwiseField(ctx, plan.properties.otherwise.enum),
-      editor({ ...ctx, isReadOnly: !may("operate") }, plan, "schedule", "schedule", { isBare: true, skip: ["weekly", "dates", "yearly", "otherwise", ...(may("admin") ? [] : ["projectors"])] }));
+      editor({ ...ctx, isReadOnly: !may("operate"), send: (edits) => this.#sendMore(edits) }, plan, "schedule", "schedule", { isBare: true, skip: ["weekly", "dates", "yearly", "otherwise", ...(may("admin") ? [] : ["projectors"])] }));
+  }
+
+  /** Clock and time zone can change what is shown now, so they are asked about. @param {import("../core/store.js").Edit[]} edits */
+  async #sendMore(edits) {
+    const isAsked = edits.some(({ path }) => !path.startsWith("schedule.projectors"));
+    if (edits.length > 0 && (!isAsked || await confirmed({ title: t("hours.more_title"), text: t("hours.more_text"), yes: t("hours.done") }))) await send({ command: "edit", edits }, t("hours.saved"));
+    this.update();
   }
 
   /** What is shown at all times without hours. It can change what is shown now, so it is asked. @param {Context} ctx @param {string[]} states */

@@ -78,7 +78,7 @@ class CameraStep extends View {
       h("div", { class: "card-head" }, h("h2", null, t("camera.which")), h("button", { class: "square plain", type: "button", "aria-label": t("camera.again"), disabled: this.#isListing, onclick: () => this.#readCameras() }, icon("revert"))),
       this.#isListing && h("p", { class: "muted", role: "status" }, t("camera.searching")),
       !this.#isListing && cameras === null && h("p", { class: "hint warn" }, icon("warn"), h("span", null, t("camera.not_listed"))),
-      cameras?.length === 0 && !this.#isWorking() && h("div", { class: "hint warn" }, icon("warn"), h("div", null, h("p", null, t("camera.none")), h("ul", { class: "checklist" }, ["plug", "linux", "group", "network"].map((name) => h("li", { key: name }, t(`camera.check.${name}`)))))),
+      cameras?.length === 0 && !this.#isWorking() && !status.camera.tracker && h("div", { class: "hint warn" }, icon("warn"), h("div", null, h("p", null, t("camera.none")), h("ul", { class: "checklist" }, ["plug", "linux", "group", "network"].map((name) => h("li", { key: name }, t(`camera.check.${name}`)))))),
       this.#isSimulated() && h("p", { class: "hint warn" }, icon("warn"), h("span", null, t("camera.simulated"))),
       h("div", { class: "choices" }, (cameras ?? []).map((camera) => h("button", { key: camera.source, type: "button", "aria-pressed": String(camera.source === current), onclick: () => choose(camera.source) }, h("span", { class: "grow" }, camera.card, h("br", null), h("span", { class: "small muted" }, camera.problem ?? camera.source))))),
       // What is open, and not what the site file wants.
