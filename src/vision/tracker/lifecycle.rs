@@ -197,7 +197,12 @@ impl Tracker {
                         [distance_m, SUCCESSOR_M],
                     );
                 }
-                let evidence = [self.undetected_secs(index), coast_secs as f32];
+                let dark_secs = now - self.tracks[index].last_foreground_secs;
+                let evidence = if dark_secs > linger_secs {
+                    [dark_secs as f32, linger_secs as f32]
+                } else {
+                    [self.undetected_secs(index), coast_secs as f32]
+                };
                 self.record(index, Decision::Lost, evidence);
                 self.lose(index);
             }

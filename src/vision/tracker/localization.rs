@@ -9,6 +9,7 @@ use crate::vision::group::{CANDIDATE_M2, Member};
 use crate::vision::kalman::{Kalman, Measurement};
 
 use super::ambiguity::AMBIGUOUS_M;
+use super::walk::Start;
 use super::{
     Decision, Detection, GROUP_POSITION_SPREAD_M, GroupCandidate, SegmentedFrame,
     TYPICAL_HEIGHT_SHARE, TrackKey, TrackState, Tracker, Work, outline,
@@ -118,6 +119,14 @@ impl Tracker {
         }
         track.output.area_m2 = area;
         track.output.centroid_m = centroid_m;
+        // In a shared blob, area and centroid depend on where the other tracks are.
+        if own && self.rivals_m.is_empty() {
+            track.walk.observe(Start {
+                centroid_m,
+                area_m2: area,
+                time_secs: frame.time_secs,
+            });
+        }
         outline(
             &blobs[blob],
             frame,

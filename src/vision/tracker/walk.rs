@@ -31,15 +31,15 @@ pub(super) struct Walk {
 
 /// A body when it got a blob to itself.
 #[derive(Clone, Copy, Debug)]
-struct Start {
-    centroid_m: Vec2,
-    area_m2: f32,
-    time_secs: f64,
+pub(super) struct Start {
+    pub(super) centroid_m: Vec2,
+    pub(super) area_m2: f32,
+    pub(super) time_secs: f64,
 }
 
 impl Walk {
     /// Updates the evidence of a body that has a blob to itself.
-    fn observe(&mut self, seen: Start) {
+    pub(super) fn observe(&mut self, seen: Start) {
         let from = *self.from.get_or_insert(seen);
         // A thing that a visitor uncovers grows, and its centroid moves.
         if seen.area_m2.max(from.area_m2) > MAX_AREA_CHANGE * seen.area_m2.min(from.area_m2) {
@@ -68,25 +68,15 @@ impl Walk {
 }
 
 impl Tracker {
-    /// Updates the evidence of all bodies, and gives the id of a visitor back who left a thing behind.
+    /// Ends the evidence of all bodies that share a blob, and gives the id of a visitor back who left a thing behind.
     pub(super) fn observe_walks(&mut self) {
         for index in 0..self.tracks.len() {
             let partner = self.nearest_in_blob(index);
-            let track = &self.tracks[index];
-            let seen = Start {
-                centroid_m: track.output.centroid_m,
-                area_m2: track.output.area_m2,
-                time_secs: self.time_secs,
-            };
-            match (partner, track.detection) {
-                (Some(partner), _) => {
-                    let other = &self.tracks[partner];
-                    let key = other.key;
-                    let is_certain = track.walk.has_walked && other.walk.has_walked;
-                    (self.tracks[index].walk).meet(key, self.time_secs, is_certain);
-                }
-                (None, Detection::Own(_)) => self.tracks[index].walk.observe(seen),
-                (None, _) => {}
+            if let Some(partner) = partner {
+                let other = &self.tracks[partner];
+                let key = other.key;
+                let is_certain = self.tracks[index].walk.has_walked && other.walk.has_walked;
+                (self.tracks[index].walk).meet(key, self.time_secs, is_certain);
             }
         }
         for walker in 0..self.tracks.len() {
@@ -183,6 +173,13 @@ mod tests {
                 track.output.centroid_m = Vec2::X * if index == 0 { sway_m } else { walked_m };
                 let centroid_m = track.output.centroid_m;
                 (track.rigidity).add(centroid_m, 0.03, tracker.time_secs, 0.1);
+                if has_parted {
+                    track.walk.observe(Start {
+                        centroid_m,
+                        area_m2: 1.0,
+                        time_secs: tracker.time_secs,
+                    });
+                }
             }
             tracker.observe_walks();
         }
