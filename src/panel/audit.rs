@@ -6,6 +6,7 @@
 //! newest entry is what holds. Refusals, or commands of operators, of a minute that have nothing in common are at most [`OPEN_MAX`]
 //! entries; the others are one with a count. In: one entry at a time. Out: the newest entries. Must not: contain a secret.
 
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -28,6 +29,8 @@ const SAME_FOR: Duration = Duration::from_secs(60);
 const OPEN_MAX: usize = 32;
 /// Sender of entries that are only counted, because too many others came in the same minute.
 const OTHERS: &str = "(others)";
+/// Largest number of entries of a log that wait for a disk that takes none. Further ones are in the log of the program only.
+const WAITING_MAX: usize = 256;
 /// Largest number of entries that are read.
 const ENTRIES_MAX: usize = 1000;
 /// Largest file that is read, in bytes: a file is replaced after the entry that makes it too large.
@@ -138,6 +141,8 @@ impl Audit {
             Mutex::new(AuditLog {
                 path: folder.map(|folder| folder.join(name)),
                 open: Vec::new(),
+                waiting: VecDeque::new(),
+                lost: 0,
                 may_be_torn: true,
                 is_unflushed: false,
                 fault: journal.fault("panel.audit"),
@@ -196,9 +201,16 @@ impl Audit {
             if let Some(path) = path.flatten() {
                 // A file that was replaced meanwhile is flushed by then.
                 let flushed = File::open(&path).and_then(|file| file.sync_data());
-                if let Err(error) = flushed {
-                    let message = format!("the audit trail cannot be flushed to the disk: {error}");
-                    log.lock().fault.raise(&message);
+                let mut log = log.lock();
+                match flushed {
+                    Ok(()) if log.waiting.is_empty() => log.fault.clear(),
+                    Ok(()) => {}
+                    Err(error) => {
+                        log.is_unflushed = true;
+                        let message =
+                            format!("the audit trail cannot be flushed to the disk: {error}");
+                        log.fault.raise(&message);
+                    }
                 }
             }
         }
@@ -258,6 +270,10 @@ struct AuditLog {
     path: Option<PathBuf>,
     /// Entries of the last minute, the oldest first.
     open: Vec<Open>,
+    /// Entries that the disk has not taken, the oldest first. They are tried again.
+    waiting: VecDeque<AuditEntry>,
+    /// Number of entries that found no place there.
+    lost: u64,
     /// Whether the last line of the file may be unfinished: a kill or a full disk can tear it.
     may_be_torn: bool,
     /// Whether an entry of the file may not be on the disk yet.
@@ -311,6 +327,9 @@ impl AuditLog {
         for open in &over {
             self.write_count(open);
         }
+        if !self.waiting.is_empty() {
+            self.write_waiting();
+        }
     }
 
     fn write_count(&mut self, open: &Open) {
@@ -336,18 +355,34 @@ impl AuditLog {
             }
             _ => tracing::info!(event, who, address, detail, more, "panel: audit"),
         }
-        match self.append(entry) {
-            Ok(()) => {
-                self.may_be_torn = false;
-                self.is_unflushed = self.path.is_some();
-                self.fault.clear();
-            }
-            Err(error) => {
-                self.may_be_torn = true;
-                let message = format!("the audit trail cannot be written: {error}");
-                self.fault.raise(&message);
-            }
+        if self.waiting.len() < WAITING_MAX {
+            self.waiting.push_back(entry.clone());
+        } else {
+            self.lost += 1;
         }
+        self.write_waiting();
+    }
+
+    /// Writes the entries that wait. The rest waits for the next attempt.
+    fn write_waiting(&mut self) {
+        while let Some(entry) = self.waiting.front() {
+            let written = self.append(entry);
+            self.may_be_torn = written.is_err();
+            if let Err(error) = written {
+                let (waiting, lost) = (self.waiting.len(), self.lost);
+                let mut message =
+                    format!("the audit trail cannot be written: {error}; {waiting} entries wait");
+                if lost > 0 {
+                    message += &format!(", and {lost} are in the log of the program only");
+                }
+                self.fault.raise(&message);
+                return;
+            }
+            self.is_unflushed = self.path.is_some();
+            self.waiting.pop_front();
+        }
+        self.lost = 0;
+        self.fault.clear();
     }
 
     fn append(&self, entry: &AuditEntry) -> io::Result<()> {
@@ -384,6 +419,7 @@ impl AuditLog {
                 entries.extend(lines.filter_map(|line| serde_json::from_slice(line).ok()));
             }
         }
+        entries.extend(self.waiting.iter().cloned());
         entries.extend(self.open.iter().filter_map(Open::counted));
         let excess = entries.len().saturating_sub(ENTRIES_MAX);
         entries.drain(..excess);
@@ -412,6 +448,26 @@ mod tests {
         files
             .map(|file| file.unwrap().metadata().unwrap().len())
             .sum()
+    }
+
+    /// A fixed bug: what happened while the disk was full was in no file, and the fault stayed until the next entry.
+    #[test]
+    fn what_the_disk_does_not_take_waits_and_is_written_later() {
+        let (folder, journal, audit) = audit();
+        // A folder in the place of the file takes no line.
+        let path = folder.path().join("audit-changes.jsonl");
+        std::fs::create_dir(&path).unwrap();
+        for number in 0..WAITING_MAX + 2 {
+            audit.add(AuditEvent::Command, "ada", "::1", &format!("edit {number}"));
+        }
+        let is_fault = || !journal.faults().is_empty();
+        assert!(is_fault());
+        std::fs::remove_dir(&path).unwrap();
+        audit.write_counts(Instant::now(), false);
+        assert!(!is_fault(), "nobody has to do anything for that");
+        let entries = audit.read().unwrap();
+        assert_eq!(entries.len(), WAITING_MAX);
+        assert!(entries.iter().any(|entry| entry.detail == "edit 0"));
     }
 
     /// A fixed bug: refused logins were an entry each, so that a client without a password pushed all earlier logins out of the trail.
@@ -494,7 +550,7 @@ mod tests {
         std::fs::remove_dir(&path).unwrap();
         std::fs::write(&path, torn).unwrap();
         audit.add(AuditEvent::Login, "fay", "10.0.0.1", "");
-        assert_eq!(users(&audit), ["ada", "eve", "fay"]);
+        assert_eq!(users(&audit), ["ada", "eve", "lost", "fay"]);
         assert_eq!(journal.faults(), []);
     }
 

@@ -64,10 +64,7 @@ impl MailParams {
     /// Returns the problems of the table, each with the key of its value.
     pub fn problems(&self) -> Vec<(&'static str, String)> {
         let mut problems = Vec::new();
-        if self.server.is_empty() {
-            return problems;
-        }
-        if self.machine().is_none() {
+        if !self.server.is_empty() && self.machine().is_none() {
             let message = "the mail server is a name or an IPv4 address, with or without a port, such as mail.museum.example:587";
             problems.push(("server", message.to_owned()));
         }
@@ -75,16 +72,11 @@ impl MailParams {
             let shown: String = text.chars().filter(|c| !is_hidden(*c)).take(60).collect();
             format!("\"{shown}\" is no mail address, such as pool@museum.example")
         };
-        if !is_mail_address(&self.from) {
+        if !self.from.is_empty() && !is_mail_address(&self.from) {
             problems.push(("from", no_mail(&self.from)));
         }
-        match self.to.iter().find(|to| !is_mail_address(to)) {
-            Some(to) => problems.push(("to", no_mail(to))),
-            None if self.to.is_empty() => {
-                let message = "no address gets the mails; name at least one";
-                problems.push(("to", message.to_owned()));
-            }
-            None => {}
+        if let Some(to) = self.to.iter().find(|to| !is_mail_address(to)) {
+            problems.push(("to", no_mail(to)));
         }
         if self.user.is_some() != self.password.is_some() {
             let message = "a user needs a password, and a password a user";
@@ -95,6 +87,27 @@ impl MailParams {
             problems.push(("security", message.to_owned()));
         }
         problems
+    }
+
+    /// Returns the key that is missing if some of the table is set but no mail can be sent, and says so; `None` if it is whole or empty.
+    pub fn missing(&self) -> Option<(&'static str, &'static str)> {
+        let is_set = [
+            !self.server.is_empty(),
+            !self.from.is_empty(),
+            !self.to.is_empty(),
+        ];
+        match is_set {
+            [false, false, false] | [true, true, true] => None,
+            [false, ..] => Some((
+                "server",
+                "no mail is sent, because the mail server is missing",
+            )),
+            [_, false, _] => Some((
+                "from",
+                "no mail is sent, because the address of the sender is missing",
+            )),
+            _ => Some(("to", "no mail is sent, because no address gets it")),
+        }
     }
 
     /// Returns the name and the port of the mail server; `None` if they are not valid.
@@ -128,6 +141,9 @@ impl MailParams {
     }
 
     async fn deliver(&self, subject: &str, text: &str) -> Result<(), String> {
+        if let Some((key, message)) = self.missing() {
+            return Err(format!("{message} (alerts.mail.{key})"));
+        }
         let (name, port) = self.machine().ok_or("no mail server")?;
         let mut builder = SmtpClientBuilder::new(name, port)?
             .timeout(SEND_TIME)
@@ -302,8 +318,25 @@ mod tests {
         bad.to = vec!["a@b\r\nRCPT TO:<x@y.z>".into()];
         bad.user = Some("ada".into());
         assert_eq!(keys(&bad), ["server", "from", "to", "user"]);
-        bad.to.clear();
-        assert!(keys(&bad).contains(&"to"));
+        // A table that is filled key by key is not whole yet, which is no mistake.
+        let mut begun = MailParams {
+            server: "mail.museum.example".into(),
+            ..MailParams::default()
+        };
+        assert_eq!(keys(&begun), [""; 0]);
+        assert_eq!(begun.missing().unwrap().0, "from");
+        assert!(
+            begun
+                .send("Shoal", "x")
+                .unwrap_err()
+                .contains("alerts.mail.from")
+        );
+        begun.from = "pool@museum.example".into();
+        assert_eq!(begun.missing().unwrap().0, "to");
+        (begun.server, begun.to) = (String::new(), vec!["ada@museum.example".into()]);
+        assert_eq!(begun.missing().unwrap().0, "server");
+        assert!(MailParams::default().missing().is_none());
+        assert!(params("mail".into()).missing().is_none());
         for server in ["mail:0", "mail:x", ":25", "mail:70000"] {
             assert_eq!(keys(&params(server.into())), ["server"], "{server}");
         }

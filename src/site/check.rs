@@ -54,6 +54,9 @@ pub(super) fn check_site(entry: &Entry<SiteFile>, library: &Library, findings: &
     findings.problems_of(entry, "alerts", site.alerts.problems());
     findings.problems_of(entry, "counting", site.counting.problems());
     check_ignored(entry, findings);
+    if let Some((key, message)) = entry.value.alerts.mail.missing() {
+        findings.warning(entry, &format!("alerts.mail.{key}"), message.to_owned());
+    }
     for (path, command) in [
         (
             "schedule.projectors.command",

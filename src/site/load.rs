@@ -14,6 +14,7 @@ use super::models::Models;
 use super::outside::warn_missing;
 use super::source::Entry;
 use crate::calibration::Calibration;
+use crate::camera::{SourceKind, SourceSpec};
 use crate::config::{self, Problem, Problems};
 use crate::control::DocumentName;
 use crate::geometry::Surface;
@@ -59,14 +60,27 @@ pub struct Site {
 impl Site {
     /// Says that a calibration is for a surface of another size; `None` if all fit.
     pub fn calibration_misfit(&self) -> Option<String> {
-        let mut calibrations = self.calibrations.iter().flatten();
+        let mut calibrations = self.used_calibrations();
         calibrations.find_map(|calibration| misfit(calibration, &self.file.surface))
+    }
+
+    /// Returns the calibrations of the cameras. One that is left from before has no effect on a tracker, which reports places on the floor.
+    fn used_calibrations(&self) -> impl Iterator<Item = &Calibration> {
+        let cameras = self.file.all_cameras().into_iter().zip(&self.calibrations);
+        cameras.filter_map(|(camera, calibration)| {
+            let source = SourceSpec::parse(&camera.source);
+            let is_tracker =
+                source.is_ok_and(|source| matches!(source.kind, SourceKind::Tracker(_)));
+            calibration.as_ref().filter(|_| !is_tracker)
+        })
     }
 
     /// Says that the projected picture was moved after a calibration; `None` if it was not, or that is unknown.
     pub fn projection_misfit(&self) -> Option<String> {
         let now = self.projection_digest();
-        let mut known = (self.calibrations.iter().flatten()).filter_map(|c| c.projection.as_ref());
+        let mut known = self
+            .used_calibrations()
+            .filter_map(|c| c.projection.as_ref());
         known.any(|then| *then != now).then(|| {
             "the corners, the crop or the mesh of an output, or the number of outputs, changed after the calibration, so the picture lies at \
              another place of the floor; calibrate the camera again, or undo the change"

@@ -90,8 +90,9 @@ pub(super) struct Member {
     pub(super) exclusive_m2: f32,
     /// Whether the visitor stands still. The fit does not move this member.
     pub(super) is_standing: bool,
-    /// Whether the fit moved this member to a position unrelated to the prediction.
-    pub(super) was_relocated: bool,
+    /// If the fit moved this member to a position unrelated to the prediction: the area that it explains alone there, and the area that it
+    /// had to exceed, in m².
+    pub(super) relocated_m2: Option<[f32; 2]>,
 }
 
 impl Member {
@@ -104,7 +105,7 @@ impl Member {
             position_m: expected_m,
             exclusive_m2: 0.0,
             is_standing: false,
-            was_relocated: false,
+            relocated_m2: None,
         }
     }
 
@@ -305,12 +306,11 @@ impl GroupFitter {
             let moved = self.refine_near(position_m, member, origins);
             let silhouette = moved.silhouette(origins);
             let exclusive_m2 = without_m2 - self.pixels.residual_m2(Some(&silhouette));
-            if is_separate(&moved, index, members)
-                && exclusive_m2 > member.exclusive_m2.max(0.0) + RELOCATION_GAIN_M2 + extra_m2
-            {
+            let limit_m2 = member.exclusive_m2.max(0.0) + RELOCATION_GAIN_M2 + extra_m2;
+            if is_separate(&moved, index, members) && exclusive_m2 > limit_m2 {
                 members[index] = Member {
                     exclusive_m2,
-                    was_relocated: true,
+                    relocated_m2: Some([exclusive_m2, limit_m2]),
                     ..moved
                 };
             }

@@ -162,8 +162,14 @@ test("the surface: width before height, a decimal comma, and a drawing", async (
   await page.locator("#v-surface-width_m").press("Enter");
   await until(async () => Math.abs((await api(page, "/documents")).documents[0].effective.surface.width_m - 4.2) < 1e-6, "4.2 m");
   await page.getByRole("img", { name: "The surface: 4.2 m wide, 3 m high" }).waitFor();
+  // A text that is no value stays, with what is wrong with it, until the value changes.
+  await page.locator("#v-surface-width_m").fill("1000");
+  await page.locator("#v-surface-width_m").press("Tab");
+  await page.locator("#v-surface-width_m-wrong", { hasText: "100" }).waitFor();
+  assert.equal(await page.locator("#v-surface-width_m").inputValue(), "1000");
   await page.locator("#v-surface-width_m").fill("4");
   await page.locator("#v-surface-width_m").press("Enter");
+  await page.locator("#v-surface-width_m-wrong").waitFor({ state: "detached" });
   await until(async () => (await api(page, "/documents")).documents[0].effective.surface.width_m === 4, "4 m");
 });
 

@@ -62,6 +62,8 @@ async function startRelay() {
 async function assertLost(shown, name, lose, restore) {
   await shown.goto(`${new URL(shown.url()).origin}/#/now`);
   await shown.locator(".health.warn").waitFor();
+  // What the other pages show is read after the status.
+  await until(async () => shown.evaluate(async () => (await import("/assets/core/store.js")).documents.has("site")), "the documents");
   lose();
   const begun = Date.now();
   await shown.locator(".health.wait .health-sentence", { hasText: /^No connection since \d\d:\d\d\.$/ }).waitFor();

@@ -102,6 +102,8 @@ impl SimulationStage {
             .journal
             .fault("simulation_late")
             .lasting(LATE_FAULT_TIME);
+        // Duration of the last tick, with what belongs to it.
+        let mut ticked = Duration::ZERO;
         while heartbeat.keep_running() {
             if self.show.is_resting(Instant::now()) {
                 self.show.rest(heartbeat, || self.queue.has_changes());
@@ -119,8 +121,14 @@ impl SimulationStage {
                     continue;
                 }
             };
-            if clock.dropped > dropped {
-                let secs = (clock.dropped - dropped).as_secs_f64();
+            let gap = clock.dropped - dropped;
+            if is_stop(gap, ticked) {
+                let secs = gap.as_secs_f64();
+                tracing::warn!(
+                    "the simulation did not run for {secs:.0} s: the program or its machine was stopped"
+                );
+            } else if !gap.is_zero() {
+                let secs = gap.as_secs_f64();
                 late.raise(&format!("the simulation was late and dropped {secs:.2} s"));
             } else {
                 late.clear();
@@ -137,7 +145,8 @@ impl SimulationStage {
             }
             let is_due = pool.simulation.tick().is_multiple_of(SUMMARY_TICKS);
             self.report(&mut pool, is_due, oldest_sent.is_some());
-            self.meters.tick.record(begun.elapsed());
+            ticked = begun.elapsed();
+            self.meters.tick.record(ticked);
         }
         if heartbeat.is_stopping() {
             self.log(SessionEntry::End {
@@ -304,9 +313,26 @@ impl SimulationStage {
     }
 }
 
+/// Gap between two ticks from which the program was stopped, unless the tick took the time.
+const STOP_MIN: Duration = Duration::from_secs(3);
+
+/// Whether the ticks were dropped because the program did not run, and not because it was slow.
+fn is_stop(gap: Duration, ticked: Duration) -> bool {
+    gap >= STOP_MIN && ticked < gap / 2
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A fixed bug: a program that was stopped for a minute was said to run on a slow computer.
+    #[test]
+    fn a_stopped_program_is_not_a_late_one() {
+        let [short, long] = [1, 75].map(Duration::from_secs);
+        assert!(is_stop(long, Duration::from_millis(5)));
+        assert!(!is_stop(short, Duration::from_millis(5)));
+        assert!(!is_stop(long, long), "a tick that takes that long is late");
+    }
 
     #[test]
     fn the_picture_is_one_tick_late() {

@@ -96,11 +96,12 @@ impl TrackerFollower {
                 std::thread::sleep(ADDRESS_PAUSE);
             }
         }
-        if tracker.silent_for() > SILENCE_MAX {
+        let is_silent = tracker.silent_for() > SILENCE_MAX;
+        if is_silent && !self.silence.is_present() {
             self.silence.raise(
                 &"no tracker reports visitors; start it, let it send to this machine, and name its address in camera.source (?from=ADDRESS)",
             );
-        } else {
+        } else if !is_silent {
             self.silence.clear();
         }
         if tracker.is_silent() {

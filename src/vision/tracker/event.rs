@@ -27,6 +27,9 @@ pub enum Decision {
     JoinedGroup,
     /// A track has a blob to itself again.
     LeftGroup,
+    /// A track that explained almost nothing in its group was moved to where somebody is whom no track explains. If that is another
+    /// visitor, the id has gone over to that one.
+    Relocated,
     /// A published track is not detected from this frame on.
     Missed,
     /// Two tracks in one blob exchanged their ids.
@@ -91,6 +94,11 @@ impl Decision {
                 "left_group",
                 "distance to the nearest track in another blob",
                 "m",
+            ),
+            Self::Relocated => (
+                "relocated",
+                "area that the track alone explains at its new place in the group",
+                "m²",
             ),
             Self::Missed => ("missed", "distance to the nearest other track", "m"),
             Self::Exchanged => (

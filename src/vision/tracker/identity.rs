@@ -1,4 +1,5 @@
-//! The identity of a track: its id, and what belongs to the id and not to the followed body. Ids change only here.
+//! The identity of a track: its id, and what belongs to the id and not to the followed body. Ids change only here. A track can also be moved
+//! to another visitor with its id, see [`Decision::Relocated`].
 
 use crate::vision::height_profile::HeightProfile;
 

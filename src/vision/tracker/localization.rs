@@ -264,12 +264,12 @@ impl Tracker {
                         GROUP_POSITION_SPREAD_M * GROUP_POSITION_SPREAD_M,
                     )),
                 };
-                let kalman = &mut self.tracks[number].kalman;
-                if member.was_relocated {
-                    *kalman = Kalman::new(&measured);
-                } else {
-                    kalman.update(&measured);
-                }
+                let Some(evidence) = member.relocated_m2 else {
+                    self.tracks[number].kalman.update(&measured);
+                    continue;
+                };
+                self.tracks[number].kalman = Kalman::new(&measured);
+                (self.events).add(Decision::Relocated, &self.tracks[number], None, evidence);
             }
         }
     }
@@ -329,7 +329,8 @@ impl Tracker {
         for (index, &number) in self.member_tracks.iter().enumerate() {
             let track = &mut self.tracks[number];
             let member = &self.members[index];
-            let is_seen = member.exclusive_m2 > VISIBLE_IN_GROUP_M2 && !member.was_relocated;
+            let is_seen =
+                member.exclusive_m2 > VISIBLE_IN_GROUP_M2 && member.relocated_m2.is_none();
             let is_confirmed = track.id().is_some() && track.nearest_track_m > AMBIGUOUS_M;
             if !is_seen || !is_confirmed || !self.schedule.is_due(Work::Appearance, track.key) {
                 continue;

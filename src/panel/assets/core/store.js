@@ -211,7 +211,7 @@ export function complain(error) {
   if (error.code === "not_logged_in") return;
   // The user gave the question up.
   if (error.code === "password_needed") return notify("info", t("password.given_up"));
-  const known = ["offline", "busy", "late", "throttled", "forbidden", "setup_needed", "not_found", "unavailable", "too_large"];
+  const known = ["offline", "busy", "late", "stopped", "throttled", "forbidden", "setup_needed", "not_found", "unavailable", "too_large"];
   const [first, ...others] = error.problems;
   const own = others.length === 0 && first?.code && language() !== "en" ? knownText("rejection", first.code) : undefined;
   const text = own ?? (known.includes(error.code) ? errorText(error) : withoutFolder(error.message) || errorText(error));

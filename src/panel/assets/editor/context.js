@@ -12,7 +12,7 @@ const RELATIONS = ["enemy", "prey", "friend", "food", "mother", "child", "leader
 /**
  * @param {Doc[]} docs
  * @param {() => void} update
- * @param {{ open: Set<string>, wrong: Map<string, string> }} state kept by the page
+ * @param {{ open: Set<string>, wrong: Map<string, import("./fields.js").Wrong> }} state kept by the page
  * @returns {Context}
  */
 export function context(docs, update, state) {

@@ -16,7 +16,7 @@ import { axes, choiceHelp, helpOf, kindOf, sentence, titleOf, valueAt } from "./
  * @property {Doc[]} docs documents that are edited together; the first one is shown
  * @property {(edits: Edit[]) => void} send applies edits
  * @property {() => void} update draws the page again
- * @property {Map<string, string>} wrong what is wrong with a value that was not sent, by path
+ * @property {Map<string, Wrong>} wrong values that were not sent, by path
  * @property {Set<string>} open paths of the opened groups and helps
  * @property {(path: string, key: string) => string[]} suggest names that can be chosen
  * @property {boolean} isReadOnly
@@ -40,7 +40,7 @@ export function param(ctx, schema, path, key, more = {}) {
   const isOpen = ctx.open.has(`help:${path}`);
   const isSet = ctx.docs.some((doc) => valueAt(doc.values, path) !== undefined);
   const isRequired = schema.default === undefined && !("default" in schema);
-  const wrong = ctx.wrong.get(path);
+  const wrong = wrongOf(ctx, path);
   const title = titleOf(schema, key);
   const value = valueAt(ctx.docs[0].effective, path);
   const choice = kindOf(schema) === "enum" ? choiceHelp(schema)[value] : undefined;
@@ -55,7 +55,7 @@ export function param(ctx, schema, path, key, more = {}) {
         control(ctx, schema, path, key, id),
         isSet && !ctx.isReadOnly && !(isRequired && schema.type === undefined) && resetButton(ctx, schema, path, title))),
     more.group && h("p", { class: "small muted" }, more.group),
-    wrong && h("p", { class: "wrong", id: `${id}-wrong`, role: "alert" }, wrong),
+    wrong && h("p", { class: "wrong", id: `${id}-wrong`, role: "alert" }, wrong.message),
     isOpen && h("p", { class: "help", lang: "en", id: `${id}-help` }, [help, choice && `${sentence(String(value))}: ${choice}`, rangeText(schema)].filter(Boolean).join("\n")));
 }
 
@@ -80,6 +80,21 @@ function resetButton(ctx, schema, path, title) {
   if (schema.default === undefined && ctx.docs[0].values.extends === undefined && schema.type !== "number" && schema.type !== "string") return null;
   const label = t("edit.reset", { name: title });
   return h("button", { class: "plain square", type: "button", title: label, "aria-label": label, onclick: () => remove(ctx, path) }, icon("revert"));
+}
+
+/** A text that is no value, and the value that it was to replace. @typedef {{ message: string, text: string, index: number, of: string }} Wrong */
+
+/** Keeps a text that is no value, so that it can be corrected. @param {Context} ctx @param {string} path @param {string} message @param {string} text @param {number} [index] which number of several */
+export function keepWrong(ctx, path, message, text, index = 0) {
+  ctx.wrong.set(path, { message, text, index, of: JSON.stringify(valueAt(ctx.docs[0].effective, path)) });
+  ctx.update();
+}
+
+/** Returns the text that is no value; nothing if the value has changed since. @param {Context} ctx @param {string} path */
+export function wrongOf(ctx, path) {
+  const wrong = ctx.wrong.get(path);
+  if (wrong && wrong.of !== JSON.stringify(valueAt(ctx.docs[0].effective, path))) ctx.wrong.delete(path);
+  return ctx.wrong.get(path);
 }
 
 /** Sets the value in every document. @param {Context} ctx @param {string} path @param {any} value */
@@ -138,9 +153,9 @@ function numberField(ctx, schema, path, value, id) {
   const { minimum: low, maximum: high } = schema;
   const hasSlider = low !== undefined && high !== undefined && high - low <= SLIDER_SPAN_MAX && !(schema.type === "integer" && high - low > 64);
   const shown = typeof value === "number" ? tidy(value) : "";
-  const wrong = ctx.wrong.has(path);
+  const wrong = wrongOf(ctx, path);
   return [
-    h("input", { class: "numeric", id, value: shown, inputmode: "decimal", autocomplete: "off", "data-step": stepOf(schema, value), onkeydown: stepWithArrows, disabled: ctx.isReadOnly,
+    h("input", { class: "numeric", id, value: wrong?.text ?? shown, inputmode: "decimal", autocomplete: "off", "data-step": stepOf(schema, value), onkeydown: stepWithArrows, disabled: ctx.isReadOnly,
       placeholder: t("edit.automatic"), "aria-invalid": wrong ? "true" : null, "aria-describedby": wrong ? `${id}-wrong` : null,
       onchange: (/** @type {any} */ e) => takeNumber(ctx, schema, path, e.target.value) }),
     h("span", { class: "unit" }, schema["x-unit"] ?? ""),
@@ -182,8 +197,7 @@ function takeNumber(ctx, schema, path, text) {
   const value = parseNumber(text);
   const problem = numberProblem(schema, text, value);
   if (problem) {
-    ctx.wrong.set(path, problem);
-    return ctx.update();
+    return keepWrong(ctx, path, problem, text);
   }
   set(ctx, path, value);
 }
@@ -202,16 +216,14 @@ export function numberProblem(schema, text, value) {
 function vectorField(ctx, schema, path, value, id, key) {
   const names = axes(key, schema.maxItems);
   const list = Array.isArray(value) ? value : names.map(() => null);
+  const wrong = wrongOf(ctx, path);
   return [
     h("div", { class: "vector", role: "group", "aria-labelledby": `${id}-label` }, names.map((name, index) =>
       h("label", { key: name }, name,
-        h("input", { class: "numeric", id: index === 0 ? id : `${id}-${name}`, value: list[index] === null ? "" : tidy(list[index]), inputmode: "decimal", autocomplete: "off", "data-step": 0.05, onkeydown: stepWithArrows, disabled: ctx.isReadOnly,
+        h("input", { class: "numeric", id: index === 0 ? id : `${id}-${name}`, value: wrong?.index === index ? wrong.text : list[index] === null ? "" : tidy(list[index]), inputmode: "decimal", autocomplete: "off", "data-step": 0.05, onkeydown: stepWithArrows, disabled: ctx.isReadOnly,
           onchange: (/** @type {any} */ e) => {
             const problem = numberProblem(schema.items, e.target.value, parseNumber(e.target.value));
-            if (problem) {
-              ctx.wrong.set(path, problem);
-              return ctx.update();
-            }
+            if (problem) return keepWrong(ctx, path, problem, e.target.value, index);
             set(ctx, path, names.map((_, i) => (i === index ? parseNumber(e.target.value) : (list[i] ?? 0))));
           } })))),
     h("span", { class: "unit" }, schema["x-unit"] ?? ""),

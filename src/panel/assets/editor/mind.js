@@ -4,7 +4,7 @@ import { h } from "../core/dom.js";
 import { known, number, t } from "../core/i18n.js";
 import { asked, openDialog } from "../parts/dialog.js";
 import { icon } from "../parts/icons.js";
-import { numberProblem, set, stepWithArrows, toggle } from "./fields.js";
+import { keepWrong, numberProblem, set, stepWithArrows, toggle, wrongOf } from "./fields.js";
 import { parseNumber } from "../core/numbers.js";
 import { insertItem, moveItem, removeItem, rows } from "./form.js";
 import { firstValue, helpOf, join, sentence, valueAt, variantOf } from "./schema.js";
@@ -102,13 +102,10 @@ function weightField(ctx, name, action) {
   const schema = { type: "number", minimum: 0, maximum: 1000 };
   return h("label", { class: "weight", key: "weight", title: t("mind.weight_of", { name }) },
     h("span", { class: "small muted", "aria-hidden": "true" }, t("mind.weight")),
-    h("input", { class: "numeric", inputmode: "decimal", autocomplete: "off", "data-step": 0.5, onkeydown: stepWithArrows, value: String(Number(action.weight.toPrecision(5))), disabled: ctx.isReadOnly, "aria-label": t("mind.weight_of", { name }), "aria-invalid": ctx.wrong.has(path) ? "true" : null,
+    h("input", { class: "numeric", inputmode: "decimal", autocomplete: "off", "data-step": 0.5, onkeydown: stepWithArrows, value: wrongOf(ctx, path)?.text ?? String(Number(action.weight.toPrecision(5))), disabled: ctx.isReadOnly, "aria-label": t("mind.weight_of", { name }), "aria-invalid": wrongOf(ctx, path) ? "true" : null,
       onchange: (/** @type {any} */ e) => {
         const problem = numberProblem(schema, e.target.value, parseNumber(e.target.value));
-        if (problem) {
-          ctx.wrong.set(path, problem);
-          return ctx.update();
-        }
+        if (problem) return keepWrong(ctx, path, problem, e.target.value);
         set(ctx, path, parseNumber(e.target.value));
       } }));
 }

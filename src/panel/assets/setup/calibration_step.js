@@ -91,7 +91,7 @@ class CalibrationStep extends View {
     return h("section", { class: "card stack" },
       // Where the lamp cannot be is said at its own step.
       calibration.rejection && calibration.rejection.code !== "impossible_position" ? this.#rejection(calibration.rejection) : calibration.end && this.#end(calibration),
-      this.#ranIn !== "" && this.#ranIn !== session.instance && h("p", { class: "hint warn", role: "alert" }, icon("warn"), h("span", null, t("calibration.interrupted"))),
+      this.#ranIn !== "" && this.#ranIn !== session.instance && h("p", { class: "hint warn", role: "alert" }, icon("warn"), h("span", null, t(calibration.current ? "calibration.interrupted" : "calibration.interrupted_first"))),
       status.outputs.length === 0 && h("p", { class: "hint warn" }, icon("warn"), h("span", null, t("calibration.no_output"))),
       h("h2", null, t("calibration.method")),
       h("div", { class: "choices methods", role: "group", "aria-label": t("calibration.method") }, methods.map((name) =>
