@@ -201,6 +201,7 @@ fn next_body(world: &World<'_>, before: &Body, decision: &Decision, own: &Proper
     };
     let forward = turn_towards(water, before.forward, direction, limits);
     let speed = wanted.dot(forward).max(least_mps).min(boost.allowed_mps);
+    let speed = speed.min(reached_mps(before, forward, start, (motion, brake_mps)));
     let way_m = speed.abs().max(motion.cruise_mps) * dt + own.radius_m;
     let solids = if way_m < world.contact_solids.margin_m() {
         world.contact_solids.near(before.position_m)
@@ -241,6 +242,33 @@ fn next_body(world: &World<'_>, before: &Body, decision: &Decision, own: &Proper
     cross_edge(world, &mut after, own);
     after.up = bank(water, before, &after, (motion, own.rates.banking), dt);
     after
+}
+
+/// Returns the speed that a body can reach in a new direction: a slow body can turn round within a tick, and does not become faster too
+/// with the same force. A body turns and changes its speed with its force at the same time.
+fn reached_mps(
+    before: &Body,
+    forward: Vec3,
+    start: FastStart,
+    (motion, brake_mps): (&MotionParams, f32),
+) -> f32 {
+    // What was in the way has changed the velocity, not the body.
+    if before.pushed_mps != Vec3::ZERO {
+        return f32::INFINITY;
+    }
+    let starts = before.start.phase.min(start.phase) < FastStart::OVER;
+    let factor = if starts {
+        motion.start.force_factor
+    } else {
+        1.0
+    };
+    let along_mps = before.velocity_mps.dot(forward);
+    let aside_mps = (before.velocity_mps - forward * along_mps).length();
+    let most_mps = factor * brake_mps * std::f32::consts::SQRT_2;
+    let rest_mps = (most_mps * most_mps - aside_mps * aside_mps)
+        .max(0.0)
+        .sqrt();
+    (along_mps + rest_mps).max(0.0)
 }
 
 /// Returns the force of a tick: it follows the asked force in the response time of the species, but at once in the stroke of a fast

@@ -86,8 +86,9 @@ async function assertLost(shown, name, lose, restore) {
   assert.ok(await buttons.first().isEnabled());
 }
 
-test("a network that swallows everything: grey, since when, buttons off, and back again", async () => {
+test("a network that swallows everything: grey, since when, buttons off, and back again", async (context) => {
   const relay = await startRelay();
+  context.after(() => relay.close());
   const phone = await openPage(browser, relay.url, { width: 390, height: 844 });
   await logIn(phone, "admin", PASSWORD);
   await assertLost(phone, "swallowed", () => { relay.swallows = true; }, () => {
@@ -95,7 +96,6 @@ test("a network that swallows everything: grey, since when, buttons off, and bac
     relay.swallows = false;
   });
   await phone.context().close();
-  relay.close();
 });
 
 test("a program that stands still: grey, since when, buttons off, and back again", async () => {
