@@ -55,10 +55,35 @@ fn document(commands: &Value, version: &str) -> Value {
         "security": [{ "token": [] }],
         "components": {
             "securitySchemes": { "token": { "type": "http", "scheme": "bearer" } },
-            "schemas": { "Command": commands },
+            "schemas": schemas(commands.clone()),
         },
         "paths": paths,
     })
+}
+
+/// Returns the schema of the commands and those that it refers to, at the place where OpenAPI has them.
+fn schemas(mut commands: Value) -> Value {
+    refer_to_components(&mut commands);
+    let parts = commands.as_object_mut().and_then(|fields| {
+        fields.remove("$schema");
+        fields.remove("$defs")
+    });
+    let mut schemas = parts.unwrap_or_else(|| json!({}));
+    schemas["Command"] = commands;
+    schemas
+}
+
+fn refer_to_components(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => {
+            if let Some(Value::String(reference)) = fields.get_mut("$ref") {
+                *reference = reference.replace("#/$defs/", "#/components/schemas/");
+            }
+            fields.values_mut().for_each(refer_to_components);
+        }
+        Value::Array(items) => items.iter_mut().for_each(refer_to_components),
+        _ => {}
+    }
 }
 
 fn operation(route: &Route, method: &str, path: &str, row: &Row) -> Value {
@@ -237,6 +262,21 @@ mod tests {
             (&json!("operate"), &json!("path"))
         );
         assert_eq!(paths["/api/v1/login"]["post"]["security"], json!([]));
+    }
+
+    #[test]
+    fn every_reference_of_the_commands_is_in_the_document() {
+        let document = document(&crate::control::command_schema(), "1.0");
+        let text = document.to_string();
+        assert!(!text.contains("$defs"));
+        let references = text.split("\"#/components/schemas/").skip(1);
+        let names: Vec<&str> = references
+            .filter_map(|rest| rest.split('"').next())
+            .collect();
+        assert!(names.len() > 20, "{names:?}");
+        for name in names {
+            assert!(!document["components"]["schemas"][name].is_null(), "{name}");
+        }
     }
 
     #[test]
