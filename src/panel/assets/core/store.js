@@ -232,6 +232,7 @@ export function errorText(error) {
     case "offline": return t("error.offline");
     case "busy": return t("error.busy");
     case "late": return t("error.late");
+    case "stopped": return t("error.stopped");
     case "throttled": return t("error.throttled", { n: error.retrySecs });
     case "forbidden": return t("error.forbidden");
     case "not_found": return t("error.not_found");
