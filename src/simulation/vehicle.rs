@@ -201,7 +201,11 @@ fn next_body(world: &World<'_>, before: &Body, decision: &Decision, own: &Proper
     };
     let forward = turn_towards(water, before.forward, direction, limits);
     let speed = wanted.dot(forward).max(least_mps).min(boost.allowed_mps);
-    let speed = speed.min(reached_mps(before, forward, start, (motion, brake_mps)));
+    let is_slow = pace.speed_mps < motion.min_speed_mps;
+    let speed = match is_slow {
+        true => speed.min(reached_mps(before, forward, start, (motion, brake_mps))),
+        false => speed,
+    };
     let way_m = speed.abs().max(motion.cruise_mps) * dt + own.radius_m;
     let solids = if way_m < world.contact_solids.margin_m() {
         world.contact_solids.near(before.position_m)
@@ -244,8 +248,8 @@ fn next_body(world: &World<'_>, before: &Body, decision: &Decision, own: &Proper
     after
 }
 
-/// Returns the speed that a body can reach in a new direction: a slow body can turn round within a tick, and does not become faster too
-/// with the same force. A body turns and changes its speed with its force at the same time.
+/// Returns the speed that a body below its minimum speed can reach in a new direction: it can turn round within a tick, and does not become
+/// faster too with the same force. A body turns and changes its speed with its force at the same time.
 fn reached_mps(
     before: &Body,
     forward: Vec3,
