@@ -201,11 +201,7 @@ fn next_body(world: &World<'_>, before: &Body, decision: &Decision, own: &Proper
     };
     let forward = turn_towards(water, before.forward, direction, limits);
     let speed = wanted.dot(forward).max(least_mps).min(boost.allowed_mps);
-    let is_slow = pace.speed_mps < motion.min_speed_mps;
-    let speed = match is_slow {
-        true => speed.min(reached_mps(before, forward, start, (motion, brake_mps))),
-        false => speed,
-    };
+    let speed = speed.min(reached_mps(before, forward, start, (motion, brake_mps)));
     let way_m = speed.abs().max(motion.cruise_mps) * dt + own.radius_m;
     let solids = if way_m < world.contact_solids.margin_m() {
         world.contact_solids.near(before.position_m)
@@ -249,7 +245,7 @@ fn next_body(world: &World<'_>, before: &Body, decision: &Decision, own: &Proper
 }
 
 /// Returns the speed that a body below its minimum speed can reach in a new direction: it can turn round within a tick, and does not become
-/// faster too with the same force. A body turns and changes its speed with its force at the same time.
+/// faster too with the same force; infinity for other bodies. A body turns and changes its speed with its force at the same time.
 fn reached_mps(
     before: &Body,
     forward: Vec3,
@@ -257,7 +253,8 @@ fn reached_mps(
     (motion, brake_mps): (&MotionParams, f32),
 ) -> f32 {
     // What was in the way has changed the velocity, not the body.
-    if before.pushed_mps != Vec3::ZERO {
+    let is_slow = before.velocity_mps.length() < motion.min_speed_mps;
+    if !is_slow || before.pushed_mps != Vec3::ZERO {
         return f32::INFINITY;
     }
     let starts = before.start.phase.min(start.phase) < FastStart::OVER;
