@@ -464,7 +464,7 @@ mod tests {
         assert!(is_fault());
         std::fs::remove_dir(&path).unwrap();
         audit.write_counts(Instant::now(), false);
-        assert!(!is_fault(), "nobody has to do anything for that");
+        assert!(!is_fault(), "the next attempt ends the fault");
         let entries = audit.read().unwrap();
         assert_eq!(entries.len(), WAITING_MAX);
         assert!(entries.iter().any(|entry| entry.detail == "edit 0"));

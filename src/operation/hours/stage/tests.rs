@@ -1,7 +1,7 @@
 use parking_lot::Mutex;
 
 use super::*;
-use crate::control::{DeskEvent, HandEnd, Source, SourceKind, desk_queue};
+use crate::control::{DeskEvent, DeskEvents, HandEnd, Source, SourceKind, desk_queue};
 use crate::operation::{ClockTrust, DayName, HoursParams, WeeklyParams};
 
 fn params() -> ScheduleParams {
@@ -23,6 +23,21 @@ fn params() -> ScheduleParams {
         }],
         ..ScheduleParams::default()
     }
+}
+
+/// Returns a stage with the usual plan, its board, and the queue that it sends to.
+fn started() -> (ScheduleStage, Arc<ScheduleBoard>, DeskEvents) {
+    let (client, requests, board) = desk_queue();
+    let schedule = Arc::new(ScheduleBoard::new(params()));
+    let stage = ScheduleStage::new(ScheduleLinks {
+        schedule: Arc::clone(&schedule),
+        journal: Journal::new(Arc::clone(&board)),
+        board,
+        show: ShowControl::default(),
+        commands: client.sender(Source::of(SourceKind::Schedule)),
+        kept: None,
+    });
+    (stage, schedule, requests)
 }
 
 /// A day in the life of the stage, with a projector that fails at first.
@@ -88,16 +103,7 @@ fn a_day_switches_states_scene_pace_and_projectors() {
 
 #[test]
 fn a_state_by_hand_applies_at_once_and_resume_needs_one() {
-    let (client, _requests, board) = desk_queue();
-    let schedule = Arc::new(ScheduleBoard::new(params()));
-    let mut stage = ScheduleStage::new(ScheduleLinks {
-        schedule: Arc::clone(&schedule),
-        journal: Journal::new(Arc::clone(&board)),
-        board,
-        show: ShowControl::default(),
-        commands: client.sender(Source::of(SourceKind::Schedule)),
-        kept: None,
-    });
+    let (mut stage, schedule, _requests) = started();
     let time: Timestamp = "2026-06-01T12:00:00Z".parse().unwrap();
     let now = Instant::now();
     stage.step_and_switch(time, now);
@@ -219,16 +225,7 @@ fn what_was_set_by_hand_is_kept_over_a_restart() {
 /// A fixed bug: of two steps that came before the stage looked, only the second was done, so a state that somebody had ended came back.
 #[test]
 fn steps_that_follow_each_other_at_once_are_all_done() {
-    let (client, _requests, board) = desk_queue();
-    let schedule = Arc::new(ScheduleBoard::new(params()));
-    let mut stage = ScheduleStage::new(ScheduleLinks {
-        schedule: Arc::clone(&schedule),
-        journal: Journal::new(Arc::clone(&board)),
-        board,
-        show: ShowControl::default(),
-        commands: client.sender(Source::of(SourceKind::Schedule)),
-        kept: None,
-    });
+    let (mut stage, schedule, _requests) = started();
     let time: Timestamp = "2026-06-01T12:00:00Z".parse().unwrap();
     let now = Instant::now();
     let by_hand = |state, until| ScheduleStep::ByHand { state, until };
@@ -255,16 +252,7 @@ fn steps_that_follow_each_other_at_once_are_all_done() {
 /// A fixed bug: without a clock that can be trusted, the picture was said to be dark until the next planned opening, which does not apply.
 #[test]
 fn without_a_trusted_clock_the_dark_ends_with_its_own_time() {
-    let (client, _requests, board) = desk_queue();
-    let schedule = Arc::new(ScheduleBoard::new(params()));
-    let mut stage = ScheduleStage::new(ScheduleLinks {
-        schedule: Arc::clone(&schedule),
-        journal: Journal::new(Arc::clone(&board)),
-        board,
-        show: ShowControl::default(),
-        commands: client.sender(Source::of(SourceKind::Schedule)),
-        kept: None,
-    });
+    let (mut stage, schedule, _requests) = started();
     // Before this program existed.
     let time: Timestamp = "1970-01-02T20:00:00Z".parse().unwrap();
     let now = Instant::now();
