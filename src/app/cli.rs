@@ -11,8 +11,8 @@ use super::commands::CtlArguments;
 use super::commands::{
     self, CalibrateArguments, CamerasArguments, CaptureWorkerArguments, CheckArguments,
     ChildGuardArguments, DemoArguments, ExplainArguments, GenerateArguments, LifeArguments,
-    PlanArguments, RenderArguments, RunArguments, ScheduleArguments, SchemaArguments,
-    SimulateArguments, TrackArguments, VisitorsArguments,
+    PlanArguments, PreviewArguments, RenderArguments, RunArguments, ScheduleArguments,
+    SchemaArguments, SimulateArguments, TrackArguments, VisitorsArguments,
 };
 use crate::runtime::ensure_runtime_dir;
 
@@ -70,6 +70,11 @@ pub(super) enum Command {
         after_help = "Example: shoal render --shadows tracks.jsonl --seconds 20 --out pool.y4m"
     )]
     Render(RenderArguments),
+    /// Look at one animal from above and from the side: resting, gliding, cruising, turning, climbing, sprinting
+    #[command(after_help = "Example: shoal preview koi --out koi.png\n\
+                            Example: shoal preview models/manta.glb --seconds 6 --out manta.y4m\n\
+                            The arrow points to the nose. docs/models.md says how a model is built.")]
+    Preview(PreviewArguments),
     /// Plan a set-up: what a camera above the surface would see of it, and what to change
     #[command(
         after_help = "Example: shoal plan --camera 640x480 --lens 68 --height 4.2 --surface 4x3\n\
@@ -126,7 +131,7 @@ pub(super) enum Command {
 pub(super) fn dispatch(command: Command, words: &[OsString]) -> anyhow::Result<ExitCode> {
     if matches!(
         command,
-        Command::Run(_) | Command::Demo(_) | Command::Render(_)
+        Command::Run(_) | Command::Demo(_) | Command::Render(_) | Command::Preview(_)
     ) {
         ensure_runtime_dir();
     }
@@ -139,6 +144,7 @@ pub(super) fn dispatch(command: Command, words: &[OsString]) -> anyhow::Result<E
         Command::Simulate(arguments) => commands::simulate(arguments),
         Command::Life(arguments) => commands::life(&arguments),
         Command::Render(arguments) => commands::render(&arguments),
+        Command::Preview(arguments) => commands::preview(&arguments),
         Command::Plan(arguments) => commands::plan(&arguments),
         Command::Calibrate(arguments) => commands::calibrate(arguments),
         Command::Check(arguments) => commands::check(&arguments),

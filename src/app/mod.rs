@@ -21,6 +21,7 @@ mod offscreen;
 mod panel_stage;
 mod picture_times;
 mod population_trial;
+mod preview;
 mod run_pool;
 mod simulate;
 mod site_setup;

@@ -8,7 +8,7 @@ use bytemuck::{Pod, Zeroable};
 use glam::{Affine3A, Mat3A, Quat, Vec3, Vec3A, Vec4};
 
 use super::look::{SpeciesLook, Variety};
-use super::model::{Clip, Model, SAMPLES, with_spine};
+use super::model::{CLIP_NAMES, Clip, Model, SAMPLES, with_spine};
 use super::noise::{smoothstep, unit_hash};
 use super::shadow_mask::SpineStations;
 use crate::world::AgentPose;
@@ -68,10 +68,15 @@ pub struct ClipRoles {
 }
 
 impl ClipRoles {
-    /// Finds the clip of each role by name. A missing clip is replaced by `cruise`; without `cruise` the body stays at rest.
+    /// Finds the clip of each role by name. A missing clip is replaced by `cruise`; without `cruise` the body stays at rest. A single
+    /// clip with a name of its own is `cruise`.
     pub fn of(model: &Model) -> Self {
         let find = |name: &str| model.clips.iter().position(|clip| clip.name == name);
-        let cruise = find("cruise");
+        let single = match model.clips.as_slice() {
+            [clip] if !CLIP_NAMES.contains(&clip.name.as_str()) => Some(0),
+            _ => None,
+        };
+        let cruise = find("cruise").or(single);
         Self {
             cruise,
             sprint: find("sprint").or(cruise),

@@ -1,4 +1,4 @@
-//! Writes finished pictures: numbered PNG files in a folder, or one y4m video.
+//! Writes finished pictures: numbered PNG files in a folder, one PNG file with the last picture, or one y4m video.
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
@@ -14,18 +14,22 @@ use crate::files::{OutputKind, check_output, create_stream, output_target};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PictureFormat {
     /// Numbered PNG files in a folder, from `00000.png`.
+    Folder,
+    /// One PNG file with the last picture.
     Png,
     /// One y4m file with the color space C420jpeg.
     Y4m,
 }
 
 impl PictureFormat {
-    /// Returns the format for a path: Y4m if the extension is `y4m`, otherwise a folder of PNG files.
+    /// Returns the format for a path: by its extension, `y4m` or `png`, otherwise a folder of PNG files.
     pub(super) fn of(path: &Path) -> Self {
-        let is_y4m = path
-            .extension()
-            .is_some_and(|e| e.eq_ignore_ascii_case("y4m"));
-        if is_y4m { Self::Y4m } else { Self::Png }
+        let extension = path.extension().map(std::ffi::OsStr::to_ascii_lowercase);
+        match extension.as_deref().and_then(|e| e.to_str()) {
+            Some("y4m") => Self::Y4m,
+            Some("png") if !path.is_dir() => Self::Png,
+            _ => Self::Folder,
+        }
     }
 }
 
@@ -49,8 +53,8 @@ impl PictureWriter {
     /// [`RenderError::Write`] if there is something else than a folder or a video at the path.
     pub fn check(path: &Path) -> Result<(), RenderError> {
         let kind = match PictureFormat::of(path) {
-            PictureFormat::Png => OutputKind::Folder,
-            PictureFormat::Y4m => OutputKind::Stream,
+            PictureFormat::Folder => OutputKind::Folder,
+            PictureFormat::Png | PictureFormat::Y4m => OutputKind::Stream,
         };
         check_output(path, kind).map_err(|source| RenderError::Write {
             path: path.to_owned(),
@@ -68,7 +72,8 @@ impl PictureWriter {
             source,
         };
         let video = match PictureFormat::of(path) {
-            PictureFormat::Png => {
+            PictureFormat::Png => None,
+            PictureFormat::Folder => {
                 std::fs::create_dir_all(path).map_err(failed)?;
                 None
             }
@@ -116,7 +121,10 @@ impl PictureWriter {
                 })?;
             }
             None => {
-                let path = self.path.join(format!("{:05}.png", self.count));
+                let path = match PictureFormat::of(&self.path) {
+                    PictureFormat::Png => self.path.clone(),
+                    _ => self.path.join(format!("{:05}.png", self.count)),
+                };
                 self.rgb.clear();
                 self.rgb
                     .extend(rgba.chunks_exact(4).flat_map(|p| [p[0], p[1], p[2]]));

@@ -336,9 +336,9 @@ fn read_models(library: &Library, models: &mut Models, folder: &Path, findings: 
                 .problems
                 .push(species.spans.problem("look.model", message));
         }
-        let left_out = models.get(name).map(|model| &model.left_out);
-        for what in left_out.into_iter().flatten() {
-            let message = format!("the model \"{name}\" is drawn without {what}");
+        let notes = models.get(name).map(|model| &model.notes);
+        for note in notes.into_iter().flatten() {
+            let message = format!("the model \"{name}\" {note}");
             findings
                 .warnings
                 .push(species.spans.problem("look.model", message));

@@ -111,6 +111,11 @@ fn model_file(name: &str, folder: &Path) -> Result<PathBuf, String> {
     if extension.is_some_and(|e| e.eq_ignore_ascii_case("glb")) {
         return Ok(folder.join(name));
     }
+    if extension.is_some_and(|e| e.eq_ignore_ascii_case("gltf")) {
+        return Err(format!(
+            "\"{name}\" is a glTF file whose data lie in other files; export everything into one file, 'glTF Binary (.glb)'"
+        ));
+    }
     let known: Vec<&str> = SHIPPED_MODELS.iter().map(|(n, _)| *n).collect();
     let meant = suggestion(name, known.iter().copied());
     Err(format!(

@@ -85,7 +85,7 @@ fn what_is_not_drawn_is_named() {
         "samplers": [{"input": 0, "output": 0}],
     }]);
     file.extra.push((*b"ACME", vec![1, 2, 3, 4]));
-    let left_out = file.model().left_out.join("; ");
+    let notes = file.model().notes.join("; ");
     for what in [
         "lines",
         "morph",
@@ -94,10 +94,10 @@ fn what_is_not_drawn_is_named() {
         "no joints",
         "chunk",
     ] {
-        assert!(left_out.contains(what), "{what} in {left_out}");
+        assert!(notes.contains(what), "{what} in {notes}");
     }
-    assert!(!left_out.contains("texture_transform"), "{left_out}");
-    assert!(File::quad().model().left_out.is_empty());
+    assert!(!notes.contains("texture_transform"), "{notes}");
+    assert!(File::quad().model().notes.is_empty());
 }
 
 #[test]
@@ -300,7 +300,7 @@ fn unusable_normals_are_computed_with_a_warning() {
             assert_eq!(vertex.normal, [0.0, -1.0, 0.0], "{bad:?}");
         }
         assert!(
-            model.left_out.join("; ").contains("normals that are zero"),
+            model.notes.join("; ").contains("normals that are zero"),
             "{bad:?}"
         );
     }
@@ -337,7 +337,7 @@ fn a_skin_without_joints_is_refused_and_a_mesh_at_a_joint_of_size_0_left_out() {
     file.json["skins"] = json!([{"joints": [1, 2]}]);
     let model = file.model();
     assert_eq!(model.indices.len(), 6, "the skinned mesh is drawn");
-    assert_message(model.left_out.join("; "), &["size 0"]);
+    assert_message(model.notes.join("; "), &["size 0"]);
 }
 
 #[test]

@@ -12,11 +12,16 @@ fn textured(uvs: [[f32; 2]; 4]) -> File {
 
 /// As [`textured`]; `alpha` returns the alpha of a column of the texture, 0 to 3.
 fn textured_with_alpha(uvs: [[f32; 2]; 4], alpha: fn(u32) -> u8) -> File {
+    with_texture(
+        uvs,
+        &image::RgbaImage::from_fn(4, 4, |x, _| image::Rgba([255, 0, 0, alpha(x)])).into(),
+    )
+}
+
+fn with_texture(uvs: [[f32; 2]; 4], texture: &image::DynamicImage) -> File {
     let mut file = File::quad();
     let mut png = std::io::Cursor::new(Vec::new());
-    image::RgbaImage::from_fn(4, 4, |x, _| image::Rgba([255, 0, 0, alpha(x)]))
-        .write_to(&mut png, image::ImageFormat::Png)
-        .unwrap();
+    texture.write_to(&mut png, image::ImageFormat::Png).unwrap();
     // Adds an accessor only because this also adds the buffer view that the image needs.
     let png = png.into_inner();
     let at = file.accessor(5121, "SCALAR", png.len(), &png);
@@ -61,7 +66,24 @@ fn texture_coordinates_are_transformed_and_brought_into_the_image() {
     clamped.json["samplers"] = json!([{"wrapS": 33071, "wrapT": 33071}]);
     assert_eq!(uvs(&clamped), shifted);
     let often = textured(UNIT.map(|[u, v]| [3.0 * u, v])).model();
-    assert_eq!(often.left_out, ["the repetition of a texture"]);
+    assert_eq!(
+        often.notes,
+        ["is drawn without the repetition of a texture"]
+    );
+}
+
+/// A texture of a shop was "damaged; export it again", because it had more than 2048 pixels along a side.
+#[test]
+fn a_large_texture_is_reduced_and_named() {
+    let stripe = image::RgbImage::from_pixel(4096, 64, image::Rgb([200, 10, 10]));
+    let model = with_texture(UNIT, &stripe.into()).model();
+    let skin = model.skin.as_ref().unwrap();
+    assert_eq!(skin.dimensions(), (2048, 32));
+    assert_eq!(skin.get_pixel(1000, 16).0, [200, 10, 10, 255]);
+    assert_message(model.notes.join("; "), &["4096 × 64 pixels"]);
+    let huge = image::RgbImage::new(4200, 4);
+    let error = with_texture(UNIT, &huge.into()).refusal();
+    assert_message(error, &["at most 4096 × 4096 pixels"]);
 }
 
 /// The alpha of a texture was its opacity, whatever the material said.
@@ -112,9 +134,9 @@ fn the_alpha_mode_decides_what_the_alpha_of_a_texture_means() {
         "pbrMetallicRoughness": {"baseColorFactor": [1, 1, 1, 0.3]},
         "emissiveFactor": [1, 0, 0],
     }]);
-    let left_out = file.model().left_out.join("; ");
-    assert_message(&left_out, &["transparency of a material"]);
-    assert!(left_out.contains("emissive colors"), "{left_out}");
+    let notes = file.model().notes.join("; ");
+    assert_message(&notes, &["transparency of a material"]);
+    assert!(notes.contains("emissive colors"), "{notes}");
     file.json["materials"][0]["alphaMode"] = json!("DIM");
     assert!(file.refusal().contains("damaged"), "{}", file.refusal());
 }
@@ -179,7 +201,7 @@ fn a_jpeg_texture_without_end_is_reported() {
         let at = file.accessor(5121, "SCALAR", jpeg.len(), jpeg);
         file.json["images"][0]["bufferView"] = file.json["accessors"][at]["bufferView"].clone();
         file.json["images"][0]["mimeType"] = json!("image/jpeg");
-        file.model().left_out.join("; ")
+        file.model().notes.join("; ")
     };
     let cut = &whole[..whole.len() - 100];
     for jpeg in [
@@ -209,5 +231,5 @@ fn texture_coordinates_that_are_not_finite_are_reported() {
             .iter()
             .all(|v| v.uv.iter().all(|uv| uv.is_finite()))
     );
-    assert_message(model.left_out.join("; "), &["texture coordinates"]);
+    assert_message(model.notes.join("; "), &["texture coordinates"]);
 }

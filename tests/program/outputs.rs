@@ -258,3 +258,64 @@ fn wait_for_signal_handler(process: u32, signal: u32) {
         std::thread::sleep(Duration::from_millis(5));
     }
 }
+
+/// Returns how much the pixels in the middle of a part of a picture differ, as their standard deviation.
+fn contrast(picture: &image::RgbImage, [left, top, right, bottom]: [f32; 4]) -> f32 {
+    let size = glam::Vec2::new(picture.width() as f32, picture.height() as f32);
+    let (low, high) = (
+        glam::Vec2::new(left, top) * size,
+        glam::Vec2::new(right, bottom) * size,
+    );
+    let mut lumas = Vec::new();
+    for (x, y, pixel) in picture.enumerate_pixels() {
+        let at = glam::Vec2::new(x as f32, y as f32);
+        if at.cmpge(low).all() && at.cmplt(high).all() {
+            lumas.push(pixel.0.iter().map(|&c| f32::from(c)).sum::<f32>() / 3.0);
+        }
+    }
+    let mean = lumas.iter().sum::<f32>() / lumas.len() as f32;
+    let squares: f32 = lumas.iter().map(|l| (l - mean).powi(2)).sum();
+    (squares / lumas.len() as f32).sqrt()
+}
+
+#[test]
+fn a_preview_shows_the_animal_in_every_tile() {
+    let paths = Paths::new();
+    let made = paths.shoal("preview salmon --seconds 0.1 --out sheet.png");
+    let said = text(&made.stdout);
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    assert_message(
+        &said,
+        &["model \"salmon\"", "triangles:", "clips:", "cruise"],
+    );
+    let sheet = image::open(paths.at("sheet.png")).unwrap().into_rgb8();
+    for tile in 0..10u8 {
+        let [column, row] = [tile % 5, tile / 5].map(f32::from);
+        let middle = [
+            (column + 0.3) / 5.0,
+            (row + 0.35) / 2.0,
+            (column + 0.7) / 5.0,
+            (row + 0.65) / 2.0,
+        ];
+        let found = contrast(&sheet, middle);
+        assert!(found > 15.0, "tile {tile}: {found}");
+    }
+    let corner = [0.82, 0.9, 0.98, 0.99];
+    let ground = contrast(&sheet, corner);
+    assert!(ground < 8.0, "the ground beside the last tile: {ground}");
+}
+
+#[test]
+fn a_preview_of_nothing_says_what_there_is() {
+    let paths = Paths::new();
+    let table = "
+        samlon | did you mean \"salmon\"?
+        no.glb | no.glb
+        no.gltf | glTF Binary (.glb)";
+    for [name, message] in rows(table) {
+        let ended = paths.shoal(&format!("preview {name} --out sheet.png"));
+        assert_eq!(ended.status.code(), Some(1));
+        assert_message(text(&ended.stderr), &[message.as_ref()]);
+    }
+    assert!(!paths.at("sheet.png").exists());
+}

@@ -39,8 +39,8 @@ pub(in crate::app) struct RenderArguments {
     /// Measure the pictures and print how long each part takes on the graphics device; only the last picture is written
     #[arg(long)]
     times: bool,
-    /// Output: a folder for 00000.png and so on, or a FILE.y4m
-    #[arg(long, value_name = "DIR|FILE.y4m")]
+    /// Output: a folder for 00000.png and so on, a FILE.png with the last picture, or a FILE.y4m
+    #[arg(long, value_name = "DIR|FILE.png|FILE.y4m")]
     out: PathBuf,
 }
 

@@ -10,6 +10,19 @@ use super::skeleton::JointTransform;
 /// Number of samples per cycle in a clip's table.
 pub(crate) const SAMPLES: usize = 32;
 
+/// Names of the clips that are played. A model with a single clip of another name plays it as `cruise`.
+pub(crate) const CLIP_NAMES: [&str; 9] = [
+    "cruise",
+    "glide",
+    "sprint",
+    "turn_left",
+    "turn_right",
+    "ascend",
+    "descend",
+    "leap",
+    "eat",
+];
+
 /// An animation of the whole skeleton over one cycle.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Clip {

@@ -51,8 +51,8 @@ pub struct Model {
     pub skin: Option<RgbaImage>,
     /// Extent at rest along x, y and z.
     pub size: Vec3,
-    /// Content of the file that is not drawn, as noun phrases for a warning.
-    pub left_out: Vec<String>,
+    /// What a designer should know about the file, as clauses for warnings: "is drawn without normal maps".
+    pub notes: Vec<String>,
 }
 
 impl Model {

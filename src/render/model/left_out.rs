@@ -15,8 +15,9 @@ impl LeftOut {
         }
     }
 
-    /// Returns the entries in the order in which they were added.
-    pub(super) fn into_messages(self) -> Vec<String> {
-        self.0
+    /// Returns a clause about each entry, in the order in which they were added.
+    pub(super) fn into_notes(self) -> Vec<String> {
+        let note = |what: &String| format!("is drawn without {what}");
+        self.0.iter().map(note).collect()
     }
 }

@@ -3,6 +3,7 @@
 use glam::Vec3;
 
 use super::accessor::Source;
+use super::advice;
 use super::animation;
 use super::container;
 use super::data::{LEVELS, Model, ModelVertex};
@@ -93,6 +94,9 @@ fn read_model(bytes: &[u8]) -> Result<Model, ModelProblem> {
     let skeleton = joints.finish()?;
     let clips = animation::clips(&source, &skeleton, &mut left_out)?;
     let size = size(&vertices)?;
+    let mut notes = left_out.into_notes();
+    notes.extend(advice::shape(&vertices, &indices, size));
+    notes.extend(advice::clips(&clips));
     Ok(Model {
         vertices,
         indices,
@@ -103,7 +107,7 @@ fn read_model(bytes: &[u8]) -> Result<Model, ModelProblem> {
         clips,
         skin: skin.image,
         size,
-        left_out: left_out.into_messages(),
+        notes,
     })
 }
 

@@ -10,6 +10,7 @@
 //! refuses a file with an animation channel that has no target node.
 
 mod accessor;
+mod advice;
 mod animation;
 mod clip;
 mod container;
@@ -26,7 +27,7 @@ mod shipped;
 mod skeleton;
 mod skin;
 
-pub(super) use clip::{Clip, SAMPLES};
+pub(super) use clip::{CLIP_NAMES, Clip, SAMPLES};
 pub(super) use data::LEVELS;
 pub use data::{Model, ModelVertex};
 pub use error::{ModelError, ModelProblem};

@@ -124,7 +124,7 @@ mod tests {
             clips: Vec::new(),
             skin: None,
             size: Vec3::new(width, 0.1, 2.0),
-            left_out: Vec::new(),
+            notes: Vec::new(),
         }
     }
 

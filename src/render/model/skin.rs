@@ -12,8 +12,10 @@ use super::left_out::LeftOut;
 
 /// Largest side of a skin, in pixels.
 const MAX_TEXTURE_PX: u32 = 2048;
+/// Largest side of a texture in a file, in pixels. A texture that is larger than a skin is reduced.
+const MAX_FILE_TEXTURE_PX: u32 = 4096;
 /// Largest memory that the decoder of one image may take.
-const MAX_DECODER_BYTES: u64 = 64 << 20;
+const MAX_DECODER_BYTES: u64 = 128 << 20;
 /// Largest number of textures that are packed into one image. With more textures, each would become too small.
 const MAX_TEXTURES: usize = 16;
 /// Width of the border that continues a packed texture beyond its edges, so that smaller mip levels do not mix neighbors.
@@ -382,8 +384,8 @@ fn reader<'a>(
         .with_guessed_format()
         .map_err(|error| damaged(&error.to_string()))?;
     let mut limits = image::Limits::default();
-    limits.max_image_width = Some(MAX_TEXTURE_PX);
-    limits.max_image_height = Some(MAX_TEXTURE_PX);
+    limits.max_image_width = Some(MAX_FILE_TEXTURE_PX);
+    limits.max_image_height = Some(MAX_FILE_TEXTURE_PX);
     limits.max_alloc = Some(MAX_DECODER_BYTES);
     reader.limits(limits);
     Ok(reader)
@@ -402,6 +404,15 @@ fn decode(
     }
     let picture = reader.decode();
     let mut picture = picture.map_err(|error| undecodable(&error))?.into_rgba8();
+    let (width, height) = picture.dimensions();
+    let largest = width.max(height);
+    if largest > MAX_TEXTURE_PX {
+        left_out.add(&format!(
+            "the finest detail of a texture of {width} × {height} pixels; one of at most {MAX_TEXTURE_PX} × {MAX_TEXTURE_PX} loads faster"
+        ));
+        let [width, height] = [width, height].map(|side| (side * MAX_TEXTURE_PX / largest).max(1));
+        picture = imageops::resize(&picture, width, height, imageops::FilterType::Triangle);
+    }
     opacity.apply(&mut picture);
     Ok(picture)
 }
@@ -427,7 +438,7 @@ fn has_jpeg_end(bytes: &[u8]) -> bool {
 
 fn undecodable(error: &image::ImageError) -> ModelProblem {
     ModelProblem::Damaged(format!(
-        "its image: {error} (PNG or JPEG of at most {MAX_TEXTURE_PX} × {MAX_TEXTURE_PX} pixels)"
+        "its image: {error} (PNG or JPEG of at most {MAX_FILE_TEXTURE_PX} × {MAX_FILE_TEXTURE_PX} pixels)"
     ))
 }
 
@@ -450,7 +461,7 @@ mod tests {
                 wrap_t: None,
             };
             unwrap(sampler, &mut uvs, &islands, &mut left_out);
-            (uvs, left_out.into_messages())
+            (uvs, left_out.into_notes())
         };
         let inside = face(0.0, 0.0);
         let (uvs, left_out) = unwrapped(None, [face(0.0, 0.0), face(5.0, 0.0), face(-2.0, 3.0)]);
@@ -465,6 +476,6 @@ mod tests {
         let wide = inside.map(|uv| uv * 2.0);
         let (uvs, left_out) = unwrapped(None, [wide, face(1.0, 0.0), inside]);
         assert_eq!(uvs, [wide, inside, inside].as_flattened());
-        assert_eq!(left_out, ["the repetition of a texture"]);
+        assert_eq!(left_out, ["is drawn without the repetition of a texture"]);
     }
 }
