@@ -11,8 +11,8 @@ use super::state::PoolState;
 use super::workspace::AgentMinds;
 use crate::geometry::SurfaceKind;
 use crate::world::{
-    Body, Effect, Gathering, GatheringRequest, GatheringVisitor, PictureSide, RandomStream,
-    RuleParams, RuleState, RuleTransition, Water, World,
+    Body, Condition, EarlierRule, Effect, Gathering, GatheringRequest, GatheringVisitor,
+    PictureSide, RandomStream, RuleParams, RuleState, RuleTransition, Water, World,
 };
 
 /// Distance from the center of the picture to the point that `send_across` sends fish to, as a share of the half width.
@@ -27,10 +27,14 @@ const ENTRANCE_SHARE: f32 = 0.6;
 impl Simulation {
     /// Advances all rules by one tick.
     pub(super) fn run_director(&mut self) {
+        let input = &self.workspace.input;
+        let presence = &mut self.state.world.presence;
+        presence.update(&input.visitors.shadows, input.dt_secs);
         for number in 0..self.plan.rules.len() {
+            let earlier = self.earlier_rule(number);
             let world = World::new(&self.plan.world, &self.state.world, &self.workspace.input);
             let rule = &self.plan.rules[number];
-            match self.state.rules[number].advance(rule, number, &world) {
+            match self.state.rules[number].advance(rule, number, &world, earlier) {
                 RuleTransition::Unchanged => {}
                 RuleTransition::Begins => self.begin_rule(number),
                 RuleTransition::Ends => self.state.world.director.remove(number),
@@ -38,6 +42,29 @@ impl Simulation {
         }
         self.follow_visitors();
         self.state.world.director.arbitrate();
+    }
+
+    /// Returns the rule that a rule follows, if that rule has begun.
+    fn earlier_rule(&self, number: usize) -> Option<EarlierRule> {
+        let Condition::After(after) = &self.plan.rules[number].when else {
+            return None;
+        };
+        let earlier = self
+            .plan
+            .rules
+            .iter()
+            .position(|rule| rule.name == after.rule)?;
+        let state = self.state.rules[earlier];
+        let ticks = self
+            .state
+            .world
+            .random
+            .tick
+            .saturating_sub(state.begin_tick);
+        state.has_begun.then_some(EarlierRule {
+            begin_tick: state.begin_tick,
+            since_secs: ticks as f32 * self.workspace.input.dt_secs,
+        })
     }
 
     /// Moves the agents that are out of sight to the side from which a rule that begins in this tick lets them enter. The bodies after
@@ -69,7 +96,7 @@ impl Simulation {
         let y = body.position_m.y;
         let is_absent = agents.name_bits[index] == 0;
         if is_absent
-            || !self.plan.rules[rule].then.applies_to(&species.name)
+            || !self.plan.is_target(&self.plan.rules[rule].then, species)
             || water.is_visible(body.position_m, length_m)
         {
             return;
@@ -146,7 +173,7 @@ impl Simulation {
         }
         for species in 0..self.plan.world.species.len() {
             let world = World::new(&self.plan.world, &self.state.world, &self.workspace.input);
-            if !rule.then.applies_to(&world.species[species].name) {
+            if !self.plan.is_target(&rule.then, &world.species[species]) {
                 continue;
             }
             let request = GatheringRequest {
@@ -220,7 +247,7 @@ fn apply_effect(
     let mut changed = false;
     for (index, mind_state) in state.minds.iter_mut().enumerate() {
         let species = &plan.world.species[usize::from(agents.species[index])];
-        if !effect.applies_to(&species.name) {
+        if !plan.is_target(effect, species) {
             continue;
         }
         let mind = minds.get(index);

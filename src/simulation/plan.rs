@@ -12,8 +12,8 @@ use crate::behavior::{Mind, SOLID_SEARCH_RADIUS_MIN_M, query_radius_m};
 use crate::geometry::Solid;
 use crate::navigation::FlowFields;
 use crate::world::{
-    NameTable, Relations, RuleParams, ScenePath, SolidIndex, Species, VISITOR_SPECIES, Water,
-    WorldPlan,
+    Effect, NameTable, Relations, RuleParams, ScenePath, SolidIndex, Species, VISITOR_SPECIES,
+    Water, WorldPlan,
 };
 
 /// Search margin of `WorldPlan::contact_solids`. A body whose motion in one tick plus radius is shorter than this is checked
@@ -34,6 +34,8 @@ pub struct PoolPlan {
     pub(super) start_positions_m: Vec<Option<Vec3>>,
     /// Rules of the director.
     pub(super) rules: Vec<RuleParams>,
+    /// Names of species, groups, individuals and relations.
+    names: NameTable,
 }
 
 impl PoolPlan {
@@ -105,7 +107,17 @@ impl PoolPlan {
             counts,
             start_positions_m,
             rules: scene.director.clone(),
+            names,
         })
+    }
+
+    /// Whether an effect of the director applies to a species or named individual.
+    pub(super) fn is_target(&self, effect: &Effect, species: &Species) -> bool {
+        let mut targets = effect
+            .species()
+            .iter()
+            .filter_map(|name| self.names.find(name));
+        effect.species().is_empty() || targets.any(|bit| species.name_bits & bit != 0)
     }
 }
 

@@ -52,6 +52,7 @@ impl PoolState {
             caught: Vec::new(),
             swallowed: Vec::new(),
             world: WorldState {
+                presence: crate::world::Presence::default(),
                 agents: Agents::default(),
                 director: Director::default(),
                 random: Random { seed, tick: 0 },

@@ -282,7 +282,9 @@ fn check_margins(entry: &Entry<SceneFile>, library: &Library, findings: &mut Fin
         if !matches!(rule.then, Effect::Leave(_) | Effect::Enter(_)) {
             continue;
         }
-        let mut out = (pool.margins_m.keys()).filter(|name| rule.then.applies_to(name));
+        let mut out = library
+            .targets(scene, &rule.then)
+            .filter(|name| pool.margins_m.contains_key(*name));
         if no_effect.is_some() || out.next().is_none() {
             findings.warning(
                 entry,
@@ -415,24 +417,26 @@ fn check_individuals(entry: &Entry<SceneFile>, library: &Library, findings: &mut
 /// Checks that the rules of the director use existing species and needs.
 fn check_director(entry: &Entry<SceneFile>, library: &Library, findings: &mut Findings) {
     let scene = &entry.value;
-    findings.problems_of(entry, "", rule_problems(&scene.director));
+    findings.problems_of(entry, "", rule_problems(&scene.director, &scene.pool.areas));
+    let known = library.target_names(scene);
     for (i, rule) in scene.director.iter().enumerate() {
         for (k, name) in rule.then.species().iter().enumerate() {
-            if !scene.population.contains_key(name) {
+            if !known.contains(name.as_str()) {
                 findings.warning(
                     entry,
                     &format!("director[{i}].then.species[{k}]"),
-                    unknown("species in the population", name, scene.population.keys()),
+                    unknown(
+                        "species, group or individual in this scene",
+                        name,
+                        known.iter(),
+                    ),
                 );
             }
         }
         let Effect::SetNeed(set) = &rule.then else {
             continue;
         };
-        let targets = scene
-            .population
-            .keys()
-            .filter(|name| rule.then.applies_to(name));
+        let targets = library.targets(scene, &rule.then);
         let species = targets.filter_map(|name| library.species.get(name)?.as_ref());
         let has_need = |file: &SpeciesFile| {
             file.needs

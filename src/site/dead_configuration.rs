@@ -231,7 +231,7 @@ pub(super) fn warn_dead_scene(
         }
     }
     warn_unused_paths(entry, &living, findings);
-    warn_dead_rules(entry, &living, findings);
+    warn_dead_rules((entry, library), &living, findings);
     warn_without_prey(entry, &living, findings);
     warn_crowd(entry, library, &living, findings);
 }
@@ -288,15 +288,16 @@ fn warn_unused_paths(
 }
 
 fn warn_dead_rules(
-    entry: &Entry<SceneFile>,
+    (entry, library): (&Entry<SceneFile>, &Library),
     living: &[(&String, &SpeciesFile)],
     findings: &mut Findings,
 ) {
     for (index, rule) in entry.value.director.iter().enumerate() {
         let path = format!("director[{index}]");
+        let names: BTreeSet<&String> = library.targets(&entry.value, &rule.then).collect();
         let mut targets = living
             .iter()
-            .filter(|(name, _)| rule.then.applies_to(name))
+            .filter(|(name, _)| names.contains(name))
             .peekable();
         let lasts = rule.then.gathers();
         if targets.peek().is_some() {

@@ -33,6 +33,7 @@ mod report;
 mod restart;
 mod source;
 mod take_over;
+mod targets;
 mod trial;
 
 pub use cameras::CameraEntry;

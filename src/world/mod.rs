@@ -32,9 +32,9 @@ pub use body::{
     PerceptionParams, StartParams, WantedMotion,
 };
 pub use director::{
-    CalmEffect, CommandedDirection, Condition, CrossEdgeEffect, Director, Effect,
+    CalmEffect, CommandedDirection, Condition, CrossEdgeEffect, Director, EarlierRule, Effect,
     GatherAtShadowEffect, GatherEffect, Gathering, GatheringRequest, GatheringVisitor,
-    HuntingEffect, PictureSide, RuleParams, RuleState, RuleTransition, SendAcrossEffect,
+    HuntingEffect, PictureSide, Presence, RuleParams, RuleState, RuleTransition, SendAcrossEffect,
     SetNeedEffect, rule_problems,
 };
 pub use grid::{CellNeighbors, GridHits, NeighborGrid};
@@ -95,6 +95,9 @@ pub struct WorldState {
     pub agents: Agents,
     /// What the director currently asks of the fish.
     pub director: Director,
+    /// Who is on the surface.
+    #[serde(default, skip_serializing_if = "Presence::is_empty")]
+    pub presence: Presence,
     /// Random numbers of the current tick; holds the tick counter.
     pub random: Random,
 }
@@ -146,6 +149,8 @@ pub struct World<'a> {
     pub agents: &'a Agents,
     /// What the director currently asks of the fish.
     pub director: &'a Director,
+    /// Who is on the surface.
+    pub presence: &'a Presence,
     /// Random numbers of the current tick.
     pub random: Random,
     /// The visitors' shadows.
@@ -180,6 +185,7 @@ impl<'a> World<'a> {
             visitor_name_bits: plan.visitor_name_bits,
             agents: &state.agents,
             director: &state.director,
+            presence: &state.presence,
             random: state.random,
             visitors: &input.visitors,
             shadow_edges: &input.shadow_edges,

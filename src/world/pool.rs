@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::terrace::TerraceParams;
-use crate::geometry::{PRISM_CORNERS_MAX, Prism, Solid, signed_area};
+use crate::geometry::{PRISM_CORNERS_MAX, Prism, Solid, edges_contain, signed_area};
 
 /// The pool's water: the `[pool]` table of a scene file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -43,15 +43,18 @@ pub struct PoolParams {
     /// basin.
     #[schemars(length(max = 32))]
     pub terraces: Vec<TerraceParams>,
-    /// Areas of the floor that fish like or avoid when they plan a way.
+    /// Areas of the floor: places that rules name, and that fish like or avoid when they plan a way.
     #[schemars(length(max = 32))]
     pub areas: Vec<AreaParams>,
 }
 
-/// An area of the floor that agents like or avoid when they plan a way, with the actions `navigate` and `leap`.
+/// An area of the floor: a place that rules of the director name, and that agents like or avoid when they plan a way, with the actions
+/// `navigate` and `leap`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AreaParams {
+    /// Name of the area, for the condition `visitor_at` of a rule. It may be empty.
+    pub name: String,
     /// Corners of the area in order, `[x, z]` each.
     #[schemars(inner(inner(range(min = -100.0, max = 100.0))))]
     pub outline_m: Vec<[f32; 2]>,
@@ -64,6 +67,7 @@ pub struct AreaParams {
 impl Default for AreaParams {
     fn default() -> Self {
         Self {
+            name: String::new(),
             outline_m: vec![[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]],
             cost: 2.0,
         }
@@ -71,6 +75,13 @@ impl Default for AreaParams {
 }
 
 impl AreaParams {
+    /// Whether a point of the floor is in the area.
+    pub fn contains(&self, point_m: Vec2) -> bool {
+        let next = self.outline_m.iter().cycle().skip(1);
+        let edges = self.outline_m.iter().zip(next);
+        edges_contain(edges.map(|(&a, &b)| (a.into(), b.into())), point_m)
+    }
+
     /// Returns the corners of the area, in floor meters.
     pub fn corners(&self) -> Vec<Vec2> {
         self.outline_m.iter().map(|&at| at.into()).collect()

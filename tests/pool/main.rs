@@ -41,6 +41,7 @@ mod replay;
 mod saved;
 mod scenes;
 mod schema;
+mod show_example;
 mod simple_school;
 mod simulate;
 mod species_files;

@@ -222,6 +222,7 @@ fn a_way_leads_around_an_area_that_a_designer_drew_unless_it_is_attractive() {
         scene.pool.areas = vec![AreaParams {
             outline_m: vec![[-0.6, -0.6], [0.6, -0.6], [0.6, 0.6], [-0.6, 0.6]],
             cost,
+            ..AreaParams::default()
         }];
         let (secs, z) = travel(&scene, 1, far);
         println!("cost {cost}: {secs:?} s through z = {z:.2}");

@@ -149,6 +149,7 @@ mod tests {
             visitor_name_bits: 2,
         };
         let state = WorldState {
+            presence: crate::world::Presence::default(),
             agents: Agents {
                 ids: vec![0],
                 species: vec![0],

@@ -35,7 +35,7 @@ pub enum Effect {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HuntingEffect {
-    /// Names of the species; empty: all.
+    /// Names of species, groups or individuals; empty: all.
     pub species: Vec<String>,
     /// Whether these species hunt.
     pub on: bool,
@@ -54,7 +54,7 @@ impl Default for HuntingEffect {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct GatherEffect {
-    /// Names of the species; empty: all.
+    /// Names of species, groups or individuals; empty: all.
     pub species: Vec<String>,
     /// Point in world space, `[x, y, z]`.
     pub point_m: [f32; 3],
@@ -78,7 +78,7 @@ impl Default for GatherEffect {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct GatherAtShadowEffect {
-    /// Names of the species; empty: all.
+    /// Names of species, groups or individuals; empty: all.
     pub species: Vec<String>,
     /// Lowest weight of the action `seek` of these species while the effect lasts. Higher: they swim there, whatever else
     /// they do. Lower: they pass it as other actions allow; below the weight of `seek` itself, no effect.
@@ -104,7 +104,7 @@ impl Default for GatherAtShadowEffect {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SendAcrossEffect {
-    /// Names of the species; empty: all.
+    /// Names of species, groups or individuals; empty: all.
     pub species: Vec<String>,
     /// Lowest weight of the action `seek` of these species while the effect lasts. Higher: they swim there, whatever else
     /// they do. Lower: they pass it as other actions allow; below the weight of `seek` itself, no effect.
@@ -138,7 +138,7 @@ pub enum PictureSide {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CrossEdgeEffect {
-    /// Names of the species; empty: all.
+    /// Names of species, groups or individuals; empty: all.
     pub species: Vec<String>,
     /// Side of the picture.
     pub side: PictureSide,
@@ -162,7 +162,7 @@ impl Default for CrossEdgeEffect {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CalmEffect {
-    /// Names of the species; empty: all.
+    /// Names of species, groups or individuals; empty: all.
     pub species: Vec<String>,
 }
 
@@ -170,7 +170,7 @@ pub struct CalmEffect {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SetNeedEffect {
-    /// Names of the species; empty: all species that have a need with this name.
+    /// Names of species, groups or individuals; empty: all that have a need with this name.
     pub species: Vec<String>,
     /// Name of the need.
     pub need: String,
@@ -191,7 +191,7 @@ impl Default for SetNeedEffect {
 }
 
 impl Effect {
-    /// Returns the names of the species to which the effect applies; empty: all.
+    /// Returns the names of the species, groups and individuals to which the effect applies; empty: all.
     pub fn species(&self) -> &[String] {
         match self {
             Self::Hunting(effect) => &effect.species,
@@ -214,10 +214,5 @@ impl Effect {
                 | Self::Leave(_)
                 | Self::Enter(_)
         )
-    }
-
-    /// Whether the effect applies to the species with this name.
-    pub fn applies_to(&self, name: &str) -> bool {
-        self.species().is_empty() || self.species().iter().any(|n| n == name)
     }
 }

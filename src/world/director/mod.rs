@@ -8,13 +8,15 @@ use glam::Vec3;
 use serde::{Deserialize, Serialize};
 
 mod effect;
+mod presence;
 mod rule;
 
 pub use effect::{
     CalmEffect, CrossEdgeEffect, Effect, GatherAtShadowEffect, GatherEffect, HuntingEffect,
     PictureSide, SendAcrossEffect, SetNeedEffect,
 };
-pub use rule::{Condition, RuleParams, RuleState, RuleTransition, rule_problems};
+pub use presence::Presence;
+pub use rule::{Condition, EarlierRule, RuleParams, RuleState, RuleTransition, rule_problems};
 
 /// A point where fish are requested to gather.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

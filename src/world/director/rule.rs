@@ -6,7 +6,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::super::{RandomStream, World};
+use super::super::{AreaParams, RandomStream, World};
 use super::effect::Effect;
 use crate::geometry::Visitor;
 
@@ -60,6 +60,16 @@ pub enum Condition {
     StillVisitor(StillCondition),
     /// A visitor moves on the spot, for example stamps or waves.
     RestlessVisitor(RestlessCondition),
+    /// A visitor comes onto the surface. It holds for a moment, for each visitor once.
+    VisitorArrives(NoParams),
+    /// A visitor leaves the surface. It holds for a moment.
+    VisitorLeaves(NoParams),
+    /// A visitor is in one of the areas of `pool.areas`.
+    VisitorAt(PlaceCondition),
+    /// Visitors stand or walk close together.
+    VisitorsTogether(TogetherCondition),
+    /// Another rule has begun some time before. It holds for a moment, so that the rules of a show follow each other.
+    After(AfterCondition),
     /// At least a share of the agents is fleeing.
     Scare(ScareCondition),
     /// The rule begins at random times.
@@ -127,6 +137,47 @@ impl Default for RestlessCondition {
     }
 }
 
+/// The area where a visitor is.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct PlaceCondition {
+    /// Name of the area in `pool.areas`. Where a visitor stands counts, not the shadow.
+    pub place: String,
+}
+
+/// Number and distance of visitors who are together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct TogetherCondition {
+    /// Lowest number of visitors who are together. Higher: only a large group counts. Lower: a pair is enough.
+    #[schemars(range(min = 2, max = 1000))]
+    pub at_least: u32,
+    /// Largest distance from one of them to the others. Higher: visitors in the same part of the pool are together. Lower: only
+    /// those who touch each other.
+    #[schemars(range(min = 0.1, max = 50.0))]
+    pub within_m: f32,
+}
+
+impl Default for TogetherCondition {
+    fn default() -> Self {
+        Self {
+            at_least: 2,
+            within_m: 1.0,
+        }
+    }
+}
+
+/// The rule that began before, and when.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct AfterCondition {
+    /// Name of the other rule.
+    pub rule: String,
+    /// Time since the other rule began. Higher: a late part of the show. Lower: an early one; 0: both begin together.
+    #[schemars(range(min = 0.0, max = 86400.0))]
+    pub secs: f32,
+}
+
 /// Minimum share of agents that are fleeing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -172,8 +223,9 @@ impl Default for ChanceCondition {
 #[serde(default, deny_unknown_fields)]
 pub struct NoParams {}
 
-/// Returns errors in the rules that depend on several values, as (path inside the scene file, message).
-pub fn rule_problems(rules: &[RuleParams]) -> Vec<(String, String)> {
+/// Returns errors in the rules that depend on several values, as (path inside the scene file, message). `places` are the areas of the
+/// pool.
+pub fn rule_problems(rules: &[RuleParams], places: &[AreaParams]) -> Vec<(String, String)> {
     let mut found = Vec::new();
     if rules.len() > MAX_RULES {
         found.push((
@@ -197,19 +249,66 @@ pub fn rule_problems(rules: &[RuleParams]) -> Vec<(String, String)> {
                 ),
             ));
         }
-        if let Condition::Visitors(visitors) = &rule.when
-            && visitors.at_least > visitors.at_most
-        {
-            found.push((
-                format!("director[{index}].when.at_least"),
-                format!(
-                    "at_least = {} is greater than at_most = {}, so the condition never holds; lower it",
-                    visitors.at_least, visitors.at_most
-                ),
-            ));
-        }
+        let problem = condition_problem(rule, rules, places);
+        found.extend(problem.map(|(key, message)| (format!("director[{index}].{key}"), message)));
     }
     found
+}
+
+/// Returns what is wrong with the condition of a rule, as (key inside the rule, message).
+fn condition_problem(
+    rule: &RuleParams,
+    rules: &[RuleParams],
+    places: &[AreaParams],
+) -> Option<(&'static str, String)> {
+    if rule.when.is_momentary() && rule.for_secs > 0.0 {
+        let message = "the condition holds for a moment only, so it never holds for this time; remove for_secs";
+        return Some(("for_secs", message.into()));
+    }
+    match &rule.when {
+        Condition::Visitors(visitors) if visitors.at_least > visitors.at_most => Some((
+            "when.at_least",
+            format!(
+                "at_least = {} is greater than at_most = {}, so the condition never holds; lower it",
+                visitors.at_least, visitors.at_most
+            ),
+        )),
+        Condition::After(after) if after.rule == rule.name => Some((
+            "when.rule",
+            "the rule would follow itself; name another rule, or use \"always\" with pause_secs"
+                .into(),
+        )),
+        Condition::After(after) => {
+            let names = || rules.iter().map(|rule| rule.name.as_str());
+            let message = || unknown_name("rule", &after.rule, names());
+            (!names().any(|name| name == after.rule)).then(|| ("when.rule", message()))
+        }
+        Condition::VisitorAt(at) => {
+            let names = || places.iter().map(|place| place.name.as_str());
+            let message = || unknown_name("area in pool.areas", &at.place, names());
+            let is_known = !at.place.is_empty() && names().any(|name| name == at.place);
+            (!is_known).then(|| ("when.place", message()))
+        }
+        _ => None,
+    }
+}
+
+fn unknown_name<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> String {
+    let known: Vec<&str> = known.filter(|name| !name.is_empty()).collect();
+    let known = match known.as_slice() {
+        [] => "there are none with a name".to_owned(),
+        known => format!("there are {}", known.join(", ")),
+    };
+    format!("there is no {what} named \"{name}\"; {known}")
+}
+
+/// The other rule of a condition [`Condition::After`], and the time since it began.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EarlierRule {
+    /// Tick in which it began last.
+    pub begin_tick: u64,
+    /// Time since then.
+    pub since_secs: f32,
 }
 
 /// State of one rule.
@@ -227,6 +326,9 @@ pub struct RuleState {
     pub is_on: bool,
     /// Whether a command has started the rule since the last tick.
     pub is_started: bool,
+    /// Whether the rule has begun at least once.
+    #[serde(default)]
+    pub has_begun: bool,
 }
 
 /// Change of a rule in one tick.
@@ -241,15 +343,19 @@ pub enum RuleTransition {
 }
 
 impl RuleState {
-    /// Advances the rule by one tick.
+    /// Advances the rule by one tick. `earlier` is the rule that it follows, if it follows one that has begun.
     pub fn advance(
         &mut self,
         rule: &RuleParams,
         index: usize,
         world: &World<'_>,
+        earlier: Option<EarlierRule>,
     ) -> RuleTransition {
         let dt = world.dt_secs;
-        let holds = rule.when.holds(index, world);
+        let holds = match &rule.when {
+            Condition::After(after) => earlier.is_some_and(|earlier| self.follows(after, earlier)),
+            when => when.holds(index, world),
+        };
         self.held_secs = if holds { self.held_secs + dt } else { 0.0 };
         if self.is_on && !self.is_started {
             self.left_secs -= dt;
@@ -270,11 +376,22 @@ impl RuleState {
             left_secs: rule.hold_secs,
             begin_tick: world.random.tick,
             is_on: true,
+            has_begun: true,
             ..Self::default()
         };
         RuleTransition::Begins
     }
+
+    /// Whether the time after an earlier rule has come, and this rule has not followed that beginning yet.
+    fn follows(&self, after: &AfterCondition, earlier: EarlierRule) -> bool {
+        let due = after.secs..after.secs + MOMENT_SECS;
+        let has_followed = self.has_begun && self.begin_tick >= earlier.begin_tick;
+        due.contains(&earlier.since_secs) && !has_followed
+    }
 }
+
+/// Duration for which a rule that is busy can still follow an earlier one.
+const MOMENT_SECS: f32 = 1.0;
 
 impl Condition {
     /// Whether only a command starts the rule.
@@ -282,7 +399,15 @@ impl Condition {
         matches!(self, Self::ByHand(_))
     }
 
-    /// Whether the condition of the rule with this index holds now.
+    /// Whether the condition holds for a moment, and not for a time.
+    fn is_momentary(&self) -> bool {
+        matches!(
+            self,
+            Self::VisitorArrives(_) | Self::VisitorLeaves(_) | Self::After(_)
+        )
+    }
+
+    /// Whether the condition of the rule with this index holds now. [`Self::After`] is left to the state of the rule.
     fn holds(&self, index: usize, world: &World<'_>) -> bool {
         let shadows = &world.visitors.shadows;
         match self {
@@ -297,6 +422,21 @@ impl Condition {
                 let restless = |s: &Visitor| s.restlessness_mps() >= want.agitation_mps;
                 shadows.iter().any(restless)
             }
+            Self::VisitorArrives(_) => world.presence.has_arrived(),
+            Self::VisitorLeaves(_) => world.presence.has_left(),
+            Self::VisitorAt(at) => {
+                let mut places = world.water.params.areas.iter();
+                places.any(|place| {
+                    place.name == at.place && shadows.iter().any(|s| place.contains(s.foot_m))
+                })
+            }
+            Self::VisitorsTogether(want) => {
+                let near = |of: &Visitor| {
+                    let within = |s: &&Visitor| s.foot_m.distance(of.foot_m) <= want.within_m;
+                    shadows.iter().filter(within).count() >= want.at_least as usize
+                };
+                shadows.iter().any(near)
+            }
             Self::Scare(want) => {
                 shadows.len() <= want.visitors_at_most as usize && scared_share(world) >= want.share
             }
@@ -306,7 +446,7 @@ impl Condition {
                 draw < 1.0 - (-rate_per_sec * world.dt_secs).exp()
             }
             Self::Always(_) => true,
-            Self::ByHand(_) => false,
+            Self::ByHand(_) | Self::After(_) => false,
         }
     }
 }

@@ -19,10 +19,6 @@ const WITHOUT_USER: &[(&[&str], &str)] = &[
         "the desk sends it to itself; it is a command so that a log of commands replays a later revert",
     ),
     (
-        &["key scene.pool.areas[].cost"],
-        "an area belongs to a place, such as the water before a door; no shipped scene is made for one",
-    ),
-    (
         &["key site.vision."],
         "limits for another lamp, lens or floor than those of the recordings on which the defaults were tuned",
     ),

@@ -1,6 +1,7 @@
 //! Tests of the director's rules, of named individuals, drives and intentions.
 
 mod shipped;
+mod shows;
 
 use crate::pools;
 use crate::pools::{action, bare, wants, wide};
