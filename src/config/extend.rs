@@ -18,8 +18,21 @@ pub(super) const LEVEL_BYTES: usize = 1 << 24;
 pub struct ExtendRules {
     /// Lists of tables whose items are combined.
     pub keyed_lists: &'static [KeyedList],
-    /// Key that says of which kind a table is. A table of another kind replaces the table of the base.
-    pub kind_key: &'static str,
+    /// Keys that say of which kind a table is. A table of another kind replaces the table of the base.
+    pub kind_keys: &'static [&'static str],
+    /// Keys that set others.
+    pub presets: &'static [Preset],
+}
+
+/// A key that sets others where they are left out. If the extending text has it, they are not inherited.
+#[derive(Clone, Copy, Debug)]
+pub struct Preset {
+    /// Name of the table.
+    pub table: &'static str,
+    /// The key that sets others.
+    pub key: &'static str,
+    /// The keys that it sets.
+    pub sets: &'static [&'static str],
 }
 
 /// A list of tables. Items with the same value of a key are combined. A new item is inserted before the item that follows it in
@@ -32,6 +45,8 @@ pub struct KeyedList {
     pub key: &'static str,
     /// Key beside the list. If it is true, the list replaces the list of the base.
     pub replaces: &'static str,
+    /// Key beside the list, with the names of the items of the base that are left out.
+    pub without: &'static str,
 }
 
 /// A tree, and the number of texts between it and the extending text.
@@ -78,6 +93,26 @@ pub(super) fn extend<'t>(base: &mut DeTable<'t>, own: DeTable<'t>, rules: &Exten
         .iter()
         .filter(|keyed| !replaces(keyed))
         .collect();
+    for preset in rules.presets {
+        let table = |of: &DeTable<'t>| match of.get(preset.table).map(Spanned::get_ref) {
+            Some(DeValue::Table(table)) => table.contains_key(preset.key),
+            _ => false,
+        };
+        if table(&own) {
+            leave_out(base, preset);
+        }
+    }
+    for keyed in &lists {
+        let names = names_in(&own, keyed.without);
+        if let Some(DeValue::Array(items)) = base.get_mut(keyed.list).map(Spanned::get_mut) {
+            let kept: Vec<_> = (items.iter())
+                .filter(|item| name_of(item, keyed.key).is_none_or(|name| !names.contains(&name)))
+                .cloned()
+                .collect();
+            *items = kept.into_iter().collect();
+        }
+        base.remove(keyed.without);
+    }
     for (key, value) in own {
         let span = value.span();
         let keyed = lists.iter().find(|keyed| keyed.list == &**key.get_ref());
@@ -101,9 +136,33 @@ pub(super) fn extend<'t>(base: &mut DeTable<'t>, own: DeTable<'t>, rules: &Exten
     }
 }
 
+/// Removes the keys that a preset sets.
+fn leave_out(base: &mut DeTable<'_>, preset: &Preset) {
+    if let Some(DeValue::Table(table)) = base.get_mut(preset.table).map(Spanned::get_mut) {
+        for key in preset.sets {
+            table.remove(*key);
+        }
+    }
+}
+
+/// Returns the texts of a list.
+fn names_in(table: &DeTable<'_>, list: &str) -> Vec<String> {
+    let Some(DeValue::Array(items)) = table.get(list).map(Spanned::get_ref) else {
+        return Vec::new();
+    };
+    let text = |item: &Spanned<DeValue<'_>>| match item.get_ref() {
+        DeValue::String(text) => Some(text.to_string()),
+        _ => None,
+    };
+    items.iter().filter_map(text).collect()
+}
+
 /// Whether two tables are of the same kind. A table without a kind is of the kind of its base.
 fn is_same_kind(old: &DeTable<'_>, own: &DeTable<'_>, rules: &ExtendRules) -> bool {
-    let kind = |table: &DeTable<'_>| text_of(table, rules.kind_key);
+    let kind = |table: &DeTable<'_>| {
+        let mut keys = rules.kind_keys.iter();
+        keys.find_map(|key| text_of(table, key))
+    };
     kind(own).is_none_or(|kind_of_own| kind(old).is_none_or(|of_old| of_old == kind_of_own))
 }
 
@@ -165,8 +224,14 @@ mod tests {
             list: "needs",
             key: "name",
             replaces: "own_needs",
+            without: "without_needs",
         }],
-        kind_key: "action",
+        kind_keys: &["action"],
+        presets: &[Preset {
+            table: "look",
+            key: "light",
+            sets: &["sun", "sky"],
+        }],
     };
 
     fn combined(base: &str, own: &str) -> toml::Table {
@@ -202,6 +267,30 @@ mod tests {
         let own = "needs = [{name = 'new', x = 7}, {name = 'b', y = 2}, {name = 'last'}]";
         let wanted = "needs = [{name = 'a', x = 1}, {name = 'new', x = 7}, {name = 'b', x = 1, y = 2}, {name = 'c', x = 1}, {name = 'last'}]";
         assert_eq!(combined(base, own), wanted.parse().unwrap());
+    }
+
+    #[test]
+    fn items_of_the_base_can_be_left_out() {
+        let base = "needs = [{name = 'a', x = 1}, {name = 'b', x = 1}]";
+        let own = "without_needs = ['a']\nneeds = [{name = 'c'}]";
+        let wanted = "without_needs = ['a']\nneeds = [{name = 'b', x = 1}, {name = 'c'}]";
+        assert_eq!(combined(base, own), wanted.parse().unwrap());
+        // A text that extends this one inherits the list, but not the names that were left out.
+        let left = "without_needs = ['z']\nneeds = [{name = 'a', x = 1}]";
+        let wanted = "needs = [{name = 'a', x = 2}]";
+        assert_eq!(combined(left, wanted), wanted.parse().unwrap());
+    }
+
+    /// `light = "night"` of a variant had no effect, because the numbers of the base said otherwise.
+    #[test]
+    fn a_preset_replaces_the_numbers_of_the_base_but_not_those_beside_it() {
+        let base = "[look]\nlight = 'day'\nsun = 2\nsky = 3\nsand = 4";
+        let own = "[look]\nlight = 'night'\nsky = 1";
+        let wanted = "[look]\nlight = 'night'\nsky = 1\nsand = 4";
+        assert_eq!(combined(base, own), wanted.parse().unwrap());
+        let other = "[look]\nsand = 5";
+        let wanted = "[look]\nlight = 'day'\nsun = 2\nsky = 3\nsand = 5";
+        assert_eq!(combined(base, other), wanted.parse().unwrap());
     }
 
     #[test]

@@ -30,7 +30,7 @@ pub use document::{
     top_level_text, whole_table,
 };
 pub use edit::{RejectedChange, TextChange, apply_changes};
-pub use extend::{ExtendRules, KeyedList};
+pub use extend::{ExtendRules, KeyedList, Preset};
 pub use path::{PathSegment, ValuePath};
 pub use problem::{Problem, Problems};
 pub use schema::{schema_of, tag_of, unit_of_field, variant_name};

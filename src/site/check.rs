@@ -414,10 +414,43 @@ fn check_individuals(entry: &Entry<SceneFile>, library: &Library, findings: &mut
     }
 }
 
+/// Warns of names that a file leaves out of what it extends, although its base does not have them.
+fn warn_left_out<T>(
+    (entry, key): (&Entry<T>, &str),
+    left_out: &[String],
+    inherited: &[&str],
+    findings: &mut Findings,
+) {
+    for (index, name) in left_out.iter().enumerate() {
+        if !inherited.contains(&name.as_str()) {
+            findings.warning(
+                entry,
+                &format!("{key}[{index}]"),
+                format!(
+                    "{}; there is nothing to leave out",
+                    unknown("inherited name", name, inherited.iter())
+                ),
+            );
+        }
+    }
+}
+
 /// Checks that the rules of the director use existing species and needs.
 fn check_director(entry: &Entry<SceneFile>, library: &Library, findings: &mut Findings) {
     let scene = &entry.value;
     findings.problems_of(entry, "", rule_problems(&scene.director, &scene.pool.areas));
+    let base = scene
+        .extends
+        .as_ref()
+        .and_then(|base| library.scenes.get(base)?.as_ref());
+    let rules = base.iter().flat_map(|base| &base.value.director);
+    let inherited: Vec<&str> = rules.map(|rule| rule.name.as_str()).collect();
+    warn_left_out(
+        (entry, "without_rules"),
+        &scene.without_rules,
+        &inherited,
+        findings,
+    );
     let known = library.target_names(scene);
     for (i, rule) in scene.director.iter().enumerate() {
         for (k, name) in rule.then.species().iter().enumerate() {
@@ -465,6 +498,18 @@ pub(super) fn check_species(
     findings: &mut Findings,
 ) {
     let species = &entry.value;
+    let base = species
+        .extends
+        .as_ref()
+        .and_then(|base| library.species.get(base)?.as_ref());
+    let needs = base.iter().flat_map(|base| &base.value.needs);
+    let inherited: Vec<&str> = needs.map(|need| need.name.as_str()).collect();
+    warn_left_out(
+        (entry, "without_needs"),
+        &species.without_needs,
+        &inherited,
+        findings,
+    );
     if name == VISITOR {
         findings.problem(
             entry,

@@ -211,7 +211,10 @@ impl Draft {
                 DocumentName::Species { name } => {
                     changes_of_own_text(&current.library.species_texts, name, text, changes)
                 }
-                _ => changes,
+                DocumentName::Scene { name } => {
+                    changes_of_own_text(&current.library.scene_texts, name, text, changes)
+                }
+                DocumentName::Site => changes,
             };
             match apply_changes(text, schema_of_kind(name), &changes) {
                 Ok(mut new) => {

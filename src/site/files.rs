@@ -10,7 +10,6 @@ use super::language::Language;
 use crate::behavior::{ActionParams, Combine, DrivesParams, MindParams, NeedParams};
 use crate::calibration::CalibrationParams;
 use crate::camera::CameraParams;
-use crate::config::{ExtendRules, KeyedList};
 use crate::geometry::{Surface, SurfaceKind};
 use crate::navigation::FieldParams;
 use crate::operation::{AlertParams, CountingParams, ScheduleParams};
@@ -138,6 +137,18 @@ pub enum Fit {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SceneFile {
+    /// Name of another scene that this one extends: everything that this file does not contain is inherited, key by key. A rule with the
+    /// name of an inherited rule changes that rule; another rule is inserted before the rule that follows it in this file, or at the end.
+    /// Other lists replace the inherited list. With `look.light` or `look.season`, the numbers that it sets are not inherited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub extends: Option<String>,
+    /// Whether the rules of this file replace all inherited rules. Otherwise they are combined with them by name.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub own_director: bool,
+    /// Names of inherited rules that this scene does not have.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 64))]
+    pub without_rules: Vec<String>,
     /// Name of the scene in the control panel.
     pub title: String,
     /// Adaptation of positions and sizes to a surface of another size than `designed_for_m`.
@@ -175,6 +186,9 @@ impl Default for SceneFile {
             width_m, height_m, ..
         } = Surface::default();
         Self {
+            extends: None,
+            own_director: false,
+            without_rules: Vec::new(),
             title: String::new(),
             fit: Fit::default(),
             designed_for_m: [width_m, height_m],
@@ -254,6 +268,10 @@ pub struct SpeciesFile {
     /// Whether the needs of this file replace all inherited needs. Otherwise they are combined with them by name.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub own_needs: bool,
+    /// Names of inherited needs that this species does not have.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 64))]
+    pub without_needs: Vec<String>,
     /// Groups that all individuals of the species belong to. Relations can refer to these groups.
     #[schemars(length(max = 64))]
     pub groups: Vec<String>,
@@ -284,16 +302,6 @@ pub struct SpeciesFile {
     /// The 3D model, and the variation between individuals.
     pub look: SpeciesLook,
 }
-
-/// How a species file changes the file that it extends.
-pub(super) const SPECIES_RULES: ExtendRules = ExtendRules {
-    keyed_lists: &[KeyedList {
-        list: "needs",
-        key: "name",
-        replaces: "own_needs",
-    }],
-    kind_key: "action",
-};
 
 impl SpeciesFile {
     /// Returns the mind of the species.

@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use super::builtin;
 use super::files::{SceneFile, SiteFile, SpeciesFile};
-use super::inheritance::SpeciesTexts;
+use super::inheritance::Texts;
 use super::source::{Entries, Entry, SourceText};
 use crate::calibration::Calibration;
 use crate::config::{self, Problem, Spans, is_blank, schema_of};
@@ -34,8 +34,10 @@ pub(super) struct Library {
     pub(super) site: Option<Arc<Entry<SiteFile>>>,
     pub(super) scenes: Entries<SceneFile>,
     pub(super) species: Entries<SpeciesFile>,
+    /// Texts of all scenes, from which `scenes` is parsed. A scene can extend another one.
+    pub(super) scene_texts: Texts<SceneFile>,
     /// Texts of all species, from which `species` is parsed. A species can extend another one.
-    pub(super) species_texts: SpeciesTexts,
+    pub(super) species_texts: Texts<SpeciesFile>,
     /// Files beside the documents that look like documents, but are not read.
     pub(super) left_out: Vec<LeftOut>,
 }
@@ -108,24 +110,22 @@ impl Library {
             species = Folder::read(folder_of(path), SPECIES, problems);
         }
         let copies = path.map_or_else(Vec::new, conflict_copies_beside);
-        let scene_texts = read_texts(&scenes.documents, (SCENES, builtin::SCENES), problems);
-        let scene_entries = scene_texts
-            .into_iter()
-            .map(|(name, text)| (name, parse_document(&text, problems)))
-            .collect();
-        let species_texts: SpeciesTexts =
+        let scene_texts: Texts<SceneFile> =
+            read_texts(&scenes.documents, (SCENES, builtin::SCENES), problems)
+                .into_iter()
+                .collect();
+        let scene_entries = scene_texts.parse_all(problems);
+        let species_texts: Texts<SpeciesFile> =
             read_texts(&species.documents, (SPECIES, builtin::SPECIES), problems)
                 .into_iter()
-                .map(|(name, text)| (name, Arc::new(text)))
                 .collect();
-        let species_entries = (species_texts.keys())
-            .map(|name| (name.clone(), species_texts.parse(name, problems)))
-            .collect();
+        let species_entries = species_texts.parse_all(problems);
         Self {
             path: path.map(Path::to_path_buf),
             site,
             scenes: scene_entries,
             species: species_entries,
+            scene_texts,
             species_texts,
             left_out: (copies.into_iter())
                 .chain(scenes.left_out)
@@ -155,7 +155,10 @@ impl Library {
         let shown = self.site.as_ref().map(|site| site.value.scene.as_str());
         match document {
             DocumentName::Site => None,
-            DocumentName::Scene { name } => shown.filter(|shown| shown == name),
+            DocumentName::Scene { name } => {
+                let is_base = |shown: &&str| self.scene_texts.depends_on(shown, name);
+                shown.filter(is_base)
+            }
             DocumentName::Species { name } => {
                 let is_user = |(scene, entry): &(&String, &Option<Arc<Entry<SceneFile>>>)| {
                     let population = entry.as_ref().map(|entry| &entry.value.population);
@@ -268,33 +271,12 @@ impl Library {
                 let message = "the site file was deleted; restore it";
                 problems.push(Problem::of_file(file, message));
             }
-            (DocumentName::Scene { name }, Some(document)) => {
-                let parsed = parse_document(&document, problems);
-                self.scenes.insert(name.clone(), parsed);
-            }
-            (DocumentName::Scene { name }, None) => {
-                self.scenes.remove(name);
+            (DocumentName::Scene { name }, document) => {
+                (self.scene_texts).replace_in(&mut self.scenes, name, document, problems);
             }
             (DocumentName::Species { name }, document) => {
-                self.replace_species(name, document, problems);
+                (self.species_texts).replace_in(&mut self.species, name, document, problems);
             }
-        }
-    }
-
-    /// Replaces or removes the text of a species, and parses it and all species that extend it.
-    fn replace_species(
-        &mut self,
-        name: &str,
-        text: Option<SourceText>,
-        problems: &mut Vec<Problem>,
-    ) {
-        self.species_texts.replace(name, text);
-        self.species.remove(name);
-        let names = self.species_texts.keys();
-        let names = names.filter(|other| self.species_texts.depends_on(other, name));
-        for other in names.cloned().collect::<Vec<_>>() {
-            let parsed = self.species_texts.parse(&other, problems);
-            self.species.insert(other, parsed);
         }
     }
 }

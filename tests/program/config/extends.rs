@@ -1,10 +1,10 @@
-//! Tests of species that extend other species: what they inherit, and where their mistakes are reported.
+//! Tests of species and scenes that extend others: what they inherit, and where their mistakes are reported.
 
 use super::SiteFolder;
 use super::messages::check;
 use serde_json::{Value, json};
 use shoal::control::{EditorStep, PoolCommand};
-use shoal::site::{Editor, SpeciesFile, load};
+use shoal::site::{Editor, SceneFile, SpeciesFile, load};
 use shoal_testing::assert_message;
 
 const BASE: &str = "groups = ['fish']\nbody = { length_m = 0.2 }\nlook = { length_m = 0.2 }\n[motion]\ncruise_mps = 0.4\nboost_mps = 1.5\n\
@@ -176,4 +176,97 @@ fn an_edit_of_the_order_of_inherited_needs_gives_the_species_its_own_needs() {
     let file = &site.species[0].file;
     assert_eq!(needs(file), [("late", 0.0), ("roam", 0.0)], "{text}");
     assert_eq!(file.actions.len(), 2);
+}
+
+#[test]
+fn an_inherited_need_can_be_left_out() {
+    let folder = folder("extends = 'base'\nwithout_needs = ['survive']\n", &[]);
+    let report = folder.report();
+    assert!(report.is_good() && report.warnings.is_empty(), "{report}");
+    let site = load(Some(&folder.site()), None).unwrap();
+    assert_eq!(needs(&site.species[0].file), [("roam", 0.0)]);
+}
+
+const POND: &str = "title = 'Pond'\npopulation = { eel = 2, cod = 3 }\n[look]\nsun_strength = 2.0\nclarity_m = 2.5\n\
+    [[director]]\nname = 'calm'\nwhen = { condition = 'visitors', at_least = 5 }\nthen = { effect = 'calm' }\npause_secs = 9.0\n\
+    [[director]]\nname = 'hunt'\nwhen = { condition = 'always' }\nthen = { effect = 'calm' }\n";
+
+fn pond(night: &str) -> SiteFolder {
+    SiteFolder::new(&[
+        ("site.toml", "scene = 'night'"),
+        ("scenes/pond.toml", POND),
+        ("scenes/night.toml", night),
+        ("species/base.toml", BASE),
+        ("species/eel.toml", "extends = 'base'"),
+        ("species/cod.toml", "extends = 'base'"),
+    ])
+}
+
+fn edit_scene(scene: &str, path: &str, change: Value) -> PoolCommand {
+    let document = json!({ "kind": "scene", "name": scene });
+    let edit = json!({ "document": document, "path": path, "change": change });
+    command(json!({ "command": "edit", "edits": [edit] }))
+}
+
+/// Returns the name and `pause_secs` of each rule.
+fn rules(scene: &SceneFile) -> Vec<(&str, f32)> {
+    let rules = scene.director.iter();
+    rules.map(|rule| (&*rule.name, rule.pause_secs)).collect()
+}
+
+#[test]
+fn a_scene_is_a_night_variant_of_another_one_in_five_lines() {
+    let folder = pond(
+        "extends = 'pond'\ntitle = 'Night'\nwithout_rules = ['hunt']\npopulation = { cod = 0 }\nlook = { light = 'night' }\n\
+         [[director]]\nname = 'calm'\nwhen = { at_least = 2 }\n",
+    );
+    let report = folder.report();
+    assert!(report.is_good() && report.warnings.is_empty(), "{report}");
+    let site = load(Some(&folder.site()), None).unwrap();
+    let counts: Vec<_> = site.species.iter().map(|s| (&*s.name, s.count)).collect();
+    assert_eq!(counts, [("cod", 0), ("eel", 2)]);
+    let look = &site.scene.look;
+    assert_eq!((look.sun_strength, look.clarity_m), (None, Some(2.5)));
+    assert_eq!(rules(&site.scene), [("calm", 9.0)]);
+    let shown = format!("{:?}", site.scene.director[0].when);
+    assert!(shown.contains("at_least: 2"), "{shown}");
+}
+
+#[test]
+fn an_edit_of_a_scene_that_extends_another_writes_only_this_value() {
+    let folder = pond("extends = 'pond'   # at night\n");
+    let mut editor = Editor::open(Some(&folder.site()), None).unwrap();
+    for (path, value) in [
+        ("director[1].pause_secs", json!(4.0)),
+        ("population.eel", json!(7)),
+        ("look.sun_strength", json!(0.2)),
+    ] {
+        let set = edit_scene("night", path, json!({ "do": "set", "value": value }));
+        editor.apply(&set, &|_| None).unwrap();
+    }
+    editor.apply(&EditorStep::Save.into(), &|_| None).unwrap();
+    let path = folder.site().with_file_name("scenes").join("night.toml");
+    let text = std::fs::read_to_string(path).unwrap();
+    assert!(
+        text.starts_with("extends = 'pond'   # at night\n"),
+        "{text}"
+    );
+    for absent in ["cod", "calm", "clarity_m"] {
+        assert!(!text.contains(absent), "{absent} was copied:\n{text}");
+    }
+    let site = load(Some(&folder.site()), None).unwrap();
+    assert_eq!(rules(&site.scene), [("calm", 9.0), ("hunt", 4.0)]);
+    assert_eq!(site.species[1].count, 7);
+}
+
+#[test]
+fn an_edit_of_the_base_changes_the_scenes_that_extend_it() {
+    let folder = pond("extends = 'pond'\n");
+    let mut editor = Editor::open(Some(&folder.site()), None).unwrap();
+    let set = edit_scene("pond", "population.eel", json!({ "do": "set", "value": 9 }));
+    editor.apply(&set, &|_| None).unwrap();
+    assert_eq!(editor.site().species[1].count, 9);
+    std::fs::remove_file(folder.site().with_file_name("scenes").join("pond.toml")).unwrap();
+    let problems = load(Some(&folder.site()), None).unwrap_err();
+    assert_message(&problems, &["extends: there is no scene \"pond\""]);
 }
