@@ -32,6 +32,7 @@ fn main() -> anyhow::Result<()> {
     let site =
         shoal::site::load(None, Some("pool")).map_err(|problems| anyhow::anyhow!("{problems}"))?;
     let config = LiveConfig {
+        mapping: Default::default(),
         cameras: vec![LiveCamera {
             name: String::new(),
             source: SourceSpec::parse(&source)?,

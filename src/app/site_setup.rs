@@ -217,6 +217,7 @@ pub(super) fn live_config(
         cameras,
         at_end,
         record,
+        mapping: site.file.remote.osc_visitors.clone(),
         surface: site.file.surface.clone(),
         projection: site.projection_digest(),
         layers,

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub struct CameraParams {
     /// The source: `v4l2:NAME` or `nokhwa:NUMBER` (a camera, as `shoal cameras` lists it), `file:VIDEO.y4m`,
     /// `file:FOLDER`, `-`, `command:PROGRAM ARGUMENTS` or `synthetic:SEED`, optionally followed by
-    /// `?format=GREY&size=320x240&fps=30`; or a tracker that reports visitors and has no frames: `tuio:PORT` or `augmenta:PORT`
+    /// `?format=GREY&size=320x240&fps=30`; or a tracker that reports visitors and has no frames: `tuio:PORT`, `augmenta:PORT` or `osc:PORT`
     /// on this machine, `tuio:0.0.0.0:PORT?from=IP,IP` in the network.
     pub source: String,
     /// Frame rate in frames per second; replaces the rate of a recording. If absent: the rate of the recording, or 30 for

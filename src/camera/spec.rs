@@ -60,8 +60,10 @@ pub struct TrackerSpec {
 pub enum TrackerKind {
     /// TUIO 1.1 and 2.0.
     Tuio,
-    /// Augmenta 2.0 over OSC.
+    /// Augmenta 2 and 3 over OSC.
     Augmenta,
+    /// OSC by a mapping of the site.
+    Osc,
 }
 
 /// The library that opens a live camera.
@@ -97,6 +99,7 @@ impl std::fmt::Display for SourceSpec {
             SourceKind::Tracker(tracker) => match tracker.kind {
                 TrackerKind::Tuio => write!(f, "tuio:{}", tracker.listen),
                 TrackerKind::Augmenta => write!(f, "augmenta:{}", tracker.listen),
+                TrackerKind::Osc => write!(f, "osc:{}", tracker.listen),
             },
         }
     }
@@ -235,6 +238,7 @@ impl SourceSpec {
             "nokhwa" => SourceKind::live(Backend::Nokhwa, rest),
             "tuio" => tracker_of(TrackerKind::Tuio, rest).map_err(problem)?,
             "augmenta" => tracker_of(TrackerKind::Augmenta, rest).map_err(problem)?,
+            "osc" => tracker_of(TrackerKind::Osc, rest).map_err(problem)?,
             _ => return Err(problem(unknown_kind(body, kind))),
         };
         let mut spec = Self {
@@ -247,6 +251,11 @@ impl SourceSpec {
             spec.take_option(option).map_err(problem)?;
         }
         Ok(spec)
+    }
+
+    /// Whether the messages of the source are described in the site file.
+    pub fn is_mapped(&self) -> bool {
+        matches!(&self.kind, SourceKind::Tracker(tracker) if tracker.kind == TrackerKind::Osc)
     }
 
     /// Returns a recording as a source.
@@ -365,6 +374,7 @@ fn unknown_kind(body: &str, kind: &str) -> String {
         "synthetic",
         "tuio",
         "augmenta",
+        "osc",
     ];
     let near = nearest_name(kind, kinds);
     let meant = if is_number || lower.starts_with("/dev/") {

@@ -35,6 +35,7 @@ const MILD: &[&str] = &[
     "remote.mqtt",
     "remote.osc",
     "remote.projector_parts",
+    "remote.sacn",
     "remote.webhooks",
     "rolling_bands",
     "simulation_late",

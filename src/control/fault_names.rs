@@ -46,6 +46,7 @@ pub const FAULT_NAMES: &[&str] = &[
     "remote.osc",
     "remote.projector_parts",
     "remote.projectors",
+    "remote.sacn",
     "remote.webhooks",
     "rolling_bands",
     "second_instance",

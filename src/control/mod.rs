@@ -36,7 +36,7 @@ pub use journal::Journal;
 pub use lines::{AgentLine, AgentsLine, TrackEventLine, TrackLine, VisitorLine, rounded};
 pub use recording::{COMMANDED_SECS_MAX, RecordingStatus, RecordingStep};
 pub use remote_status::{
-    DeliveryStatus, OscStatus, ProjectorPower, ProjectorStatus, TrackerStatus,
+    DeliveryStatus, ProjectorPower, ProjectorStatus, ShowControlStatus, TrackerStatus,
 };
 pub use request::{
     ChangeNote, Outcome, Reason, Reply, Request, Source, SourceKind, Trust, reason_code,

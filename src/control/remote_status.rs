@@ -2,12 +2,16 @@
 //!
 //! Plain data that can be written as JSON. Must not: know how these machines are reached.
 
+use std::fmt::Display;
+
 use serde::{Deserialize, Serialize};
 
-/// Show control by OSC. Numbers count from the start of the program.
+use crate::runtime::is_hidden;
+
+/// Commands of one protocol from other machines. Numbers count from the start of the program.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct OscStatus {
+pub struct ShowControlStatus {
     /// Address on which commands are received; empty if none are.
     pub listen: String,
     /// Datagrams that were received.
@@ -22,6 +26,15 @@ pub struct OscStatus {
     pub last_peer: String,
     /// Why something was refused or could not be sent the last time; empty if nothing was.
     pub last_problem: String,
+}
+
+impl ShowControlStatus {
+    /// Counts a datagram or a command that was refused.
+    pub fn refuse(&mut self, who: impl Display, problem: &str) {
+        self.refused += 1;
+        let text = format!("{who}: {problem}");
+        self.last_problem = text.chars().filter(|c| !is_hidden(*c)).take(200).collect();
+    }
 }
 
 /// A tracker outside of Shoal that reports visitors. Numbers count from the opening of the source.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::command::{AreaList, DocumentName, TouchMark};
 use super::health::HealthStatus;
 use super::recording::RecordingStatus;
-use super::remote_status::{DeliveryStatus, OscStatus, ProjectorStatus, TrackerStatus};
+use super::remote_status::{DeliveryStatus, ProjectorStatus, ShowControlStatus, TrackerStatus};
 use super::request::{ChangeNote, Reason};
 use super::schedule::ScheduleStatus;
 use super::test_picture::TestPicture;
@@ -75,7 +75,9 @@ pub struct Status {
     /// Name of the recording that is replayed instead of the camera; `None` if the camera is used.
     pub rehearsal: Option<String>,
     /// Show control by OSC.
-    pub osc: OscStatus,
+    pub osc: ShowControlStatus,
+    /// Show control by sACN.
+    pub sacn: ShowControlStatus,
     /// The projectors that are switched over the network.
     pub projectors: Vec<ProjectorStatus>,
     /// What became of messages to people and to other machines, for each way that the site names.

@@ -1,11 +1,88 @@
-//! Datagrams to messages. The library recurses into bundles and arrays, so both are bounded before it sees them.
+//! Datagrams to messages of OSC, and back. The library recurses into bundles and arrays, so both are bounded before it sees them.
 
-use rosc::{OscMessage, OscPacket, decoder};
+use std::io::ErrorKind;
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::time::Duration;
+
+use rosc::{OscBundle, OscMessage, OscPacket, OscTime, OscType, decoder, encoder};
 
 /// Begin of a bundle. A time tag of 8 bytes follows.
 const BUNDLE: &[u8] = b"#bundle\0";
 /// Bytes of the time tag. Its time is ignored: everything applies at once.
 const TIME_BYTES: usize = 8;
+
+/// Largest number of datagrams that are read before the thread does something else. A flood is read at this rate and no faster, and the
+/// system drops the rest.
+const BURST: usize = 32;
+/// Pause after a full burst.
+const FLOOD_PAUSE: Duration = Duration::from_millis(20);
+
+/// Whether datagrams of a machine are taken: if it is named, or if none is named and it is this one.
+pub(super) fn is_allowed(from: &[IpAddr], peer: SocketAddr) -> bool {
+    let ip = peer.ip().to_canonical();
+    match from {
+        [] => ip.is_loopback(),
+        from => from.contains(&ip),
+    }
+}
+
+/// Takes the waiting datagrams, or waits for one as long as the socket does. Returns the pause before the next call.
+pub(super) fn receive_burst(
+    socket: &UdpSocket,
+    buffer: &mut [u8],
+    mut take: impl FnMut(&[u8], SocketAddr),
+) -> Duration {
+    for _ in 0..BURST {
+        match socket.recv_from(buffer) {
+            Ok((length, peer)) => take(buffer.get(..length).unwrap_or_default(), peer),
+            // An error that an earlier answer caused, for example because nobody listens there.
+            Err(error) if error.kind() == ErrorKind::ConnectionRefused => {}
+            Err(_) => return Duration::ZERO,
+        }
+    }
+    FLOOD_PAUSE
+}
+
+/// "Immediately", as the time of a bundle.
+const NOW: OscTime = OscTime {
+    seconds: 0,
+    fractional: 1,
+};
+
+/// Returns a message.
+pub(super) fn message(address: &str, args: Vec<OscType>) -> OscPacket {
+    OscPacket::Message(OscMessage {
+        addr: address.to_owned(),
+        args,
+    })
+}
+
+/// Returns bundles of at most `bytes_max` bytes that each have `head` and `end`, and together all groups of messages.
+pub(super) fn bundles(
+    bytes_max: usize,
+    head: &[OscPacket],
+    groups: &[Vec<OscPacket>],
+    end: &[OscPacket],
+) -> Vec<Vec<u8>> {
+    let bundle = |groups: &[Vec<OscPacket>]| {
+        let content = head.iter().chain(groups.iter().flatten()).chain(end);
+        let bundle = OscPacket::Bundle(OscBundle {
+            timetag: NOW,
+            content: content.cloned().collect(),
+        });
+        // A bundle of messages can always be encoded.
+        encoder::encode(&bundle).unwrap_or_default()
+    };
+    // Each message of a bundle has its size before it.
+    let size = |message: &OscPacket| encoder::encode(message).map_or(0, |bytes| bytes.len() + 4);
+    let sizes = (groups.iter()).map(|group| group.iter().map(size).sum::<usize>());
+    let largest = sizes.max().unwrap_or_default().max(1);
+    let count = (bytes_max.saturating_sub(bundle(&[]).len()) / largest).max(1);
+    match groups {
+        [] => vec![bundle(&[])],
+        groups => groups.chunks(count).map(bundle).collect(),
+    }
+}
 
 /// Returns the messages of a datagram, in order.
 ///

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use crate::control::{DeliveryStatus, OscStatus, ProjectorStatus};
+use crate::control::{DeliveryStatus, ProjectorStatus, ShowControlStatus};
 
 mod commands;
 mod datagram;
@@ -20,18 +20,22 @@ mod mutations;
 mod osc;
 mod params;
 mod pjlink;
+mod positions;
+mod sacn;
 mod tracker;
-mod tuio;
 mod web;
 mod webhook;
 
 pub use mail::{MailParams, MailSecurity};
 pub use mqtt::{MqttEndpoint, MqttParams};
 pub use osc::OscEndpoint;
-pub use params::{OscParams, RemoteParams, RemoteProjector, RemoteWebhook, TuioParams};
+pub use params::{
+    OscParams, PositionParams, RemoteParams, RemoteProjector, RemoteWebhook, SacnParams,
+};
 pub use pjlink::ProjectorEndpoint;
-pub use tracker::{TrackReceiver, TrackerProtocol};
-pub use tuio::TuioSender;
+pub use positions::PositionSender;
+pub use sacn::SacnEndpoint;
+pub use tracker::{OscUnit, OscVisitors, TrackReceiver, TrackerProtocol};
 pub use web::WebAddress;
 pub use webhook::WebhookEndpoint;
 
@@ -39,13 +43,15 @@ pub use webhook::WebhookEndpoint;
 #[derive(Clone, Debug, Default)]
 pub struct RemoteStatus {
     /// Show control by OSC.
-    pub osc: Arc<Mutex<OscStatus>>,
+    pub osc: Arc<Mutex<ShowControlStatus>>,
+    /// Show control by sACN.
+    pub sacn: Arc<Mutex<ShowControlStatus>>,
     /// The projectors, in the order of the site.
     pub projectors: Arc<Mutex<Vec<ProjectorStatus>>>,
     /// What is sent by MQTT; `None` if there is no broker.
     pub mqtt: Arc<Mutex<Option<DeliveryStatus>>>,
-    /// The visitors by TUIO; `None` if nobody gets them.
-    pub tuio: Arc<Mutex<Option<DeliveryStatus>>>,
+    /// The positions of the visitors, one for each protocol that is used.
+    pub positions: Arc<Mutex<Vec<DeliveryStatus>>>,
     /// The web addresses that get what happens, in the order of the site.
     pub webhooks: Arc<Mutex<Vec<DeliveryStatus>>>,
 }

@@ -8,21 +8,30 @@ use serde::{Deserialize, Serialize};
 
 use super::events::EVENT_NAMES;
 use super::mqtt::MqttParams;
+use super::tracker::OscVisitors;
 use super::web::WebAddress;
 
 /// Other machines that control the pool or follow it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RemoteParams {
     /// Show control by OSC (Open Sound Control 1.0 over UDP).
     pub osc: OscParams,
+    /// Show control by sACN (DMX over the network), for lighting desks.
+    pub sacn: SacnParams,
     /// Projectors that are switched by PJLink over the network, with the opening hours.
     #[schemars(length(max = 16))]
     pub projectors: Vec<RemoteProjector>,
     /// State and events for home automation by MQTT, and commands from it.
     pub mqtt: MqttParams,
     /// Positions of the visitors for other programs by TUIO 1.1.
-    pub tuio: TuioParams,
+    pub tuio: PositionParams,
+    /// Positions of the visitors for lighting, sound and media servers by PosiStageNet 2.
+    pub psn: PositionParams,
+    /// Positions of the visitors for other programs by Augmenta 3 over OSC.
+    pub augmenta: PositionParams,
+    /// How the messages of a tracker are read that is the source `osc:` of a camera.
+    pub osc_visitors: OscVisitors,
     /// Web addresses that get what happens.
     #[schemars(length(max = 4))]
     pub webhooks: Vec<RemoteWebhook>,
@@ -169,11 +178,50 @@ pub struct OscParams {
     pub send_to: Vec<String>,
 }
 
-/// Positions of the visitors for other programs by TUIO 1.1.
+/// Show control by sACN: three DMX channels, one behind the other, for the state, the scene and an event. The values 0 to 9 mean nothing, 10
+/// to 19 the first entry, 20 to 29 the second one, and so on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SacnParams {
+    /// Address and port on which data are received, for example `0.0.0.0:5568`, or the address of this machine in the network of the desk.
+    /// If it is absent, none are received.
+    pub listen: Option<String>,
+    /// IP addresses of the desks whose data are taken. If the list is empty: only those of this machine. sACN has no passwords.
+    #[schemars(length(max = 64))]
+    pub from: Vec<String>,
+    /// Universe of the fixture.
+    #[schemars(range(min = 1, max = 63999))]
+    pub universe: u16,
+    /// First channel of the fixture.
+    #[schemars(range(min = 1, max = 510))]
+    pub channel: u16,
+    /// Scenes of the second channel.
+    #[schemars(length(max = 24))]
+    pub scenes: Vec<String>,
+    /// Events of the third channel.
+    #[schemars(length(max = 24))]
+    pub events: Vec<String>,
+}
+
+impl Default for SacnParams {
+    fn default() -> Self {
+        Self {
+            listen: None,
+            from: Vec::new(),
+            universe: 1,
+            channel: 1,
+            scenes: Vec::new(),
+            events: Vec::new(),
+        }
+    }
+}
+
+/// Machines that get the positions of the visitors.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct TuioParams {
-    /// Addresses with ports to which the visitors are sent, for example `192.168.1.20:3333`.
+pub struct PositionParams {
+    /// Addresses with ports to which the visitors are sent, for example `192.168.1.20:3333`, or `236.10.10.10:56565` for all receivers
+    /// of PosiStageNet in the network.
     #[schemars(length(max = 16))]
     pub send_to: Vec<String>,
 }
@@ -190,9 +238,18 @@ impl RemoteParams {
             .map(|text| ("osc.listen".to_owned(), text));
         let send_to = osc.send_to.iter().enumerate();
         let send_to = send_to.map(|(index, text)| (format!("osc.send_to[{index}]"), text));
-        let tuio = self.tuio.send_to.iter().enumerate();
-        let tuio = tuio.map(|(index, text)| (format!("tuio.send_to[{index}]"), text));
-        for (path, text) in listen.chain(send_to).chain(tuio) {
+        let sacn = self.sacn.listen.iter();
+        let sacn = sacn.map(|text| ("sacn.listen".to_owned(), text));
+        let positions = [
+            ("tuio", &self.tuio),
+            ("psn", &self.psn),
+            ("augmenta", &self.augmenta),
+        ];
+        let positions = positions.into_iter().flat_map(|(way, params)| {
+            let send_to = params.send_to.iter().enumerate();
+            send_to.map(move |(index, text)| (format!("{way}.send_to[{index}]"), text))
+        });
+        for (path, text) in listen.chain(send_to).chain(sacn).chain(positions) {
             if text.parse::<SocketAddr>().is_err() {
                 problems.push((path, no_address(text, with_port)));
             }
@@ -216,12 +273,16 @@ impl RemoteParams {
                 problems.push((format!("osc.send_to[{index}]"), message));
             }
         }
-        for (index, text) in osc.from.iter().enumerate() {
-            if text.parse::<IpAddr>().is_err() {
-                let message = no_address(text, "without a port, such as 192.168.1.20");
-                problems.push((format!("osc.from[{index}]"), message));
+        for (way, from) in [("osc", &osc.from), ("sacn", &self.sacn.from)] {
+            for (index, text) in from.iter().enumerate() {
+                if text.parse::<IpAddr>().is_err() {
+                    let message = no_address(text, "without a port, such as 192.168.1.20");
+                    problems.push((format!("{way}.from[{index}]"), message));
+                }
             }
         }
+        let wrong = self.osc_visitors.problems().into_iter();
+        problems.extend(wrong.map(|(key, message)| (format!("osc_visitors.{key}"), message)));
         let wrong = self.mqtt.problems().into_iter();
         problems.extend(wrong.map(|(key, message)| (format!("mqtt.{key}"), message)));
         let mut names = BTreeSet::new();
@@ -263,12 +324,16 @@ mod tests {
             from: vec!["127.0.0.1".into(), "qlab.local".into()],
             send_to: vec!["[::1]:9000".into(), "192.168.1.20".into()],
         };
-        let tuio = TuioParams {
+        let tuio = PositionParams {
             send_to: vec!["127.0.0.1:3333".into(), "127.0.0.1".into()],
+        };
+        let psn = PositionParams {
+            send_to: vec!["236.10.10.10:56565".into(), "236.10.10.10".into()],
         };
         let problems = RemoteParams {
             osc,
             tuio,
+            psn,
             ..RemoteParams::default()
         }
         .problems();
@@ -277,6 +342,7 @@ mod tests {
             "osc.listen",
             "osc.send_to[1]",
             "tuio.send_to[1]",
+            "psn.send_to[1]",
             "osc.from[1]",
         ];
         assert_eq!(paths, wrong);

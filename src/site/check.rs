@@ -92,9 +92,14 @@ pub(super) fn check_site(entry: &Entry<SiteFile>, library: &Library, findings: &
 fn check_cameras(entry: &Entry<SiteFile>, findings: &mut Findings) {
     let site = &entry.value;
     for (i, camera) in site.all_cameras().iter().enumerate() {
-        if let Err(error) = SourceSpec::parse(&camera.source) {
-            findings.problem(entry, &site.source_path(i), error.to_string());
-        }
+        let problem = match SourceSpec::parse(&camera.source) {
+            Err(error) => error.to_string(),
+            Ok(spec) if spec.is_mapped() && site.remote.osc_visitors.address.is_empty() => {
+                "osc: needs to know the messages of the tracker; write remote.osc_visitors, with address, x and y".to_owned()
+            }
+            Ok(_) => continue,
+        };
+        findings.problem(entry, &site.source_path(i), problem);
     }
     if site.cameras.is_empty() {
         return;

@@ -47,4 +47,5 @@ mod simulate;
 mod species_files;
 mod stamping;
 mod steering_example;
+mod trackers;
 mod waters;

@@ -30,6 +30,7 @@ fn start_site(camera: &str, path: Option<&Path>, session: Option<&Path>) -> Live
     let editor = Editor::open(path, Some("pool")).unwrap();
     let site = Arc::clone(editor.site());
     let config = LiveConfig {
+        mapping: Default::default(),
         cameras: vec![LiveCamera {
             name: String::new(),
             source: SourceSpec::parse(camera).unwrap(),

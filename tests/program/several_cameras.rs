@@ -42,6 +42,7 @@ fn start(path: &Path) -> LivePool {
         name: camera.name,
     };
     let config = LiveConfig {
+        mapping: Default::default(),
         cameras: site.file.all_cameras().into_iter().map(camera).collect(),
         at_end: AtEnd::Repeat,
         record: None,
@@ -210,14 +211,24 @@ fn free_port() -> u16 {
 }
 
 #[test]
-fn a_pool_follows_the_visitors_that_another_one_reports() {
+fn a_pool_follows_the_visitors_that_another_one_reports_by_tuio() {
+    follow("tuio");
+}
+
+#[test]
+fn a_pool_follows_the_visitors_that_another_one_reports_by_augmenta() {
+    follow("augmenta");
+}
+
+/// Runs two pools: the second one follows what the first one sends by a protocol.
+fn follow(way: &str) {
     let port = free_port();
     let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
     let [reported, followed] = [
         format!(
-            "[camera]\nsource = \"synthetic:1\"\n[remote.tuio]\nsend_to = [\"127.0.0.1:{port}\"]\n"
+            "[camera]\nsource = \"synthetic:1\"\n[remote.{way}]\nsend_to = [\"127.0.0.1:{port}\"]\n"
         ),
-        format!("[camera]\nsource = \"tuio:{port}\"\n"),
+        format!("[camera]\nsource = \"{way}:{port}\"\n"),
     ];
     let [from, to] = [(&folders[0], reported), (&folders[1], followed)].map(|(folder, text)| {
         let path = folder.path().join("site.toml");

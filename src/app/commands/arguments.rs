@@ -29,7 +29,7 @@ pub(super) const CAMERA_HELP: &str = "Camera source; default: the source of the 
     -                     y4m on standard input\n\
     command:ffmpeg …      program that writes y4m to its standard output\n\
     synthetic:SEED        simulated visitors; needs no camera\n\
-    tuio:3333             tracker that reports visitors, also augmenta:12000; only for `shoal run`\n\
+    tuio:3333             tracker that reports visitors, also augmenta: and osc:; only for `shoal run`\n\
 Options follow after '?': file:FOLDER?fps=25, 'v4l2:0?format=GREY&size=640x480&fps=30'";
 
 /// Options of `simulate` and `render`.

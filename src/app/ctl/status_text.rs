@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use crate::config::visible;
 use crate::control::{
-    CameraStatus, Finding, OscStatus, ProjectorPower, ProjectorStatus, SpeciesStatus, Status,
+    CameraStatus, Finding, ProjectorPower, ProjectorStatus, ShowControlStatus, SpeciesStatus,
+    Status,
 };
 use crate::runtime::DurationStatus;
 
@@ -106,25 +107,26 @@ pub(crate) fn status_text(status: &Status) -> String {
 }
 
 fn remote(status: &Status, line: &mut impl FnMut(&str, &str)) {
-    let osc = &status.osc;
-    if osc.received + osc.sent > 0 || !osc.listen.is_empty() {
-        line("osc", &osc_text(osc));
+    for (name, link) in [("osc", &status.osc), ("sacn", &status.sacn)] {
+        if link.received + link.sent > 0 || !link.listen.is_empty() {
+            line(name, &show_control_text(link));
+        }
     }
     for projector in &status.projectors {
         line("projector", &projector_text(projector));
     }
 }
 
-fn osc_text(osc: &OscStatus) -> String {
+fn show_control_text(link: &ShowControlStatus) -> String {
     let mut text = format!(
         "{} commands, {} refused, {} sent",
-        osc.commands, osc.refused, osc.sent
+        link.commands, link.refused, link.sent
     );
-    if !osc.listen.is_empty() {
-        let _ = write!(text, ", listening on {}", osc.listen);
+    if !link.listen.is_empty() {
+        let _ = write!(text, ", listening on {}", link.listen);
     }
-    if !osc.last_problem.is_empty() {
-        let _ = write!(text, "; last problem: {}", osc.last_problem);
+    if !link.last_problem.is_empty() {
+        let _ = write!(text, "; last problem: {}", link.last_problem);
     }
     text
 }

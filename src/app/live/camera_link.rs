@@ -14,12 +14,21 @@ use crate::camera::{
 };
 use crate::control::{CameraKind, ExposureAdvice, ExposureStatus, TrackerStatus};
 use crate::records::RecordingDeck;
-use crate::remote::{TrackReceiver, TrackerProtocol};
+use crate::remote::{OscVisitors, TrackReceiver, TrackerProtocol};
 use crate::runtime::{FaultLedger, print_message};
 use crate::vision::{self, Lighting};
 
 /// Time between two checks whether the old source is closed.
 const CLOSE_PAUSE: Duration = Duration::from_millis(5);
+
+/// What a camera shares with the rest of the program.
+pub(crate) struct LinkContext {
+    /// Receives the frames, and the index of the camera there; `None` for a camera that is not recorded.
+    pub(crate) recorder: Option<(Arc<RecordingDeck>, usize)>,
+    /// How a tracker is read that speaks OSC in its own way.
+    pub(crate) mapping: OscVisitors,
+    pub(crate) faults: FaultLedger,
+}
 
 /// The open camera source, and what is needed to open another one.
 pub(crate) struct CameraLink {
@@ -39,9 +48,7 @@ pub(crate) struct CameraLink {
     folder: Option<PathBuf>,
     at_end: AtEnd,
     worker: WorkerCommand,
-    /// Receives the frames, and the index of the camera there; `None` for a camera that is not recorded.
-    recorder: Option<(Arc<RecordingDeck>, usize)>,
-    faults: FaultLedger,
+    context: LinkContext,
     /// Whether an operator wants the source to be opened again.
     must_reopen: AtomicBool,
     /// How the surface is lit, as vision reports it.
@@ -49,7 +56,7 @@ pub(crate) struct CameraLink {
 }
 
 impl CameraLink {
-    /// Opens the source, whose frames go to `recorder`, if there is one, and whose faults to `faults`.
+    /// Opens the source.
     ///
     /// # Errors
     /// When no thread can be started. A missing camera is a fault, not an error.
@@ -57,8 +64,7 @@ impl CameraLink {
         (spec, params): (SourceSpec, &CameraParams),
         folder: Option<PathBuf>,
         at_end: AtEnd,
-        recorder: Option<(Arc<RecordingDeck>, usize)>,
-        faults: &FaultLedger,
+        context: LinkContext,
     ) -> anyhow::Result<Self> {
         let worker = WorkerCommand::own()?;
         let setup = FeedSetup {
@@ -76,8 +82,7 @@ impl CameraLink {
             folder,
             at_end,
             worker,
-            recorder,
-            faults: faults.clone(),
+            context,
             must_reopen: AtomicBool::new(false),
             exposure: Mutex::default(),
         };
@@ -248,19 +253,33 @@ impl CameraLink {
             let protocol = match tracker.kind {
                 TrackerKind::Tuio => TrackerProtocol::Tuio,
                 TrackerKind::Augmenta => TrackerProtocol::Augmenta,
+                TrackerKind::Osc => TrackerProtocol::Osc(self.context.mapping.clone()),
             };
             let status = Arc::clone(&self.tracker_status);
             let receiver = TrackReceiver::new(protocol, tracker.listen, &tracker.from, status);
             *self.tracker.lock() = Some(receiver);
         } else {
-            let recorder = self.recorder.as_ref();
+            let recorder = self.context.recorder.as_ref();
             let tap = recorder.map(|(deck, camera)| deck.tap(*camera));
             let begin_secs = *self.reached_secs.lock();
-            let feed = Feed::open_with_ledger(setup.clone(), tap, &self.faults, begin_secs)?;
+            let feed =
+                Feed::open_with_ledger(setup.clone(), tap, &self.context.faults, begin_secs)?;
             *self.feed.lock() = Some(Arc::new(feed));
         }
         *self.opened.lock() = setup;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+impl LinkContext {
+    /// Returns the context of a camera in a test.
+    pub(crate) fn alone() -> Self {
+        Self {
+            recorder: None,
+            mapping: OscVisitors::default(),
+            faults: FaultLedger::default(),
+        }
     }
 }
 
@@ -271,8 +290,8 @@ mod tests {
     fn link(params: &CameraParams) -> CameraLink {
         let spec = SourceSpec::parse(&params.source).unwrap();
         let folder = Some(PathBuf::new());
-        let faults = FaultLedger::default();
-        CameraLink::open((spec, params), folder, AtEnd::Repeat, None, &faults).unwrap()
+        let context = LinkContext::alone();
+        CameraLink::open((spec, params), folder, AtEnd::Repeat, context).unwrap()
     }
 
     #[test]

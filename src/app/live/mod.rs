@@ -64,7 +64,8 @@ use crate::records::{
     SessionLog, counts_file, show_file, start_deck, start_session, state_folder,
 };
 use crate::remote::{
-    MqttEndpoint, OscEndpoint, ProjectorEndpoint, RemoteStatus, TuioSender, WebhookEndpoint,
+    MqttEndpoint, OscEndpoint, OscVisitors, PositionSender, ProjectorEndpoint, RemoteStatus,
+    SacnEndpoint, WebhookEndpoint,
 };
 use crate::render::{CalibrationPattern, RenderSetup};
 use crate::runtime::{Fault, HangPolicy, Latest, Pulse, StopFlag, Supervisor, print_message};
@@ -93,6 +94,8 @@ pub struct LiveConfig {
     pub cameras: Vec<LiveCamera>,
     /// What happens at the end of a recording.
     pub at_end: AtEnd,
+    /// How a tracker is read that speaks OSC in its own way.
+    pub mapping: OscVisitors,
     /// Recording of the first camera's frames; `None` if they are not recorded.
     pub record: Option<RecordConfig>,
     /// The projected surface.
@@ -237,6 +240,7 @@ impl LivePool {
             surface: config.surface,
             projection: config.projection,
             at_end: config.at_end,
+            mapping: config.mapping,
             deck: Arc::clone(&deck),
             client: client.clone(),
             journal: journal.clone(),
@@ -386,6 +390,16 @@ impl LivePool {
                     endpoint.run(heartbeat);
                 })?;
         }
+        let fault = self.journal.fault("remote.sacn");
+        let sacn = Arc::clone(&status.sacn);
+        if let Some(mut endpoint) =
+            SacnEndpoint::new(&params.sacn, self.client.clone(), sacn, fault)
+        {
+            self.supervisor
+                .start("sacn", HangPolicy::WaitAtEnd, move |heartbeat| {
+                    endpoint.run(heartbeat);
+                })?;
+        }
         let mqtt = Arc::clone(&status.mqtt);
         let fault = self.journal.fault("remote.mqtt");
         if let Some(mut endpoint) =
@@ -396,10 +410,10 @@ impl LivePool {
                     endpoint.run(heartbeat).map_err(anyhow::Error::from)
                 })?;
         }
-        let (shared, tuio) = (Arc::clone(&self.shared), Arc::clone(&status.tuio));
-        if let Some(mut sender) = TuioSender::new(&params.tuio, &site.surface, shared, tuio) {
+        let (shared, positions) = (Arc::clone(&self.shared), Arc::clone(&status.positions));
+        if let Some(mut sender) = PositionSender::new(params, &site.surface, shared, positions) {
             self.supervisor
-                .start("tuio", HangPolicy::WaitAtEnd, move |heartbeat| {
+                .start("positions", HangPolicy::WaitAtEnd, move |heartbeat| {
                     sender.run(heartbeat).map_err(anyhow::Error::from)
                 })?;
         }

@@ -313,9 +313,9 @@ impl Rig {
         let camera = |number: usize| {
             let source = SourceSpec::parse(&params.source).unwrap();
             let folder = Some(std::path::PathBuf::new());
-            let faults = crate::runtime::FaultLedger::default();
             let at_end = crate::camera::AtEnd::Repeat;
-            let link = CameraLink::open((source, &params), folder, at_end, None, &faults);
+            let context = super::camera_link::LinkContext::alone();
+            let link = CameraLink::open((source, &params), folder, at_end, context);
             RigCamera {
                 name: number.to_string(),
                 link: Arc::new(link.unwrap()),

@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 
 use parking_lot::Mutex;
 
-use super::camera_link::CameraLink;
+use super::camera_link::{CameraLink, LinkContext};
 use super::live_calibration::{CALIBRATION_COMMANDS_MAX, CalibrationCommand, LiveCalibration};
 use super::rig::{LiveCamera, Outlet, Rig, RigCamera};
 use super::vision_stage::VisionStage;
@@ -14,6 +14,7 @@ use crate::control::{DeskClient, Journal};
 use crate::geometry::Surface;
 use crate::panel::LiveViews;
 use crate::records::RecordingDeck;
+use crate::remote::OscVisitors;
 use crate::render::CalibrationPattern;
 use crate::runtime::{DurationMeter, HangPolicy, Supervisor};
 use crate::screen::NoticeBoard;
@@ -24,6 +25,8 @@ pub(super) struct RigStart {
     /// Digest of the geometry of the outputs.
     pub(super) projection: String,
     pub(super) at_end: AtEnd,
+    /// How a tracker is read that speaks OSC in its own way.
+    pub(super) mapping: OscVisitors,
     pub(super) deck: Arc<RecordingDeck>,
     pub(super) client: DeskClient,
     pub(super) journal: Journal,
@@ -70,13 +73,16 @@ impl RigStart {
         index: usize,
         camera: &LiveCamera,
     ) -> anyhow::Result<(RigCamera, Receiver<CalibrationCommand>)> {
-        let recorder = Some((Arc::clone(&self.deck), index));
+        let context = LinkContext {
+            recorder: Some((Arc::clone(&self.deck), index)),
+            mapping: self.mapping.clone(),
+            faults: self.journal(camera).ledger().clone(),
+        };
         let link = CameraLink::open(
             (camera.source.clone(), &camera.params),
             camera.folder.clone(),
             self.at_end,
-            recorder,
-            self.journal(camera).ledger(),
+            context,
         )?;
         let (commands, received) = sync_channel(CALIBRATION_COMMANDS_MAX);
         let opened = RigCamera {

@@ -192,6 +192,7 @@ impl StatusBuilder {
             recording: sources.deck.status(),
             rehearsal: (sources.show.rehearsal()).and_then(|path| file_name(&path)),
             osc: sources.remote.osc.lock().clone(),
+            sacn: sources.remote.sacn.lock().clone(),
             projectors: sources.remote.projectors.lock().clone(),
             deliveries: self.deliveries(),
             director: self.rules(),
@@ -211,7 +212,7 @@ impl StatusBuilder {
     fn deliveries(&self) -> Vec<DeliveryStatus> {
         let mut deliveries = self.sources.alerts.deliveries();
         deliveries.extend(self.sources.remote.mqtt.lock().clone());
-        deliveries.extend(self.sources.remote.tuio.lock().clone());
+        deliveries.extend(self.sources.remote.positions.lock().iter().cloned());
         deliveries.extend(self.sources.remote.webhooks.lock().iter().cloned());
         deliveries
     }

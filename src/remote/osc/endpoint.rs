@@ -10,12 +10,12 @@ use parking_lot::Mutex;
 use rosc::{OscMessage, OscPacket, encoder};
 
 use super::super::commands::{CommandLimit, result_of};
-use super::super::datagram::messages_of;
+use super::super::datagram::{is_allowed, messages_of, receive_burst};
 use super::super::params::OscParams;
 use super::report::{event_message, reply_message, state_messages};
-use super::words::{Wish, wish_of};
-use crate::control::{DeskClient, OscStatus, Request, Source, SourceKind, Trust};
-use crate::runtime::{Fault, Heartbeat, is_hidden};
+use super::words::{SUBSCRIBE, Wish, wish_of};
+use crate::control::{DeskClient, Request, ShowControlStatus, Source, SourceKind, Trust};
+use crate::runtime::{Fault, Heartbeat};
 
 /// Longest datagram, in bytes: what fits into an Ethernet frame.
 pub(super) const BYTES_MAX: usize = 1472;
@@ -23,17 +23,16 @@ pub(super) const BYTES_MAX: usize = 1472;
 pub(super) const MESSAGES_MAX: usize = 64;
 /// Longest wait for a datagram. Events are sent so often.
 const RECEIVE_WAIT: Duration = Duration::from_millis(50);
-/// Largest number of datagrams that are read before events are sent again. A flood is read at this rate and no faster, and the
-/// system drops the rest.
-const BURST: usize = 32;
-/// Pause after a full burst.
-const FLOOD_PAUSE: Duration = Duration::from_millis(20);
 /// Time between two reports of the whole state. A change is reported at once.
 const STATE_INTERVAL: Duration = Duration::from_secs(5);
 /// Pause before the address is tried again.
 const BIND_PAUSE: Duration = Duration::from_secs(2);
 /// Largest number of answers that wait for the thread. Further ones are lost, as datagrams can be.
 const REPLIES_MAX: usize = 64;
+
+/// Time of a subscription, and the largest number of them.
+const SUBSCRIPTION_TIME: Duration = Duration::from_secs(60);
+const SUBSCRIBERS_MAX: usize = 16;
 
 /// An answer for a machine.
 type Answer = (SocketAddr, OscMessage);
@@ -43,8 +42,10 @@ pub struct OscEndpoint {
     listen: Option<SocketAddr>,
     from: Vec<IpAddr>,
     send_to: Vec<SocketAddr>,
+    /// Machines that asked for messages, with the end of their subscriptions.
+    subscribers: Vec<(SocketAddr, Instant)>,
     client: DeskClient,
-    status: Arc<Mutex<OscStatus>>,
+    status: Arc<Mutex<ShowControlStatus>>,
     fault: Fault,
     answers: (SyncSender<Answer>, Receiver<Answer>),
     /// Number of the last event that was sent.
@@ -61,7 +62,7 @@ impl OscEndpoint {
     pub fn new(
         params: &OscParams,
         client: DeskClient,
-        status: Arc<Mutex<OscStatus>>,
+        status: Arc<Mutex<ShowControlStatus>>,
         fault: Fault,
     ) -> Option<Self> {
         let listen: Option<SocketAddr> =
@@ -82,6 +83,7 @@ impl OscEndpoint {
             listen,
             from: params.from.iter().filter_map(parsed).collect(),
             send_to,
+            subscribers: Vec::new(),
             event: client.events_after(0, Duration::ZERO).newest,
             client,
             status,
@@ -126,39 +128,20 @@ impl OscEndpoint {
     fn serve(&mut self, socket: &UdpSocket, heartbeat: &Heartbeat) {
         let mut buffer = [0; BYTES_MAX + 1];
         while heartbeat.keep_running() {
-            if self.listen.is_none() {
-                heartbeat.sleep(RECEIVE_WAIT);
-            } else if !self.receive(socket, &mut buffer) {
-                heartbeat.sleep(FLOOD_PAUSE);
-            }
+            let pause = match self.listen {
+                None => RECEIVE_WAIT,
+                Some(_) => receive_burst(socket, &mut buffer, |datagram, peer| {
+                    self.take(datagram, peer);
+                }),
+            };
+            heartbeat.sleep(pause);
             self.report(socket);
         }
     }
 
-    /// Takes the waiting datagrams. Returns false if there may be more.
-    fn receive(&mut self, socket: &UdpSocket, buffer: &mut [u8]) -> bool {
-        for _ in 0..BURST {
-            match socket.recv_from(buffer) {
-                Ok((length, peer)) => {
-                    let datagram = buffer.get(..length).unwrap_or_default();
-                    self.take(datagram, peer);
-                }
-                // An error that an earlier answer caused, for example because nobody listens there.
-                Err(error) if error.kind() == ErrorKind::ConnectionRefused => {}
-                Err(_) => return true,
-            }
-        }
-        false
-    }
-
     fn take(&mut self, datagram: &[u8], peer: SocketAddr) {
         self.status.lock().received += 1;
-        let ip = peer.ip().to_canonical();
-        let is_known = match self.from.as_slice() {
-            [] => ip.is_loopback(),
-            from => from.contains(&ip),
-        };
-        if !is_known {
+        if !is_allowed(&self.from, peer) {
             return self.refuse(peer, "this machine is not in remote.osc.from");
         }
         match messages_of(datagram, BYTES_MAX, MESSAGES_MAX) {
@@ -171,6 +154,7 @@ impl OscEndpoint {
     fn obey(&mut self, message: &OscMessage, peer: SocketAddr) {
         let (command, words) = match wish_of(message) {
             Ok(Wish::Nothing) => return,
+            Ok(Wish::Subscribe(port)) => return self.subscribe(peer, port),
             Ok(Wish::Command(command, words)) => (*command, words),
             Err(problem) => {
                 self.answer(peer, &message.addr, &problem);
@@ -209,14 +193,24 @@ impl OscEndpoint {
         }
     }
 
+    fn subscribe(&mut self, peer: SocketAddr, port: Option<u16>) {
+        let to = SocketAddr::new(peer.ip(), port.unwrap_or(peer.port()));
+        let until = Instant::now() + SUBSCRIPTION_TIME;
+        let is_new = self.subscribers.iter().all(|(known, _)| *known != to);
+        if is_new && self.subscribers.len() == SUBSCRIBERS_MAX {
+            self.answer(peer, SUBSCRIBE, "too many machines subscribe");
+            return self.refuse(peer, "too many machines subscribe");
+        }
+        if is_new {
+            self.state_sent = None;
+        }
+        self.subscribers.retain(|(known, _)| *known != to);
+        self.subscribers.push((to, until));
+        self.answer(peer, SUBSCRIBE, "applied");
+    }
+
     fn refuse(&self, peer: SocketAddr, problem: &str) {
-        let mut status = self.status.lock();
-        status.refused += 1;
-        status.last_problem = format!("{peer}: {problem}")
-            .chars()
-            .filter(|c| !is_hidden(*c))
-            .take(200)
-            .collect();
+        self.status.lock().refuse(peer, problem);
     }
 
     fn answer(&self, peer: SocketAddr, words: &str, result: &str) {
@@ -231,14 +225,18 @@ impl OscEndpoint {
         while let Ok((peer, message)) = self.answers.1.try_recv() {
             self.send(socket, &message, &[peer]);
         }
+        let now = Instant::now();
+        self.subscribers.retain(|(_, until)| *until > now);
+        let subscribers = self.subscribers.iter().map(|(to, _)| *to);
+        let receivers: Vec<_> = self.send_to.iter().copied().chain(subscribers).collect();
         let page = self.client.events_after(self.event, Duration::ZERO);
         for event in page.events {
             self.event = event.number;
             if let Some(message) = event_message(&event.kind) {
-                self.send(socket, &message, &self.send_to);
+                self.send(socket, &message, &receivers);
             }
         }
-        if self.send_to.is_empty() {
+        if receivers.is_empty() {
             return;
         }
         let state = state_messages(&self.client.status());
@@ -249,7 +247,7 @@ impl OscEndpoint {
             .iter()
             .filter(|message| is_due || !self.state.contains(message))
         {
-            self.send(socket, message, &self.send_to);
+            self.send(socket, message, &receivers);
         }
         if is_due {
             self.state_sent = Some(Instant::now());

@@ -17,8 +17,8 @@ use super::endpoint::{BYTES_MAX, MESSAGES_MAX};
 use super::report::{event_message, state_messages};
 use super::words::{Wish, wish_of};
 use crate::control::{
-    Board, DeskEvent, DeskEvents, EventKind, FloorPlace, Journal, OscStatus, Outcome, RuleStatus,
-    Status, Trust, desk_queue,
+    Board, DeskEvent, DeskEvents, EventKind, FloorPlace, Journal, Outcome, RuleStatus,
+    ShowControlStatus, Status, Trust, desk_queue,
 };
 use crate::runtime::{HangPolicy, Supervisor};
 
@@ -69,6 +69,7 @@ fn addresses_and_arguments_are_words() {
         let found = match wish_of(&message(addr, args.clone())) {
             Ok(Wish::Command(_, words)) => Some(words),
             Ok(Wish::Nothing) => None,
+            Ok(Wish::Subscribe(port)) => panic!("{addr} {port:?}"),
             Err(error) => panic!("{addr} {args:?}: {error}"),
         };
         assert_eq!(found.as_deref(), words, "{addr} {args:?}");
@@ -155,7 +156,7 @@ struct Rig {
     supervisor: Supervisor,
     desk: DeskEvents,
     board: Arc<Board>,
-    status: Arc<Mutex<OscStatus>>,
+    status: Arc<Mutex<ShowControlStatus>>,
     journal: Journal,
     machine: UdpSocket,
 }
@@ -182,7 +183,7 @@ impl Rig {
         };
         let (client, desk, board) = desk_queue();
         let journal = Journal::new(Arc::clone(&board));
-        let status: Arc<Mutex<OscStatus>> = Arc::default();
+        let status: Arc<Mutex<ShowControlStatus>> = Arc::default();
         let fault = journal.fault("remote.osc");
         let mut endpoint = OscEndpoint::new(&params, client, Arc::clone(&status), fault).unwrap();
         let mut supervisor = Supervisor::new(Arc::new(AtomicBool::new(false)));
@@ -374,4 +375,35 @@ fn the_page_names_every_message() {
         .filter_map(|row| Some(row.split_once('`')?.0.to_owned()))
         .collect();
     assert_eq!(sent, named);
+}
+
+#[test]
+fn a_machine_that_subscribes_gets_the_state() {
+    let rig = Rig::start(true);
+    let desk = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let screen = UdpSocket::bind("127.0.0.1:0").unwrap();
+    screen
+        .set_read_timeout(Some(Duration::from_secs(20)))
+        .unwrap();
+    let port = i32::from(screen.local_addr().unwrap().port());
+    let subscribe =
+        |args: Vec<OscType>| bytes(&OscPacket::Message(message("/shoal/subscribe", args)));
+    let shoal = rig.machine.peer_addr().unwrap();
+    rig.wait_for("/shoal/state");
+    desk.send_to(&subscribe(vec![OscType::Int(70_000)]), shoal)
+        .unwrap();
+    desk.send_to(&subscribe(vec![OscType::Int(port)]), shoal)
+        .unwrap();
+    let mut buffer = [0; 2000];
+    loop {
+        let length = screen.recv(&mut buffer).unwrap();
+        let (_, OscPacket::Message(message)) = decoder::decode_udp(&buffer[..length]).unwrap()
+        else {
+            panic!("no message");
+        };
+        if message.addr == "/shoal/state" {
+            break;
+        }
+    }
+    assert_eq!(rig.status.lock().refused, 1, "no port");
 }

@@ -8,12 +8,16 @@ use crate::control::Command;
 
 /// Begin of all addresses.
 const PREFIX: &str = "/shoal/";
+/// Address of a subscription, without the begin.
+pub(super) const SUBSCRIBE: &str = "subscribe";
 
 /// What a message asks for.
 #[derive(Debug, PartialEq)]
 pub(super) enum Wish {
     /// A command, with its words.
     Command(Box<Command>, String),
+    /// Messages to the sender for a while, at this port; `None`: at the one that it sends from.
+    Subscribe(Option<u16>),
     /// Nothing: a button was released.
     Nothing,
 }
@@ -29,6 +33,13 @@ pub(super) fn wish_of(message: &OscMessage) -> Result<Wish, String> {
     // Another Shoal answers what it does not understand. Without this, both would answer each other forever.
     if address == REPLY {
         return Ok(Wish::Nothing);
+    }
+    if address == SUBSCRIBE {
+        return match message.args.as_slice() {
+            [] => Ok(Wish::Subscribe(None)),
+            [OscType::Int(port @ 1..=65535)] => Ok(Wish::Subscribe(u16::try_from(*port).ok())),
+            _ => Err("subscribe takes no argument, or a port from 1 to 65535".to_owned()),
+        };
     }
     let mut words: Vec<String> = address.split('/').map(str::to_owned).collect();
     let command = match (button_of(&message.args), command_of(&words)) {

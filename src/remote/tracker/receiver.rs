@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-use super::super::datagram::messages_of;
+use super::super::datagram::{is_allowed, messages_of};
 use super::report::{EXPIRY, LATE, Table};
-use super::{augmenta, tuio};
+use super::{OscVisitors, augmenta, tuio};
 use crate::control::TrackerStatus;
 use crate::geometry::{Sighting, Surface};
 use crate::runtime::is_hidden;
@@ -26,12 +26,14 @@ const FLOOD_PAUSE: Duration = Duration::from_millis(5);
 const RATE_TIME: Duration = Duration::from_secs(1);
 
 /// What a tracker speaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum TrackerProtocol {
     /// TUIO 1.1 and 2.0.
     Tuio,
-    /// Augmenta 2.0 over OSC.
+    /// Augmenta 2 and 3 over OSC.
     Augmenta,
+    /// OSC by a mapping.
+    Osc(OscVisitors),
 }
 
 /// Receives visitors from trackers.
@@ -142,23 +144,19 @@ impl TrackReceiver {
 
     /// Applies the reports of a datagram.
     fn apply(&mut self, length: usize, peer: SocketAddr) -> Result<(), String> {
-        let ip = peer.ip().to_canonical();
-        let is_known = match self.from.as_slice() {
-            [] => ip.is_loopback(),
-            from => from.contains(&ip),
-        };
-        if !is_known {
+        if !is_allowed(&self.from, peer) {
             return Err("this machine is not named in the source (?from=ADDRESS)".to_owned());
         }
         let datagram = self.buffer.get(..length).unwrap_or_default();
         let messages = messages_of(datagram, BYTES_MAX, MESSAGES_MAX)?;
-        let reports = match self.protocol {
+        let reports = match &self.protocol {
             TrackerProtocol::Tuio => tuio::reports_of(&messages)?,
             TrackerProtocol::Augmenta => augmenta::reports_of(&messages)?,
+            TrackerProtocol::Osc(mapping) => vec![mapping.report_of(&messages)?],
         };
         let now = Instant::now();
         for report in reports {
-            self.table.apply(ip, &report, now)?;
+            self.table.apply(peer.ip().to_canonical(), &report, now)?;
         }
         Ok(())
     }

@@ -17,8 +17,10 @@ pub(super) const EXPIRY: Duration = Duration::from_secs(2);
 const RESTART_FRAMES: i32 = 100;
 /// Longest name of a tracker, in bytes.
 const NAME_MAX: usize = 64;
-/// Positions outside of the picture that are accepted, as shares of its size: visitors beside it.
-const BESIDE_MAX: f32 = 2.0;
+/// Positions that are accepted, as shares of the picture from its middle: also visitors beside it.
+const SHARE_MAX: f32 = 2.5;
+/// Positions that are accepted, in meters from the middle of the picture, which measures at most 100 m.
+const METERS_MAX: f32 = 200.0;
 
 /// What one datagram reports.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -36,24 +38,83 @@ pub(super) struct Report {
     pub(super) gone: Vec<i32>,
 }
 
-/// A visitor in shares of the picture: from 0 at the left and at the top to 1.
+/// A place or a size: shares of the picture plus meters.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Spot {
+    share: Vec2,
+    meters: Vec2,
+}
+
+impl Spot {
+    /// A size, or a place from the middle, as shares of the picture.
+    pub(super) fn of_picture(share: Vec2) -> Self {
+        Self {
+            share,
+            ..Self::default()
+        }
+    }
+
+    /// A place as shares of the picture: from 0 at the left and at the top to 1.
+    pub(super) fn from_corner(share: Vec2) -> Self {
+        Self::of_picture(share - 0.5)
+    }
+
+    /// A size, or a place from the middle, in meters.
+    pub(super) fn of_meters(meters: Vec2) -> Self {
+        Self {
+            meters,
+            ..Self::default()
+        }
+    }
+
+    fn in_meters(self, picture_m: Vec2) -> Vec2 {
+        self.share * picture_m + self.meters
+    }
+
+    /// Whether it is on the floor or near it. NaN is not.
+    fn is_near(self) -> bool {
+        let share = self.share.abs().cmple(Vec2::splat(SHARE_MAX)).all();
+        share && self.meters.abs().cmple(Vec2::splat(METERS_MAX)).all()
+    }
+}
+
+impl std::ops::Add for Spot {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            share: self.share + other.share,
+            meters: self.meters + other.meters,
+        }
+    }
+}
+
+/// A visitor from the middle of the picture: to the right, and downwards.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Seen {
     pub(super) id: i32,
-    pub(super) at: Vec2,
+    pub(super) at: Spot,
     /// Width and height, and the angle from the right to the width, clockwise, in radians; `None` if they are not known.
-    pub(super) shape: Option<(Vec2, f32)>,
+    pub(super) shape: Option<(Spot, f32)>,
 }
 
 impl Seen {
-    /// Whether its numbers are those of a visitor on the floor or near it.
-    pub(super) fn is_plausible(&self) -> bool {
-        let near = -BESIDE_MAX..=1.0 + BESIDE_MAX;
-        near.contains(&self.at.x)
-            && near.contains(&self.at.y)
-            && self.shape.is_none_or(|(size, angle)| {
-                size.is_finite() && size.min_element() >= 0.0 && angle.is_finite()
-            })
+    /// Returns the visitor.
+    ///
+    /// # Errors
+    /// When its numbers are not those of a visitor on the floor or near it.
+    pub(super) fn checked(self) -> Result<Self, String> {
+        let is_size = |size: Spot| {
+            let is_negative = size.share.min_element() < 0.0 || size.meters.min_element() < 0.0;
+            size.is_near() && !is_negative
+        };
+        let is_shape = self
+            .shape
+            .is_none_or(|(size, angle)| is_size(size) && angle.is_finite());
+        match self.at.is_near() && is_shape {
+            true => Ok(self),
+            false => Err("a visitor with numbers that no place has".to_owned()),
+        }
     }
 }
 
@@ -80,8 +141,8 @@ struct Channel {
 #[derive(Debug)]
 struct Body {
     id: i32,
-    at: Vec2,
-    shape: Option<(Vec2, f32)>,
+    at: Spot,
+    shape: Option<(Spot, f32)>,
     heard_at: Instant,
 }
 
@@ -143,8 +204,8 @@ impl Table {
         for channel in used {
             to.extend(channel.bodies.iter().map(|body| Sighting {
                 key: u64::from(channel.number) << 32 | u64::from(body.id.cast_unsigned()),
-                position_m: (body.at - 0.5) * picture_m,
-                size_m: body.shape.map_or(Vec2::ZERO, |(size, _)| size * picture_m),
+                position_m: body.at.in_meters(picture_m),
+                size_m: (body.shape).map_or(Vec2::ZERO, |(size, _)| size.in_meters(picture_m)),
                 angle: body.shape.map_or(0.0, |(_, angle)| angle),
             }));
         }

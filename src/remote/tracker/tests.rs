@@ -9,8 +9,8 @@ use parking_lot::Mutex;
 use rosc::{OscBundle, OscMessage, OscPacket, OscTime, OscType, encoder};
 
 use super::super::mutations::mutate;
-use super::report::{BODIES_MAX, CHANNELS_MAX, EXPIRY, LATE, Report, Seen, Table};
-use super::{TrackReceiver, TrackerProtocol, augmenta, tuio};
+use super::report::{BODIES_MAX, CHANNELS_MAX, EXPIRY, LATE, Report, Seen, Spot, Table};
+use super::{OscUnit, OscVisitors, TrackReceiver, TrackerProtocol, augmenta, tuio};
 use crate::control::TrackerStatus;
 use crate::geometry::{Sighting, Surface};
 
@@ -219,7 +219,7 @@ fn what_is_no_place_and_too_many_are_refused() {
         seen: (0..count)
             .map(|id| Seen {
                 id,
-                at: Vec2::splat(0.5),
+                at: Spot::default(),
                 shape: None,
             })
             .collect(),
@@ -260,13 +260,25 @@ fn changed_datagrams_are_survived() {
         bytes(cursor(1, 7, 0.5, 0.5)),
         bytes(pointer.to_vec()),
         bytes(vec![message("/object/update", &enter)]),
+        bytes(vec![
+            message("/au/frame/id", &[OscType::Int(4)]),
+            message("/au/7/pos", &[0.5; 3].map(OscType::Float)),
+            message("/au/7/box/size", &[0.5; 3].map(OscType::Float)),
+            message("/au/frame/objList", &[OscType::Int(7)]),
+        ]),
+        bytes(vec![message("/p/7", &numbers(7, &[0.5, 0.5]))]),
     ];
+    let mapped = mapping("address = \"/p/{id}\"\nx = 1\ny = 2\nradius = 3\nalive = \"/a\"");
     let (mut table, mut seen, now) = (Table::default(), Vec::new(), Instant::now());
     mutate(&inputs, |datagram| {
         let Ok(messages) = super::super::datagram::messages_of(datagram, 16_384, 400) else {
             return;
         };
-        for reports in [tuio::reports_of(&messages), augmenta::reports_of(&messages)] {
+        for reports in [
+            tuio::reports_of(&messages),
+            augmenta::reports_of(&messages),
+            mapped.report_of(&messages).map(|report| vec![report]),
+        ] {
             for report in reports.into_iter().flatten() {
                 let _ = table.apply(PEER, &report, now);
             }
@@ -329,4 +341,142 @@ fn an_address_that_is_in_use_is_an_error_and_used_when_it_is_free() {
     assert_eq!(error.kind(), std::io::ErrorKind::AddrInUse);
     drop(other);
     receiver.receive(Duration::from_millis(1)).unwrap();
+}
+
+#[test]
+fn augmenta_3_reports_objects_in_meters_and_lists_those_that_are_there() {
+    let point = |values: [f32; 3]| values.map(OscType::Float).to_vec();
+    let frame = |number: i32, ids: &[i32]| {
+        vec![
+            message("/au/frame/id", &[OscType::Int(number)]),
+            message("/au/7/uid", &[OscType::Int(7)]),
+            message("/au/7/pos", &point([3.0, 0.0, 3.0])),
+            message("/au/7/box/size", &point([0.4, 1.7, 0.6])),
+            message("/au/9/pos", &point([0.0, 0.0, 0.0])),
+            message("/au/frame/numObj", &[OscType::Int(ids.len() as i32)]),
+            message(
+                "/au/frame/objList",
+                &ids.iter().map(|id| OscType::Int(*id)).collect::<Vec<_>>(),
+            ),
+        ]
+    };
+    let (mut table, now) = (Table::default(), Instant::now());
+    let mut take = |messages: &[OscMessage]| -> Result<Vec<Sighting>, String> {
+        for report in augmenta::reports_of(messages)? {
+            table.apply(PEER, &report, now)?;
+        }
+        Ok(visitors(&mut table, now))
+    };
+    let [one, other] = take(&frame(5, &[7, 9])).unwrap()[..] else {
+        panic!("two visitors");
+    };
+    assert_eq!(one.position_m, Vec2::new(1.0, -1.5));
+    assert_eq!(one.size_m, Vec2::new(0.4, 0.6));
+    assert_eq!(other.position_m, Vec2::new(-2.0, 1.5));
+    assert_eq!(other.size_m, Vec2::ZERO);
+    assert_eq!(take(&frame(6, &[9])).unwrap().len(), 1, "7 is not listed");
+    assert_eq!(take(&frame(5, &[7, 9])).unwrap_err(), LATE);
+    assert_eq!(take(&frame(7, &[])).unwrap(), []);
+    let scene = [message("/au/scene/size", &point([4.0, 0.0, 3.0]))];
+    assert_eq!(take(&scene).unwrap(), []);
+    let split = [message("/au/7/pos/x", &[OscType::Float(1.0)])];
+    assert!(take(&split).unwrap_err().contains("split coordinates"));
+    let nowhere = [message("/au/7/pos", &point([f32::NAN, 0.0, 0.0]))];
+    assert!(take(&nowhere).unwrap_err().contains("no place"));
+}
+
+fn mapping(text: &str) -> OscVisitors {
+    toml::from_str(text).unwrap()
+}
+
+#[test]
+fn any_messages_are_visitors_by_a_mapping() {
+    let lidar = mapping(
+        "address = \"/lidar/*/person{id}\"\nx = 1\ny = 2\nradius = 3\nunit = \"meters\"\norigin = [0.0, 1.0]\n\
+         scale = [0.001, -0.001]\nalive = \"/lidar/*/ids\"\nframe = \"/lidar/*/frame\"",
+    );
+    assert_eq!(lidar.problems(), []);
+    let frame = |number: i32| {
+        [
+            message("/lidar/a/frame", &[OscType::Int(number)]),
+            message(
+                "/lidar/a/person7",
+                &[
+                    "walks".into(),
+                    OscType::Int(3000),
+                    OscType::Double(3000.0),
+                    OscType::Float(150.0),
+                ],
+            ),
+            message("/lidar/a/ids", &[OscType::Float(7.0)]),
+        ]
+    };
+    let (mut table, now) = (Table::default(), Instant::now());
+    table
+        .apply(PEER, &lidar.report_of(&frame(5)).unwrap(), now)
+        .unwrap();
+    let [visitor] = visitors(&mut table, now)[..] else {
+        panic!("one visitor");
+    };
+    assert!(visitor.position_m.distance(Vec2::new(1.0, -1.5)) < 1e-5);
+    assert!(visitor.size_m.distance(Vec2::splat(0.3)) < 1e-5);
+    let late = table.apply(PEER, &lidar.report_of(&frame(4)).unwrap(), now);
+    assert_eq!(late.unwrap_err(), LATE);
+    let nobody = [message("/lidar/a/ids", &[])];
+    table
+        .apply(PEER, &lidar.report_of(&nobody).unwrap(), now)
+        .unwrap();
+    assert_eq!(visitors(&mut table, now), []);
+    for (address, args, problem) in [
+        (
+            "/lidar/a/person7",
+            vec![OscType::Int(1)],
+            "without the arguments",
+        ),
+        (
+            "/lidar/a/personX",
+            vec![],
+            "no address of remote.osc_visitors",
+        ),
+        (
+            "/lidar/a/b/person7",
+            vec![],
+            "no address of remote.osc_visitors",
+        ),
+    ] {
+        let refused = lidar.report_of(&[message(address, &args)]).unwrap_err();
+        assert!(refused.contains(problem), "{refused}");
+    }
+    let plain = mapping("address = \"/pos\"\nid = 0\nx = 1\ny = 2\nleave = \"/left\"");
+    let here = [message("/pos", &numbers(3, &[0.75, 0.5]))];
+    table
+        .apply(PEER, &plain.report_of(&here).unwrap(), now)
+        .unwrap();
+    assert_eq!(visitors(&mut table, now)[0].position_m, Vec2::new(1.0, 0.0));
+    let left = [message("/left", &[OscType::Int(3)])];
+    table
+        .apply(PEER, &plain.report_of(&left).unwrap(), now)
+        .unwrap();
+    assert_eq!(visitors(&mut table, now), []);
+}
+
+#[test]
+fn a_mapping_that_cannot_work_is_a_problem() {
+    assert_eq!(OscVisitors::default().problems(), []);
+    for (text, key) in [
+        ("address = \"pos\"\nid = 2", "address"),
+        ("address = \"/{id}/{id}\"", "address"),
+        ("address = \"/pos\"", "id"),
+        ("address = \"/{id}\"\nid = 2", "id"),
+        ("address = \"/{id}\"\nx = 1", "x"),
+        ("address = \"/{id}\"\nx = 32", "x"),
+        ("address = \"/{id}\"\nscale = [1.0, 0.0]", "scale"),
+        ("address = \"/{id}\"\norigin = [nan, 0.0]", "origin"),
+        ("address = \"/{id}\"\nalive = \"ids\"", "alive"),
+    ] {
+        let problems = mapping(text).problems();
+        let keys: Vec<_> = problems.iter().map(|(key, _)| *key).collect();
+        assert_eq!(keys, [key], "{text}");
+    }
+    assert_eq!(mapping("unit = \"meters\"").unit, OscUnit::Meters);
 }

@@ -4,7 +4,7 @@
 use glam::Vec2;
 use rosc::{OscMessage, OscType};
 
-use super::report::{Report, Seen};
+use super::report::{Report, Seen, Spot};
 
 /// Profiles of TUIO 1.1 with their detail, and whether a message of them has a size.
 const PROFILES: [(&str, u8, bool); 3] = [
@@ -120,13 +120,12 @@ fn seen_of(id: i32, values: &[OscType], is_sized: bool) -> Result<Seen, String> 
         _ => Err("a visitor without its numbers".to_owned()),
     };
     let shape = match is_sized {
-        true => Some((Vec2::new(number(3)?, number(4)?), number(2)?)),
+        true => {
+            let size = Spot::of_picture(Vec2::new(number(3)?, number(4)?));
+            Some((size, number(2)?))
+        }
         false => None,
     };
-    let at = Vec2::new(number(0)?, number(1)?);
-    let seen = Seen { id, at, shape };
-    match seen.is_plausible() {
-        true => Ok(seen),
-        false => Err("a visitor with numbers that no place has".to_owned()),
-    }
+    let at = Spot::from_corner(Vec2::new(number(0)?, number(1)?));
+    Seen { id, at, shape }.checked()
 }

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use keywords::schema_problems;
 use serde_json::Value;
 use shoal::camera::SourceSpec;
+use shoal::control::Command;
 use shoal::simulation::Simulation;
 use shoal::site::{CheckReport, Editor, check_report, load, schemas};
 use shoal::world::Observation;
@@ -91,9 +92,40 @@ fn the_examples_of_other_machines_and_messages_are_valid() {
         }
     }
     assert_eq!(
-        count, 7,
-        "OSC, webhooks, MQTT, TUIO, trackers, projectors, messages"
+        count, 11,
+        "OSC, sACN, webhooks, MQTT, TUIO, PosiStageNet, Augmenta, trackers, a mapping, projectors, messages"
     );
+}
+
+/// Every command in the examples for other programs has a meaning.
+#[test]
+fn the_commands_of_the_examples_for_other_programs_exist() {
+    let page = include_str!("../../../docs/protocols.md");
+    let (_, examples) = page
+        .split_once("\n## Examples for other programs\n")
+        .unwrap();
+    let ends = |c: char| "`\"'\n".contains(c);
+    let mut count = 0;
+    for (begin, separator) in [("/api/v1/do/", '/'), ("/shoal/", '/'), ("payload: ", ' ')] {
+        for rest in examples.split(begin).skip(1) {
+            let text = rest.split(ends).next().unwrap().trim_end_matches(" }");
+            let words: Vec<_> = text
+                .split([separator, ' '])
+                .filter(|word| !word.is_empty())
+                .collect();
+            // The script of Nodel and TouchDesigner put the rest behind it.
+            if words.is_empty() || words == ["event"] {
+                continue;
+            }
+            Command::from_words(&words).unwrap_or_else(|error| panic!("{text}: {error}"));
+            count += 1;
+        }
+    }
+    assert_eq!(count, 9);
+    for words in [&["closed", "tomorrow"][..], &["plan"], &["scene", "reef"]] {
+        assert!(examples.contains(&words.join("/")), "{words:?}");
+        Command::from_words(words).unwrap();
+    }
 }
 
 #[test]

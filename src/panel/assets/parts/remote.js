@@ -5,18 +5,20 @@ import { duration, known, t } from "../core/i18n.js";
 import { icon } from "./icons.js";
 
 /** @typedef {{ name: string, address: string, model: string, is_wanted_on: boolean, power: string, lamp_hours: number | null, errors: string[], warnings: string[], answered_secs_ago: number | null, problem: string }} ProjectorStatus */
-/** @typedef {{ listen: string, received: number, commands: number, refused: number, sent: number, last_peer: string, last_problem: string }} OscStatus */
+/** @typedef {{ listen: string, received: number, commands: number, refused: number, sent: number, last_peer: string, last_problem: string }} ShowControlStatus */
 /** @typedef {{ way: string, target: string, delivered: number, failed: number, waiting: number, dropped: number, delivered_secs_ago: number | null, last_problem: string }} DeliveryStatus */
 
 /** @param {any} status @param {import("../core/dom.js").Child} test The button that sends a test. */
 export function otherMachines(status, test) {
-  const osc = /** @type {OscStatus} */ (status.osc);
-  const isOscUsed = osc.listen !== "" || osc.sent > 0;
+  const showControl = (/** @type {"osc" | "sacn"} */ way) => {
+    const link = /** @type {ShowControlStatus} */ (status[way]);
+    return h("section", { class: "card stack", key: way }, h("h2", null, t(`remote.${way}`)),
+      link.listen !== "" || link.sent > 0 ? showControlFacts(link) : h("p", { class: "muted" }, t(`remote.no_${way}`)));
+  };
   return h("div", { class: "grid two", key: "remote" },
     h("section", { class: "card stack" }, h("h2", null, t("remote.projectors")),
       status.projectors.length === 0 ? h("p", { class: "muted" }, t("remote.no_projectors")) : status.projectors.map(projector)),
-    h("section", { class: "card stack" }, h("h2", null, t("remote.osc")),
-      isOscUsed ? oscFacts(osc) : h("p", { class: "muted" }, t("remote.no_osc"))),
+    showControl("osc"), showControl("sacn"),
     h("section", { class: "card stack" }, h("h2", null, t("remote.messages")),
       status.deliveries.length === 0 ? h("p", { class: "muted" }, t("remote.no_messages")) : status.deliveries.map(delivery),
       test));
@@ -53,15 +55,15 @@ function projector(projector) {
     projector.problem !== "" && h("p", { class: "small muted", lang: "en" }, projector.problem));
 }
 
-/** @param {OscStatus} osc */
-function oscFacts(osc) {
+/** @param {ShowControlStatus} link */
+function showControlFacts(link) {
   return [
     h("dl", { class: "facts" },
-      osc.listen !== "" && [h("dt", null, t("remote.listen")), h("dd", null, osc.listen)],
-      h("dt", null, t("remote.commands")), h("dd", null, String(osc.commands)),
-      h("dt", null, t("remote.refused")), h("dd", null, String(osc.refused)),
-      h("dt", null, t("remote.sent")), h("dd", null, String(osc.sent)),
-      osc.last_peer !== "" && [h("dt", null, t("remote.last_peer")), h("dd", null, osc.last_peer)]),
-    osc.last_problem !== "" && h("p", { class: "small muted", lang: "en" }, osc.last_problem),
+      link.listen !== "" && [h("dt", null, t("remote.listen")), h("dd", null, link.listen)],
+      h("dt", null, t("remote.commands")), h("dd", null, String(link.commands)),
+      h("dt", null, t("remote.refused")), h("dd", null, String(link.refused)),
+      link.sent > 0 && [h("dt", null, t("remote.sent")), h("dd", null, String(link.sent))],
+      link.last_peer !== "" && [h("dt", null, t("remote.last_peer")), h("dd", null, link.last_peer)]),
+    link.last_problem !== "" && h("p", { class: "small muted", lang: "en" }, link.last_problem),
   ];
 }
