@@ -29,7 +29,7 @@ const MIN_STD_DEV: f32 = 0.7;
 const INITIAL_STD_DEV: f32 = 3.0;
 /// Time after the first frame in which every pixel may become darker, in seconds. A flash of light in the first frame would
 /// leave a false shadow. Flashes are shorter than this. Nothing is foreground in this time.
-const START_SECS: f32 = 0.12;
+pub(super) const START_SECS: f32 = 0.12;
 /// A pixel has the level before within this number of standard deviations of its noise.
 const UNLIT_STD_DEVS: f32 = 3.0;
 /// The same within this share of the level.
@@ -120,6 +120,40 @@ impl Background {
     /// camera.
     pub(super) fn gain(&self) -> f32 {
         self.gain.gain()
+    }
+
+    /// Makes the gain of the last frame part of the model, because the light of the lamps has changed, and averages the floor
+    /// between the visitors again. Returns `false` without a change if the light has not changed equally everywhere, or if most of
+    /// the floor would be too dark for shadows.
+    pub(super) fn fold_gain(&mut self, params: &VisionParams) -> bool {
+        let gain = self.gain.gain();
+        let lit = (self.level.iter().zip(&self.threshold)).filter(|(_, threshold)| **threshold > 0);
+        let (mut before, mut after) = (0_u32, 0_u32);
+        for (level, _) in lit {
+            before += 1;
+            after += u32::from(level * gain >= params.dark_level);
+        }
+        if !self.gain.is_uniform() || 2 * after < before {
+            return false;
+        }
+        for index in 0..self.level.len() {
+            let brightest = f32::from(u8::MAX);
+            self.level[index] = (self.level[index] * gain).min(brightest);
+            // The noise of a camera does not decrease with the light as its levels do.
+            self.std_dev[index] *= gain.max(1.0);
+            if self.level_before[index] > 0 {
+                let level = f32::from(self.level_before[index]) * gain;
+                self.level_before[index] = level.clamp(1.0, brightest) as u8;
+            }
+            self.set_threshold(index, params);
+        }
+        for (y, floor) in self.level.chunks_exact(self.width).enumerate() {
+            self.dim.classify_row(y, floor, params.dark_level);
+        }
+        self.brighter_visits.fill(0);
+        self.gain.reset();
+        (self.frames, self.age_secs) = (0, START_SECS);
+        true
     }
 
     /// Returns the mean ratio of each part of each sampled row of the last frame to the model; 0 for a part that cannot be

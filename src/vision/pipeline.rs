@@ -7,7 +7,7 @@ use glam::Mat2;
 use crate::camera::{Frame, Luma, UsedBits};
 use crate::geometry::Visitor;
 
-use super::background::Background;
+use super::background::{Background, START_SECS};
 use super::bands::RollingBands;
 use super::bit_mask::BitMask;
 use super::blobs::{BlobContext, BlobFinder};
@@ -22,8 +22,8 @@ use super::strobe::{Strobe, StrobePhase};
 use super::tracker::{TrackEvent, Tracker};
 use super::{TrackingParams, VisionParams};
 
-/// Largest gain that an exposure change of the camera can cause; the smallest such gain is its inverse. A gain outside
-/// this range means that a light was switched on or off.
+/// Largest gain that is a change of the exposure; the smallest such gain is its inverse. A gain outside this range means that a
+/// light was switched on or off, or that the light has changed by so much since the model was learned.
 const MAX_GAIN: f32 = 3.0;
 /// Speed with which visitors fill the floor at most, in shares of the floor per second. A class that runs in takes five seconds.
 /// Light changes faster.
@@ -360,14 +360,16 @@ impl Vision {
         };
         if segmentation.light(&self.params, dt_secs as f32) == LightState::Changed {
             let since = *self.light_changed_since_secs.get_or_insert(time_secs);
-            segmentation.exposure.reset();
-            if let Some(tracker) = &mut self.tracker {
-                tracker.hold(dt_secs as f32);
+            if !segmentation.adapt(levels, &self.params, time_secs - since) {
+                segmentation.exposure.reset();
+                if let Some(tracker) = &mut self.tracker {
+                    tracker.hold(dt_secs as f32);
+                }
+                if time_secs - since >= f64::from(self.params.relearn_secs) {
+                    self.relearn();
+                }
+                return;
             }
-            if time_secs - since >= f64::from(self.params.relearn_secs) {
-                self.relearn();
-            }
-            return;
         }
         self.light_changed_since_secs = None;
         let folded = mem::take(&mut segmentation.folded);
@@ -502,6 +504,17 @@ impl Segmentation {
         }
         self.crowd_share = share.min(self.crowd_share + CROWD_SHARE_PER_SEC * dt_secs);
         LightState::Steady
+    }
+
+    /// Adapts the background model to light that has changed equally everywhere, after more than a flash. Returns `false` if it has
+    /// not.
+    fn adapt(&mut self, levels: &[u8], params: &VisionParams, changed_secs: f64) -> bool {
+        let is_exposure = (1.0 / MAX_GAIN..=MAX_GAIN).contains(&self.background.gain());
+        if is_exposure || changed_secs < START_SECS.into() || !self.background.fold_gain(params) {
+            return false;
+        }
+        self.find_foreground(levels, params);
+        true
     }
 
     fn find_blobs(&mut self, levels: &[u8], params: &VisionParams) {

@@ -15,6 +15,8 @@ const GAIN_PIXELS: f32 = 2048.0;
 const MAX_GAIN_ROWS: usize = 256;
 /// Number of bins of the gain histogram. All bins together cover gains from 0 to 4.
 const GAIN_BINS: usize = 512;
+/// Factors by which ratios are divided for the histogram. The second one is for a light that becomes much stronger at once.
+const SCALES: [f32; 2] = [1.0, 4.0];
 /// Width of a bin of the gain histogram.
 const GAIN_BIN_WIDTH: f32 = 1.0 / 128.0;
 /// Smallest number of pixels from which the gain can be measured reliably. With fewer pixels, the previous gain is
@@ -89,6 +91,8 @@ impl Row<'_> {
 pub(super) struct GainMeter {
     histogram: Vec<u32>,
     gain: f32,
+    /// Whether nearly all of the floor has this gain.
+    is_uniform: bool,
     /// Mean ratio of each part of each sampled row to the background model; 0 for a part without measurable pixels.
     row_ratios: Vec<[f32; ROW_PARTS]>,
     /// Buffer for the ratios of one row.
@@ -100,18 +104,24 @@ impl GainMeter {
         Self {
             histogram: vec![0; GAIN_BINS],
             gain: 1.0,
+            is_uniform: true,
             row_ratios: Vec::with_capacity(MAX_GAIN_ROWS),
             ratios: Vec::with_capacity(2 * ROW_SAMPLES),
         }
     }
 
     pub(super) fn reset(&mut self) {
-        self.gain = 1.0;
+        (self.gain, self.is_uniform) = (1.0, true);
         self.row_ratios.clear();
     }
 
     pub(super) fn gain(&self) -> f32 {
         self.gain
+    }
+
+    /// Returns whether the last frame was about equally brighter or darker everywhere.
+    pub(super) fn is_uniform(&self) -> bool {
+        self.is_uniform
     }
 
     /// Returns the mean ratios of the left, middle and right part of each sampled row of the last frame to the background
@@ -123,6 +133,24 @@ impl GainMeter {
     /// Measures the median ratio of the frame to the model over unoccupied pixels. Thresholds are multiplied by the gain,
     /// so an exposure change creates no foreground.
     pub(super) fn measure(&mut self, input: &GainInput<'_>, params: &VisionParams) {
+        for scale in SCALES {
+            let samples = self.count(input, params, scale);
+            if samples == 0 {
+                return;
+            }
+            let median = median_of_bins(&self.histogram, 0);
+            self.is_uniform = self.matching(median, samples).2 >= UNIFORM_SHARE;
+            if median < GAIN_BIN_WIDTH * (GAIN_BINS - 1) as f32 {
+                self.gain = scale * self.checked(median, self.gain / scale, samples);
+                return;
+            }
+        }
+        self.gain = SCALES[1] * GAIN_BIN_WIDTH * GAIN_BINS as f32;
+    }
+
+    /// Fills the histogram with the ratios divided by `scale`, and measures the rows. Returns the number of ratios, or 0 if there
+    /// are too few.
+    fn count(&mut self, input: &GainInput<'_>, params: &VisionParams, scale: f32) -> u32 {
         self.histogram.fill(0);
         self.row_ratios.clear();
         let (mut samples, mut all_covered) = (0, 0);
@@ -145,7 +173,7 @@ impl GainMeter {
                     covered[part] += u32::from(row.is_occupied(x));
                     continue;
                 };
-                self.histogram[((ratio / GAIN_BIN_WIDTH) as usize).min(GAIN_BINS - 1)] += 1;
+                self.histogram[((ratio / (scale * GAIN_BIN_WIDTH)) as usize).min(GAIN_BINS - 1)] += 1;
                 let (sum, count) = &mut parts[part];
                 *sum += ratio.clamp(lowest, highest);
                 *count += 1;
@@ -161,33 +189,34 @@ impl GainMeter {
             }
             self.row_ratios.push(ratios);
         }
-        if samples >= MIN_GAIN_SAMPLES && samples as f32 >= MIN_FREE_RATIO * all_covered as f32 {
-            let median = median_of_bins(&self.histogram, 0);
-            self.gain = self.checked(median, samples);
-        }
+        let is_enough =
+            samples >= MIN_GAIN_SAMPLES && samples as f32 >= MIN_FREE_RATIO * all_covered as f32;
+        if is_enough { samples } else { 0 }
     }
 
-    /// Returns the gain for a frame with this median ratio. If only a part of the floor changed, the median is no gain: then
-    /// the result comes from the pixels that match the previous gain, or is at most the previous gain.
-    fn checked(&self, median: f32, samples: u32) -> f32 {
-        if (median - self.gain).abs() <= FOLLOWED_CHANGE * self.gain {
+    /// Returns the bins that match a gain, the index of the first one, and the share of the pixels in them.
+    fn matching(&self, gain: f32, samples: u32) -> (usize, &[u32], f32) {
+        let bin = |gain: f32| ((gain / GAIN_BIN_WIDTH) as usize).min(GAIN_BINS);
+        let first = bin(gain * (1.0 - MATCH_SHARE));
+        let bins = &self.histogram[first..bin(gain * (1.0 + MATCH_SHARE))];
+        let share = bins.iter().sum::<u32>() as f32 / samples as f32;
+        (first, bins, share)
+    }
+
+    /// Returns the gain for a frame with this median ratio, after a frame with the gain `before`. If only a part of the floor changed,
+    /// the median is no gain: then the result comes from the pixels that match the previous gain, or is at most the previous gain.
+    fn checked(&self, median: f32, before: f32, samples: u32) -> f32 {
+        if (median - before).abs() <= FOLLOWED_CHANGE * before {
             return median;
         }
-        let matching = |gain: f32| {
-            let bin = |gain: f32| ((gain / GAIN_BIN_WIDTH) as usize).min(GAIN_BINS);
-            let first = bin(gain * (1.0 - MATCH_SHARE));
-            let bins = &self.histogram[first..bin(gain * (1.0 + MATCH_SHARE))];
-            let share = bins.iter().sum::<u32>() as f32 / samples as f32;
-            (first, bins, share)
-        };
-        let (first, bins, share) = matching(self.gain);
+        let (first, bins, share) = self.matching(before, samples);
         if share >= UNCHANGED_SHARE {
             return median_of_bins(bins, first);
         }
-        if matching(median).2 >= UNIFORM_SHARE {
+        if self.is_uniform {
             return median;
         }
-        median.min(self.gain)
+        median.min(before)
     }
 
     /// Writes the gain of every row of the frame, relative to the whole frame, to `to`. The gain of a row is the median over
