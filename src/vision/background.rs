@@ -30,10 +30,18 @@ const INITIAL_STD_DEV: f32 = 3.0;
 /// Time after the first frame in which every pixel may become darker, in seconds. A flash of light in the first frame would
 /// leave a false shadow. Flashes are shorter than this. Nothing is foreground in this time.
 pub(super) const START_SECS: f32 = 0.12;
-/// A pixel has the level before within this number of standard deviations of its noise.
+/// A pixel has its level without other light within this number of standard deviations of its noise.
 const UNLIT_STD_DEVS: f32 = 3.0;
 /// The same within this share of the level.
 const UNLIT_SHARE: f32 = 0.1;
+/// A pixel that is brighter than its level without other light by this factor may lose that light again. A smaller factor could not
+/// be told from noise.
+const RAISED_FACTOR: f32 = 1.2;
+/// Each frame compares one of this many rows with their levels without other light.
+const UNLIT_ROW_STEP: usize = 64;
+/// Time in which such a level rises by 1 if the floor stays brighter, in seconds: the light of lamps that are added is expected to
+/// stay after one or two hours.
+const UNLIT_RISE_SECS: f32 = 60.0;
 /// Pixels within this share of the width of the picture from foreground may show a visitor in bright clothes.
 const NEAR_SHARE: usize = 8;
 /// Capacity for disturbed pixels of one frame. Further ones are not counted.
@@ -53,13 +61,10 @@ pub(super) struct Background {
     brighter_level: Vec<u8>,
     /// Number of consecutive updates in which the pixel had about this level; 0 for a pixel that is not brighter.
     brighter_visits: Vec<u8>,
-    /// Level of a pixel before the model accepted a brighter one, such as that of sunlight; 0 for a pixel that has none. If the
-    /// light goes, the floor has this level again.
-    level_before: Vec<u8>,
-    /// Pixels that have a level before.
-    has_before: BitMask,
-    /// Number of pixels that have a level before.
-    before_count: u32,
+    /// Level of each pixel without light that came later, such as sunlight. If that light goes, the floor has this level again.
+    unlit_level: Vec<u8>,
+    /// Pixels that are clearly brighter than that.
+    is_raised: BitMask,
     /// Indexes of the pixels that stopped being brighter in this frame.
     dimmed: Vec<u32>,
     unreliable: UnreliablePixels,
@@ -88,9 +93,8 @@ impl Background {
             threshold: vec![0; width * height],
             brighter_level: vec![0; width * height],
             brighter_visits: vec![0; width * height],
-            level_before: vec![0; width * height],
-            has_before: BitMask::new(width, height),
-            before_count: 0,
+            unlit_level: vec![0; width * height],
+            is_raised: BitMask::new(width, height),
             dimmed: Vec::with_capacity(MAX_DISTURBED),
             unreliable: UnreliablePixels::new(width, height),
             dim: DimFloor::new(width, height),
@@ -107,9 +111,7 @@ impl Background {
         self.level.clear();
         self.std_dev.fill(INITIAL_STD_DEV);
         self.brighter_visits.fill(0);
-        self.level_before.fill(0);
-        self.has_before.clear();
-        self.before_count = 0;
+        self.is_raised.clear();
         self.unreliable.reset();
         self.gain.reset();
         self.frames = 0;
@@ -141,10 +143,7 @@ impl Background {
             self.level[index] = (self.level[index] * gain).min(brightest);
             // The noise of a camera does not decrease with the light as its levels do.
             self.std_dev[index] *= gain.max(1.0);
-            if self.level_before[index] > 0 {
-                let level = f32::from(self.level_before[index]) * gain;
-                self.level_before[index] = level.clamp(1.0, brightest) as u8;
-            }
+            self.unlit_level[index] = (f32::from(self.unlit_level[index]) * gain) as u8;
             self.set_threshold(index, params);
         }
         for (y, floor) in self.level.chunks_exact(self.width).enumerate() {
@@ -265,7 +264,6 @@ impl Background {
     fn lower(&mut self, index: usize, observed: u8, params: &VisionParams) {
         let observed = f32::from(observed) / self.gain.gain();
         self.level[index] = self.level[index].min(observed);
-        self.forget_before(index);
         self.brighter_visits[index] = 0;
         self.set_threshold(index, params);
     }
@@ -318,17 +316,14 @@ impl Background {
         }
     }
 
-    /// Clears the foreground where the floor has the level that it had before the model accepted a brighter one.
+    /// Clears the foreground where the floor has the level that it had before other light came.
     fn clear_unlit(&self, levels: &[u8], foreground: &mut BitMask) {
-        if self.before_count == 0 {
-            return;
-        }
         let inverse_gain = 1.0 / self.gain.gain();
         for y in 0..foreground.height() {
             let row = levels.get(y * self.width..).unwrap_or_default();
-            let words = (foreground.row_mut(y).iter_mut()).zip(self.has_before.row(y));
-            for (word, (marked, before)) in words.enumerate() {
-                let mut either = *marked & before;
+            let words = (foreground.row_mut(y).iter_mut()).zip(self.is_raised.row(y));
+            for (word, (marked, raised)) in words.enumerate() {
+                let mut either = *marked & raised;
                 while either != 0 {
                     let bit = either.trailing_zeros() as usize;
                     either &= either - 1;
@@ -341,12 +336,36 @@ impl Background {
         }
     }
 
-    /// Returns whether a pixel shows the level that it had before the model accepted a brighter one.
+    /// Returns whether a pixel shows the level that it had before other light came.
     #[inline(always)]
     fn is_unlit(&self, index: usize, observed: f32) -> bool {
-        let before = f32::from(self.level_before[index]);
-        let tolerance = larger(UNLIT_STD_DEVS * self.std_dev[index], UNLIT_SHARE * before);
-        before > 0.0 && (observed - before).abs() <= tolerance
+        let unlit = f32::from(self.unlit_level[index]);
+        let tolerance = larger(UNLIT_STD_DEVS * self.std_dev[index], UNLIT_SHARE * unlit);
+        self.level[index] > RAISED_FACTOR * unlit && (observed - unlit).abs() <= tolerance
+    }
+
+    /// Lets the levels without other light follow the model in some rows: down at once, up very slowly.
+    fn follow_unlit(&mut self, dt_secs: f32) {
+        let height = self.level.len() / self.width.max(1);
+        let (first, sweep) = (
+            self.frames as usize % UNLIT_ROW_STEP,
+            self.frames / UNLIT_ROW_STEP as u64,
+        );
+        let sweeps = UNLIT_RISE_SECS / (UNLIT_ROW_STEP as f32 * dt_secs).max(1e-3);
+        let is_rising = sweep.is_multiple_of((sweeps as u64).max(1));
+        for y in (first..height).step_by(UNLIT_ROW_STEP) {
+            let row = y * self.width..(y + 1) * self.width;
+            let pixels = self.level[row.clone()].chunks(64).zip(self.unlit_level[row].chunks_mut(64));
+            for ((levels, unlit), word) in pixels.zip(self.is_raised.row_mut(y)) {
+                *word = 0;
+                for (bit, (level, unlit)) in levels.iter().zip(unlit).enumerate() {
+                    let limit = unlit.saturating_add(u8::from(is_rising));
+                    *unlit = (*level as u8).min(limit);
+                    let is_raised = *level > RAISED_FACTOR * f32::from(*unlit);
+                    *word |= u64::from(is_raised) << bit;
+                }
+            }
+        }
     }
 
     /// Sets the model to the levels of the first frame.
@@ -362,6 +381,7 @@ impl Background {
             }
         }
         for index in 0..levels.len() {
+            self.unlit_level[index] = self.level[index] as u8;
             self.set_threshold(index, params);
         }
     }
@@ -386,6 +406,7 @@ impl Background {
             rates,
         });
         self.record_disturbances(occupied);
+        self.follow_unlit(dt_secs);
         self.frames += 1;
         self.age_secs += dt_secs;
     }
@@ -416,27 +437,6 @@ impl Background {
             }
         }
         self.dimmed.clear();
-    }
-
-    /// Forgets the level that a pixel had before.
-    fn forget_before(&mut self, index: usize) {
-        if self.level_before[index] > 0 {
-            let (x, y) = (index % self.width, index / self.width);
-            self.level_before[index] = 0;
-            self.has_before.row_mut(y)[x / 64] &= !(1 << (x % 64));
-            self.before_count -= 1;
-        }
-    }
-
-    /// Remembers the level of a pixel before the model accepts a brighter one. The first level before counts, because light
-    /// can become brighter step by step.
-    fn remember_before(&mut self, index: usize) {
-        if self.level_before[index] == 0 {
-            let (x, y) = (index % self.width, index / self.width);
-            self.level_before[index] = self.level[index] as u8;
-            self.has_before.row_mut(y)[x / 64] |= 1 << (x % 64);
-            self.before_count += u32::from(self.level_before[index] > 0);
-        }
     }
 
     #[inline(always)]

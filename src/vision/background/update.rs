@@ -170,9 +170,8 @@ impl Background {
 
     #[inline(always)]
     fn update_pixel(&mut self, index: usize, observed: f32, rates: &Rates) {
-        if self.level_before[index] > 0 && self.is_unlit(index, observed) {
+        if self.is_unlit(index, observed) {
             self.level[index] = observed;
-            self.forget_before(index);
         }
         let level = &mut self.level[index];
         let std_dev = &mut self.std_dev[index];
@@ -218,10 +217,10 @@ impl Background {
         };
         if *visits >= required {
             *visits = 0;
-            if !is_uncovered {
-                self.remember_before(index);
-            }
             self.level[index] = observed;
+            if is_uncovered {
+                self.unlit_level[index] = observed as u8;
+            }
         }
     }
 
