@@ -42,6 +42,8 @@ const UNLIT_ROW_STEP: usize = 64;
 /// Time in which such a level rises by 1 if the floor stays brighter, in seconds: the light of lamps that are added is expected to
 /// stay after one or two hours.
 const UNLIT_RISE_SECS: f32 = 60.0;
+/// Number of pixels beside a visitor from which the light that is lost behind that visitor is estimated.
+const LOST_LIGHT_PX: usize = 16;
 /// Pixels within this share of the width of the picture from foreground may show a visitor in bright clothes.
 const NEAR_SHARE: usize = 8;
 /// Capacity for disturbed pixels of one frame. Further ones are not counted.
@@ -258,6 +260,39 @@ impl Background {
         for x in start..end {
             self.unreliable.disturb(y * self.width + x);
         }
+    }
+
+    /// Lowers the model where light has gone from one pixel row. Next to it, where `covered` is set, the model is lowered by the same
+    /// share, from column `first` on. Returns the column behind the last changed one.
+    pub(super) fn lose_light(
+        &mut self,
+        levels: &[u8],
+        (y, start, end): (u32, u32, u32),
+        (covered, first): (&BitMask, usize),
+        params: &VisionParams,
+    ) -> usize {
+        let (y, start, end) = (y as usize, start as usize, end as usize);
+        let row = y * self.width;
+        let share = |pixels: std::ops::Range<usize>| {
+            let sum = |of: &dyn Fn(usize) -> f32| pixels.clone().map(of).sum::<f32>();
+            let lit = sum(&|x| self.level[row + x] * self.gain.gain());
+            (sum(&|x| f32::from(levels[row + x])) / lit.max(1.0)).min(1.0)
+        };
+        let length = (end - start).min(LOST_LIGHT_PX);
+        let shares = [share(start..start + length), share(end - length..end)];
+        for x in start..end {
+            self.lower(row + x, levels[row + x], params);
+        }
+        let is_covered = |x: &usize| covered.contains(*x as i32, y as i32);
+        let mut last = end;
+        let left = (first..start).rev().take_while(is_covered).zip(std::iter::repeat(shares[0]));
+        let right = (end..self.width).take_while(is_covered).zip(std::iter::repeat(shares[1]));
+        for (x, share) in left.chain(right) {
+            last = last.max(x + 1);
+            self.level[row + x] *= share;
+            self.set_threshold(row + x, params);
+        }
+        last
     }
 
     /// Lowers the model of a pixel to an observed level.

@@ -59,6 +59,13 @@ impl BitMask {
         self.words.copy_from_slice(&other.words);
     }
 
+    /// Clears all bits that are set in `other`, a mask of the same size.
+    pub(super) fn subtract(&mut self, other: &Self) {
+        for (word, other) in self.words.iter_mut().zip(&other.words) {
+            *word &= !other;
+        }
+    }
+
     /// Returns the words of one row. The leftmost pixel of a word is its lowest bit.
     pub(super) fn row(&self, y: usize) -> &[u64] {
         &self.words[y * self.words_per_row..(y + 1) * self.words_per_row]

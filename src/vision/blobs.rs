@@ -154,9 +154,14 @@ impl BlobFinder {
             .map(|r| (r.y, r.start, r.end))
     }
 
-    /// Finds all blobs whose area is between the two values of `areas_m2`. Ghosts are left out.
-    pub(super) fn find(&mut self, mask: &BitMask, context: &BlobContext<'_>, areas_m2: (f32, f32)) {
-        self.find_runs(mask);
+    /// Finds the ghosts among the parts of the foreground `mask` that are in `new_mask`. [`Self::ghost_rows`] then returns them.
+    pub(super) fn find_ghosts(
+        &mut self,
+        new_mask: &BitMask,
+        mask: &BitMask,
+        context: &BlobContext<'_>,
+    ) {
+        self.find_runs(new_mask);
         self.gather_blobs();
         let labeled = Labeled {
             runs: &self.runs,
@@ -164,6 +169,11 @@ impl BlobFinder {
             blobs: &self.blobs,
         };
         self.ghosts.find(&labeled, mask, context);
+    }
+
+    /// Finds all blobs whose area is between the two values of `areas_m2`. Ghosts are left out.
+    pub(super) fn find(&mut self, mask: &BitMask, context: &BlobContext<'_>, areas_m2: (f32, f32)) {
+        self.find_ghosts(mask, mask, context);
         for run in &self.runs {
             let blob = &mut self.blobs[self.blob_of_label[run.label as usize] as usize];
             add_run(blob, run, mask.width(), context);

@@ -28,6 +28,9 @@ const MAX_GAIN: f32 = 3.0;
 /// Speed with which visitors fill the floor at most, in shares of the floor per second. A class that runs in takes five seconds.
 /// Light changes faster.
 const CROWD_SHARE_PER_SEC: f32 = 0.15;
+/// Smallest share of the floor that must become dark in one frame for a check whether a lamp went out. A visitor who walks darkens
+/// less new floor.
+const LOST_LIGHT_SHARE: f32 = 0.02;
 /// Smallest blob that can belong to an existing track, as a share of the smallest blob that can start one.
 const TRACKED_AREA_SHARE: f32 = 0.5;
 /// Upper limit for the time step between two frames, in seconds. Without it, predicted tracks would jump far after a
@@ -83,6 +86,9 @@ struct Segmentation {
     occupied: BitMask,
     scratch: BitMask,
     blobs: BlobFinder,
+    /// Foreground that was not occupied in the frame before.
+    new_foreground: BitMask,
+    new_blobs: BlobFinder,
 }
 
 impl Vision {
@@ -372,6 +378,7 @@ impl Vision {
             }
         }
         self.light_changed_since_secs = None;
+        segmentation.follow_lost_light(levels, &self.params);
         let folded = mem::take(&mut segmentation.folded);
         let shown = match self.params.polarity {
             Polarity::Both => &folded,
@@ -456,6 +463,8 @@ impl Segmentation {
             occupied: BitMask::new(width, height),
             scratch: BitMask::new(width, height),
             blobs: BlobFinder::default(),
+            new_foreground: BitMask::new(width, height),
+            new_blobs: BlobFinder::default(),
             floor,
         }
     }
@@ -515,6 +524,37 @@ impl Segmentation {
         }
         self.find_foreground(levels, params);
         true
+    }
+
+    /// Lowers the background model where light has gone at once from a part of the floor, such as that of one of several lamps, also
+    /// behind visitors. Such a part has no edge in the picture, while a visitor has.
+    fn follow_lost_light(&mut self, levels: &[u8], params: &VisionParams) {
+        self.new_foreground.copy_from(&self.foreground);
+        self.new_foreground.subtract(&self.occupied);
+        let limit = LOST_LIGHT_SHARE * self.background.usable_count() as f32;
+        if self.background.is_starting() || (self.new_foreground.count() as f32) < limit {
+            return;
+        }
+        (self.new_foreground).clean(params.open_px, params.close_px, &mut self.scratch);
+        let context = BlobContext {
+            levels,
+            background: &self.background,
+            floor: &self.floor,
+        };
+        (self.new_blobs).find_ghosts(&self.new_foreground, &self.foreground, &context);
+        self.scratch.copy_from(&self.foreground);
+        self.scratch.subtract(&self.new_foreground);
+        let (mut row, mut from) = (u32::MAX, 0);
+        for ghost in self.new_blobs.ghost_rows() {
+            if ghost.0 != row {
+                (row, from) = (ghost.0, 0);
+            }
+            let covered = (&self.scratch, from);
+            from = (self.background).lose_light(levels, ghost, covered, params);
+        }
+        if row != u32::MAX {
+            self.find_foreground(levels, params);
+        }
     }
 
     fn find_blobs(&mut self, levels: &[u8], params: &VisionParams) {
