@@ -194,6 +194,9 @@ fn event_line(event: &TrackEvent) -> TrackEventLine {
         measured: event.measured.map(value),
         limit: event.limit.map(value),
         unit: event.decision.unit().to_owned(),
+        blob: event.blob,
+        shared: event.is_shared,
+        cost_m: event.cost_m.map(value),
     }
 }
 

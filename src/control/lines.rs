@@ -49,6 +49,16 @@ pub struct TrackEventLine {
     pub limit: Option<f64>,
     /// Unit of both; empty for numbers and shares.
     pub unit: String,
+    /// Number of the blob in this frame in which the track was found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blob: Option<usize>,
+    /// Whether that blob belongs to another track.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub shared: bool,
+    /// Cost at which the blob was assigned to the track; of a candidate that began, at which it would have been assigned to the other
+    /// track. More than `tracking.gate_m` is too much.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_m: Option<f64>,
 }
 
 /// One tracked visitor with its shadow. Values are rounded to 0.1 mm and 0.1 ms; further digits are noise.

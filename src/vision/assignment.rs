@@ -15,11 +15,11 @@ pub(super) struct Assignment {
     came_from: Vec<usize>,
     slack: Vec<f32>,
     visited: Vec<bool>,
-    column_of_row: Vec<Option<usize>>,
+    column_of_row: Vec<Option<(usize, f32)>>,
 }
 
 impl Assignment {
-    /// Returns, for each of `rows` rows, the column assigned to it, or `None`. The sum of costs is minimal. The pair of
+    /// Returns, for each of `rows` rows, the column assigned to it and its cost, or `None`. The sum of costs is minimal. The pair of
     /// row `i` and column `j` costs `cost(i, j)`, which must be finite. Pairs that cost [`FORBIDDEN`] are never
     /// assigned.
     pub(super) fn solve(
@@ -27,7 +27,7 @@ impl Assignment {
         rows: usize,
         columns: usize,
         cost: impl Fn(usize, usize) -> f32,
-    ) -> &[Option<usize>] {
+    ) -> &[Option<(usize, f32)>] {
         // Each row has a dummy column of its own that costs half of `FORBIDDEN`. If the dummy column is the cheapest
         // choice, the row stays unassigned.
         let all_columns = columns + rows;
@@ -59,8 +59,12 @@ impl Assignment {
         reset(&mut self.column_of_row, rows, None);
         for column in 1..=columns {
             let row = self.row_of_column[column];
-            if row > 0 && cost(row - 1, column - 1) < FORBIDDEN / 2.0 {
-                self.column_of_row[row - 1] = Some(column - 1);
+            let Some(row) = row.checked_sub(1) else {
+                continue;
+            };
+            let cost = cost(row, column - 1);
+            if cost < FORBIDDEN / 2.0 {
+                self.column_of_row[row] = Some((column - 1, cost));
             }
         }
         &self.column_of_row
@@ -144,7 +148,10 @@ mod tests {
         ) {
             let costs: Vec<Vec<f32>> = costs[..rows].iter().map(|r| r[..columns].to_vec()).collect();
             let mut solver = Assignment::default();
-            let given = solver.solve(rows, columns, |r, c| costs[r][c]).to_vec();
+            let given = solver.solve(rows, columns, |r, c| costs[r][c]);
+            let is_cost = |(row, given): (usize, &Option<(usize, f32)>)| given.is_none_or(|(c, cost)| cost == costs[row][c]);
+            prop_assert!(given.iter().enumerate().all(is_cost));
+            let given: Vec<_> = given.iter().map(|given| given.map(|(column, _)| column)).collect();
             let mut used: Vec<_> = given.iter().flatten().collect();
             used.sort_unstable();
             used.dedup();

@@ -285,8 +285,13 @@ impl Background {
         }
         let is_covered = |x: &usize| covered.contains(*x as i32, y as i32);
         let mut last = end;
-        let left = (first..start).rev().take_while(is_covered).zip(std::iter::repeat(shares[0]));
-        let right = (end..self.width).take_while(is_covered).zip(std::iter::repeat(shares[1]));
+        let left = (first..start)
+            .rev()
+            .take_while(is_covered)
+            .zip(std::iter::repeat(shares[0]));
+        let right = (end..self.width)
+            .take_while(is_covered)
+            .zip(std::iter::repeat(shares[1]));
         for (x, share) in left.chain(right) {
             last = last.max(x + 1);
             self.level[row + x] *= share;
@@ -390,7 +395,9 @@ impl Background {
         let is_rising = sweep.is_multiple_of((sweeps as u64).max(1));
         for y in (first..height).step_by(UNLIT_ROW_STEP) {
             let row = y * self.width..(y + 1) * self.width;
-            let pixels = self.level[row.clone()].chunks(64).zip(self.unlit_level[row].chunks_mut(64));
+            let pixels = self.level[row.clone()]
+                .chunks(64)
+                .zip(self.unlit_level[row].chunks_mut(64));
             for ((levels, unlit), word) in pixels.zip(self.is_raised.row_mut(y)) {
                 *word = 0;
                 for (bit, (level, unlit)) in levels.iter().zip(unlit).enumerate() {

@@ -197,14 +197,15 @@ impl GroupFitter {
     }
 
     /// Swaps the heights and tones of two members if the fit with swapped `appearances` is clearly better than the fit
-    /// without the swap. Returns the area that is explained in addition if it swapped them. Call it after [`Self::fit`], for the same members.
+    /// without the swap: by more than [`SWAP_GAIN_M2`]. Returns the area that the swap explains in addition. Call it after
+    /// [`Self::fit`], for the same members.
     pub(super) fn try_swap(
         &mut self,
         members: &mut [Member],
         pair: [usize; 2],
         appearances: [(f32, Option<f32>); 2],
         origins: &[Option<Origin>; 2],
-    ) -> Option<f32> {
+    ) -> f32 {
         let placed = pair.map(|index| members[index]);
         let residual_m2 = [0, 1].map(|swapped| {
             for (number, &index) in pair.iter().enumerate() {
@@ -241,7 +242,7 @@ impl GroupFitter {
                 placed
             };
         }
-        is_better.then_some(gain_m2)
+        gain_m2
     }
 
     /// Returns by how much the residual area decreases if the last member is a separate visitor instead of a fragment

@@ -121,6 +121,10 @@ struct TrackState {
     ambiguity_id: Option<u32>,
     /// Distance to the nearest other track, in meters.
     nearest_track_m: f32,
+    /// Cost of the blob that was assigned in this frame, in meters.
+    assignment_cost_m: Option<f32>,
+    /// Area that the track alone explains in its group, and the area from which it counts as detected, in m².
+    group_evidence_m2: [f32; 2],
     /// Position and velocity at the last time at which the track had a blob to itself.
     course: exits::Course,
     /// Public data of this track, as it is published.
@@ -162,6 +166,8 @@ impl TrackState {
             area_factor: None,
             ambiguity_id: None,
             nearest_track_m: f32::INFINITY,
+            assignment_cost_m: None,
+            group_evidence_m2: [f32::INFINITY; 2],
             course: exits::Course::new(&kalman, output.area_m2, now_secs),
             output,
         }
@@ -378,6 +384,7 @@ impl Tracker {
                 .kalman
                 .predict(frame.dt_secs, self.params.acceleration_mps2);
             track.detection = Detection::Missed;
+            track.assignment_cost_m = None;
         }
         self.mark_exited(frame);
     }

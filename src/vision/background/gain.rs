@@ -173,7 +173,8 @@ impl GainMeter {
                     covered[part] += u32::from(row.is_occupied(x));
                     continue;
                 };
-                self.histogram[((ratio / (scale * GAIN_BIN_WIDTH)) as usize).min(GAIN_BINS - 1)] += 1;
+                self.histogram[((ratio / (scale * GAIN_BIN_WIDTH)) as usize).min(GAIN_BINS - 1)] +=
+                    1;
                 let (sum, count) = &mut parts[part];
                 *sum += ratio.clamp(lowest, highest);
                 *count += 1;

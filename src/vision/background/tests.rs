@@ -204,3 +204,67 @@ fn saturated_pixels_are_never_foreground() {
     exposed[..400].fill(255);
     assert_eq!(floor.show(&exposed), 0);
 }
+
+/// A fixed bug: a patch of sunlight that came slowly was learned as drift, and became a visitor when it went.
+#[test]
+fn light_that_comes_slowly_and_goes_leaves_no_false_shadow() {
+    let mut floor = Floor::new();
+    for _ in 0..150 {
+        floor.show(&lit(120));
+    }
+    let sunny = |added: f32| {
+        let mut levels = lit(120);
+        levels[..400]
+            .iter_mut()
+            .for_each(|level| *level += added as u8);
+        levels
+    };
+    for step in 0..800 {
+        assert_eq!(floor.show(&sunny(0.1 * step as f32)), 0, "{step}");
+    }
+    for _ in 0..200 {
+        floor.show(&sunny(80.0));
+    }
+    let levels = &floor.model.levels()[..400];
+    assert!(levels.iter().all(|level| *level > 180.0), "it was learned");
+    assert_eq!(floor.show(&lit(120)), 0);
+    let mut covered = lit(120);
+    covered[..400].fill(20);
+    assert_eq!(floor.show(&covered), 400);
+}
+
+/// A fixed bug: at four times the light, the gain ended at 3.99, and every visitor was lost.
+#[test]
+fn a_gain_of_the_whole_floor_becomes_part_of_the_model() {
+    for (before, after, wanted) in [(50, 220, true), (220, 50, true), (220, 2, false)] {
+        let mut floor = Floor::new();
+        for _ in 0..60 {
+            floor.show(&lit(before));
+        }
+        let params = floor.params.clone();
+        (floor.model).measure_gain(&lit(after), &floor.occupied, &params);
+        assert_eq!(floor.model.fold_gain(&params), wanted, "{before} {after}");
+        if !wanted {
+            continue;
+        }
+        assert_eq!(floor.show(&lit(after)), 0);
+        assert_near(floor.model.gain(), 1.0, 0.03);
+        let mut covered = lit(after);
+        covered[..400].fill(after / 4);
+        assert_eq!(floor.show(&covered), 400);
+    }
+}
+
+#[test]
+fn much_more_light_on_a_part_of_the_floor_is_no_gain() {
+    let mut floor = Floor::new();
+    for _ in 0..60 {
+        floor.show(&lit(50));
+    }
+    let mut bright = lit(220);
+    bright[..SIZE * SIZE * 2 / 5].copy_from_slice(&lit(50)[..SIZE * SIZE * 2 / 5]);
+    let params = floor.params.clone();
+    (floor.model).measure_gain(&bright, &floor.occupied, &params);
+    assert!(floor.model.gain() < 1.1);
+    assert_eq!(floor.show(&bright), 0);
+}

@@ -193,9 +193,9 @@ impl Fusion {
         };
         let assigned = assignment.solve(waiting.len(), free.len(), cost);
         for (&link, column) in waiting.iter().zip(assigned) {
-            if let Some(column) = column {
+            if let &Some((column, _)) = column {
                 let link = &mut cameras[camera].links[link];
-                link.visitor = Some(fused[free[*column]].id);
+                link.visitor = Some(fused[free[column]].id);
                 link.apart_since_secs = None;
             }
         }

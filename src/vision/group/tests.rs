@@ -107,7 +107,7 @@ fn two_members_are_swapped_if_the_swap_fits_better() {
             let placed = position_m.map(|position_m| Member::new(position_m, 1.5));
             let mut members = placed;
             let gain_m2 = fitter.try_swap(&mut members, [0, 1], known, &origins());
-            let is_swapped = gain_m2.is_some();
+            let is_swapped = gain_m2 > SWAP_GAIN_M2;
             if is_swapped {
                 let appearances = [0, 1].map(|n| (members[n].height_m, members[n].body_tone));
                 assert_eq!(appearances, [known[1], known[0]]);

@@ -7,7 +7,7 @@
 
 use crate::vision::height_profile::{HeightProfile, KNOWN_MEASUREMENTS};
 
-use super::{TrackState, Tracker};
+use super::{Decision, TrackState, Tracker};
 
 /// Tracks closer than this, in meters, can switch ids.
 pub(super) const AMBIGUOUS_M: f32 = 0.4;
@@ -43,6 +43,12 @@ impl Tracker {
     /// Gives the same ambiguity id to two tracks and to all tracks that are ambiguous with one of them.
     fn join_ambiguity(&mut self, a: usize, b: usize) {
         let (of_a, of_b) = (self.tracks[a].ambiguity_id, self.tracks[b].ambiguity_id);
+        if of_a.is_none() || of_a != of_b {
+            let [first, second] = [a, b].map(|index| &self.tracks[index]);
+            let distance_m = first.kalman.position_m.distance(second.kalman.position_m);
+            let evidence = [distance_m, AMBIGUOUS_M];
+            (self.events).add(Decision::Met, first, second.id(), evidence);
+        }
         let ambiguity_id = of_a.or(of_b).unwrap_or_else(|| {
             self.last_ambiguity_id = self.last_ambiguity_id.wrapping_add(1);
             self.last_ambiguity_id
@@ -203,5 +209,14 @@ pub(super) mod tests {
         let recent_profile =
             [0, 1, 2].map(|number: usize| tracker.tracks[number].recent_profile.measurements());
         assert_eq!(recent_profile, [0.0, 0.0, 5.0]);
+        let events = |tracker: &Tracker| {
+            let events = tracker.events().iter();
+            let events = events.map(|event| (event.decision, event.id, event.other_id));
+            events.collect::<Vec<_>>()
+        };
+        let met = (Decision::Met, Some(2), Some(1));
+        assert_eq!(events(&tracker), [met]);
+        tracker.mark_ambiguous();
+        assert_eq!(events(&tracker), [met], "they have met already");
     }
 }

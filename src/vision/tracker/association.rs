@@ -4,7 +4,7 @@
 use glam::Vec2;
 
 use crate::vision::assignment::FORBIDDEN;
-use crate::vision::blobs::Sample;
+use crate::vision::blobs::{Blob, Sample};
 use crate::vision::group::Member;
 
 use super::{Detection, SegmentedFrame, TYPICAL_HEIGHT_SHARE, TrackKey, TrackState, Tracker};
@@ -52,17 +52,12 @@ impl Tracker {
         let exited = &self.exited;
         let cost = |row: usize, column: usize| {
             let track = &tracks[row];
-            let at = track.kalman.position_m;
-            let to_foot = at.distance(unassigned_feet_m[column]);
-            let to_blob =
-                distance_to_samples_m(frame.blobs.samples(&blobs[column]), at) + INSIDE_COST_M;
+            let cost = track.cost_m(&blobs[column], unassigned_feet_m[column], frame);
             let candidate = if track.id().is_none() {
                 CANDIDATE_COST_M
             } else {
                 0.0
             };
-            let grown = f32::ln(blobs[column].area_m2 / track.output.area_m2.max(1e-3));
-            let cost = to_foot.min(to_blob) + AREA_COST_M * grown.abs().min(2.0);
             if cost > gate || exited[row] {
                 FORBIDDEN
             } else {
@@ -73,7 +68,8 @@ impl Tracker {
         self.blob_owners.resize(blobs.len(), None);
         let assigned = self.assignment.solve(tracks.len(), blobs.len(), cost);
         for (index, blob) in assigned.iter().enumerate() {
-            if let &Some(blob) = blob {
+            if let &Some((blob, cost_m)) = blob {
+                self.tracks[index].assignment_cost_m = Some(cost_m);
                 self.blob_owners[blob] = Some(self.tracks[index].key);
                 self.tracks[index].detection = Detection::Own(blob);
             }
@@ -228,6 +224,16 @@ impl Tracker {
                 }
             }
         }
+    }
+}
+
+impl TrackState {
+    /// Returns the cost of assigning a blob with this foot point to the track, in meters.
+    pub(super) fn cost_m(&self, blob: &Blob, foot_m: Vec2, frame: &SegmentedFrame<'_>) -> f32 {
+        let at = self.kalman.position_m;
+        let to_blob = distance_to_samples_m(frame.blobs.samples(blob), at) + INSIDE_COST_M;
+        let grown = f32::ln(blob.area_m2 / self.output.area_m2.max(1e-3));
+        at.distance(foot_m).min(to_blob) + AREA_COST_M * grown.abs().min(2.0)
     }
 }
 

@@ -5,7 +5,7 @@
 
 use glam::Vec2;
 
-use super::TrackState;
+use super::{Detection, TrackState};
 
 /// Number of events of one frame for which memory is reserved.
 const USUAL_EVENTS: usize = 64;
@@ -27,6 +27,14 @@ pub enum Decision {
     JoinedGroup,
     /// A track has a blob to itself again.
     LeftGroup,
+    /// A track in a shared blob is covered by others from this frame on: it explains too little alone.
+    Hidden,
+    /// A hidden track explains enough of its blob alone again.
+    Seen,
+    /// Two tracks came so close that their ids may be exchanged by mistake from now on.
+    Met,
+    /// An exchange of the ids of two tracks that have met was tried and rejected.
+    KeptIds,
     /// A track that explained almost nothing in its group was moved to where somebody is whom no track explains. If that is another
     /// visitor, the id has gone over to that one.
     Relocated,
@@ -95,6 +103,22 @@ impl Decision {
                 "distance to the nearest track in another blob",
                 "m",
             ),
+            Self::Hidden => (
+                "hidden",
+                "area that the track alone explains in the group",
+                "m²",
+            ),
+            Self::Seen => (
+                "seen",
+                "area that the track alone explains in the group",
+                "m²",
+            ),
+            Self::Met => ("met", "distance to the other track", "m"),
+            Self::KeptIds => (
+                "kept_ids",
+                "area that the heights and tones of both visitors explain in addition if they are exchanged",
+                "m²",
+            ),
             Self::Relocated => (
                 "relocated",
                 "area that the track alone explains at its new place in the group",
@@ -150,6 +174,13 @@ pub struct TrackEvent {
     pub measured: Option<f32>,
     /// Limit with which the value was compared, if there is one.
     pub limit: Option<f32>,
+    /// Number of the blob in this frame in which the track was found, if there is one.
+    pub blob: Option<usize>,
+    /// Whether that blob belongs to another track.
+    pub is_shared: bool,
+    /// Cost at which the blob was assigned to the track, in meters. For [`Decision::Began`]: cost at which it would have been assigned
+    /// to the other track, which is near. A pair that costs more than `gate_m` is not assigned.
+    pub cost_m: Option<f32>,
 }
 
 /// Decisions of the current frame.
@@ -186,6 +217,9 @@ impl Events {
             position_m: track.kalman.position_m,
             measured: Some(measured).filter(|value| value.is_finite()),
             limit: Some(limit).filter(|value| value.is_finite()),
+            blob: track.detection.blob(),
+            is_shared: matches!(track.detection, Detection::Shared(_)),
+            cost_m: track.assignment_cost_m,
         });
     }
 }

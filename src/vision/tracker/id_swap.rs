@@ -22,10 +22,21 @@ impl Tracker {
                 let key = self.tracks[self.member_tracks[first]].key;
                 if self.schedule.is_due(Work::Swap, key)
                     && let Some(appearances) = self.appearances_to_swap(pair)
-                    && let Some(gain_m2) =
-                        (self.group_fitter).try_swap(&mut self.members, pair, appearances, &origins)
                 {
-                    self.swap_ids_of_members(pair, gain_m2);
+                    let gain_m2 = (self.group_fitter).try_swap(
+                        &mut self.members,
+                        pair,
+                        appearances,
+                        &origins,
+                    );
+                    if gain_m2 > SWAP_GAIN_M2 {
+                        self.swap_ids_of_members(pair, gain_m2);
+                    } else {
+                        let [first, second] =
+                            pair.map(|member| &self.tracks[self.member_tracks[member]]);
+                        let evidence = [gain_m2, SWAP_GAIN_M2];
+                        (self.events).add(Decision::KeptIds, first, second.id(), evidence);
+                    }
                 }
             }
         }

@@ -47,9 +47,14 @@ impl Tracker {
             let measured = frame.feet.measure(samples, blob.centroid_m, guess);
             self.create_candidate(index, Detection::Own(index), &measured, frame);
             let candidate = self.tracks.len() - 1;
+            let origin = self.published_near(measured.position_m);
+            let near = origin.map(|origin| &self.tracks[origin]);
+            let near_id = near.and_then(TrackState::id);
+            self.tracks[candidate].assignment_cost_m =
+                near.map(|track| track.cost_m(blob, guess, frame));
             let evidence = [blob.area_m2, frame.min_candidate_area_m2];
-            self.record(candidate, Decision::Began, evidence);
-            if let Some(origin) = self.published_near(measured.position_m) {
+            (self.events).add(Decision::Began, &self.tracks[candidate], near_id, evidence);
+            if let Some(origin) = origin {
                 self.part([candidate, origin]);
             }
         }
@@ -198,7 +203,10 @@ impl Tracker {
                     );
                 }
                 let dark_secs = now - self.tracks[index].last_foreground_secs;
-                let evidence = if dark_secs > linger_secs {
+                // A candidate is removed in the first frame without a detection.
+                let evidence = if self.tracks[index].id().is_none() {
+                    [self.undetected_secs(index), 0.0]
+                } else if dark_secs > linger_secs {
                     [dark_secs as f32, linger_secs as f32]
                 } else {
                     [self.undetected_secs(index), coast_secs as f32]

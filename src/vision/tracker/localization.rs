@@ -233,8 +233,13 @@ impl Tracker {
             }
             for (&number, member) in self.member_tracks.iter().zip(&self.members) {
                 let track = &mut self.tracks[number];
-                let is_present = track.has_walked && member.exclusive_m2 > PRESENT_IN_GROUP_M2;
-                if is_present || member.exclusive_m2 > VISIBLE_IN_GROUP_M2 {
+                let limit_m2 = if track.has_walked {
+                    PRESENT_IN_GROUP_M2
+                } else {
+                    VISIBLE_IN_GROUP_M2
+                };
+                track.group_evidence_m2 = [member.exclusive_m2, limit_m2];
+                if member.exclusive_m2 > limit_m2 {
                     track.last_detected_secs = frame.time_secs;
                 }
                 let silhouette_m2 =

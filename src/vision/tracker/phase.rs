@@ -16,6 +16,8 @@ pub(super) enum Phase {
     Alone,
     /// Shares a blob with other tracks.
     Grouped,
+    /// Shares a blob with other tracks, which cover it.
+    Occluded,
     /// Not detected.
     Missed,
 }
@@ -57,12 +59,15 @@ impl Tracker {
             let decision = match (before, phase) {
                 (before, now) if before == now => None,
                 (_, Phase::Candidate { .. }) | (Phase::Candidate { .. }, Phase::Alone) => None,
+                (Phase::Occluded, Phase::Grouped) => Some(Decision::Seen),
                 (_, Phase::Grouped) => Some(Decision::JoinedGroup),
+                (_, Phase::Occluded) => Some(Decision::Hidden),
                 (_, Phase::Alone) => Some(Decision::LeftGroup),
                 (_, Phase::Missed) => Some(Decision::Missed),
             };
             if let Some(decision) = decision {
-                let blob = track.detection.blob().filter(|_| phase == Phase::Grouped);
+                let is_in_group = matches!(phase, Phase::Grouped | Phase::Occluded);
+                let blob = track.detection.blob().filter(|_| is_in_group);
                 let others = self.tracks.iter().enumerate().filter(|(number, other)| {
                     let is_in_blob = blob.is_none() || other.detection.blob() == blob;
                     *number != index && other.id().is_some() && is_in_blob
@@ -73,7 +78,11 @@ impl Tracker {
                     .map(|(_, other)| (distance_m(other), other.id()))
                     .min_by(|a, b| a.0.total_cmp(&b.0));
                 let (nearest_m, other_id) = nearest.unwrap_or((f32::INFINITY, None));
-                (self.events).add(decision, track, other_id, [nearest_m, f32::INFINITY]);
+                let evidence = match decision {
+                    Decision::Hidden | Decision::Seen => track.group_evidence_m2,
+                    _ => [nearest_m, f32::INFINITY],
+                };
+                (self.events).add(decision, track, other_id, evidence);
             }
             self.tracks[index].phase = phase;
         }
@@ -93,7 +102,46 @@ impl Tracker {
         match track.detection {
             _ if track.id().is_none() => track.phase,
             Detection::Own(_) if !self.tracks.iter().enumerate().any(is_other) => Phase::Alone,
+            _ if track.last_detected_secs < self.time_secs => Phase::Occluded,
             _ => Phase::Grouped,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vision::TrackingParams;
+    use crate::vision::tracker::ambiguity::tests::test_track;
+
+    #[test]
+    fn a_track_that_explains_too_little_of_its_group_is_hidden_until_it_is_seen() {
+        let mut tracker = Tracker::new(&TrackingParams::default());
+        tracker.tracks = vec![test_track(1, 1.7, 1.7, 5), test_track(2, 1.6, 1.6, 5)];
+        let mut decisions = |secs: f64, explained_m2: f32, seen_secs: f64| {
+            tracker.events.clear();
+            tracker.time_secs = secs;
+            let [owner, other] = &mut tracker.tracks[..] else {
+                return Vec::new();
+            };
+            (owner.detection, owner.last_detected_secs) = (Detection::Own(3), secs);
+            (other.detection, other.last_detected_secs) = (Detection::Shared(3), seen_secs);
+            other.group_evidence_m2 = [explained_m2, 0.1];
+            tracker.advance_phases();
+            let of_second = tracker.events().iter().filter(|event| event.id == Some(2));
+            of_second
+                .map(|event| {
+                    assert_eq!((event.blob, event.is_shared), (Some(3), true));
+                    (event.decision, event.measured, event.limit)
+                })
+                .collect()
+        };
+        let joined = (Decision::JoinedGroup, Some(1.0), None);
+        assert_eq!(decisions(1.0, 0.4, 1.0), [joined]);
+        let hidden = (Decision::Hidden, Some(0.05), Some(0.1));
+        assert_eq!(decisions(1.1, 0.05, 1.0), [hidden]);
+        assert_eq!(decisions(1.2, 0.05, 1.0), []);
+        let seen = (Decision::Seen, Some(0.3), Some(0.1));
+        assert_eq!(decisions(1.3, 0.3, 1.3), [seen]);
     }
 }

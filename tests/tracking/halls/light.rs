@@ -44,17 +44,18 @@ pub(super) const CASES: &[Case] = &[
     case("the light falls to 40 % at once", 60.0, |shot, m| {
         light(shot, m, |s| if s < 20.0 { 1.0 } else { 0.4 });
     }),
-    Case {
-        ..case("the light falls to 25 % at once", 60.0, |shot, m| {
-            light(shot, m, |s| if s < 20.0 { 1.0 } else { 0.25 });
-        })
-    },
+    case("the light falls to 25 % at once", 60.0, |shot, m| {
+        light(shot, m, |s| if s < 20.0 { 1.0 } else { 0.25 });
+    }),
     case("the light rises to 250 % at once", 60.0, |shot, m| {
         light(shot, m, |s| if s < 20.0 { 0.4 } else { 1.0 });
     }),
-    case("the light rises to 400 % at once", 60.0, |shot, m| {
-        light(shot, m, |s| if s < 20.0 { 0.25 } else { 1.0 });
-    }),
+    Case {
+        is_small: true,
+        ..case("the light rises to 400 % at once", 60.0, |shot, m| {
+            light(shot, m, |s| if s < 20.0 { 0.25 } else { 1.0 });
+        })
+    },
     Case {
         fault: Some(("bright_floor", 10.0)),
         limits: NOBODY_FALSE,
@@ -81,14 +82,17 @@ pub(super) const CASES: &[Case] = &[
             |shot, m| light(shot, m, |s| 0.3 + 0.7 * (s / 1800.0).min(1.0)),
         )
     },
-    case("one of two lamps fails", 60.0, |shot, m| {
-        shot.adult(1, m.stroll(1));
-        if m.secs < 20.0 {
-            shot.light = Some(Box::new(|at| {
-                90.0 * (-(at - v(1.2, 0.3)).length_squared() / 1.6).exp()
-            }));
-        }
-    }),
+    Case {
+        is_small: true,
+        ..case("one of two lamps fails", 60.0, |shot, m| {
+            shot.adult(1, m.stroll(1));
+            if m.secs < 20.0 {
+                shot.light = Some(Box::new(|at| {
+                    90.0 * (-(at - v(1.2, 0.3)).length_squared() / 1.6).exp()
+                }));
+            }
+        })
+    },
     case(
         "daylight on half of the floor goes within 30 s",
         80.0,
