@@ -218,7 +218,7 @@ impl Background {
         if *visits >= required {
             *visits = 0;
             self.level[index] = observed;
-            if is_uncovered {
+            if is_uncovered && !rates.is_learning {
                 self.unlit_level[index] = observed as u8;
             }
         }
