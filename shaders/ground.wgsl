@@ -223,8 +223,8 @@ fn litter(place: vec2<f32>, share: f32) -> GroundItem {
     return found;
 }
 
-// Returns the height of the sand, in meters.
-fn sand_height(place: vec2<f32>) -> f32 {
+// Returns the height of the sand, in meters. `heap` is the height of the sand that bodies heap up, 0..1.
+fn sand_height(place: vec2<f32>, heap: f32) -> f32 {
     let seed = vec2<f32>(scene.ground_seed * 13.7, scene.ground_seed * 7.1);
     let p = place + seed;
     let bars = fbm(p * 0.45);
@@ -235,7 +235,6 @@ fn sand_height(place: vec2<f32>) -> f32 {
     let wave = 0.5 + 0.5 * sin(phase * 6.28318);
     let strength = smoothstep(0.22, 0.55, fbm(p * 0.7 + 77.0));
     let ripple = 0.024 * strength * pow(wave, 1.6);
-    let heap = contact_effect(place).heap;
     return scene.relief * (0.20 * bars + ripple * (1.0 - heap)) + 0.05 * heap * heap + 0.0035 * fbm(p * 11.0);
 }
 
@@ -287,15 +286,20 @@ fn packed_stone(place: vec2<f32>, size_m: f32, share: f32, salt: i32) -> PackedS
 // Returns the highest stone of three layers of packed gravel.
 fn gravel_at(place: vec2<f32>) -> PackedStone {
     let drift = fbm(place * 0.9 + 120.0);
-    var top = packed_stone(place, 0.034, 1.0, 17);
-    let middle = packed_stone(place + 5.1, 0.080, 0.20 + 0.75 * smoothstep(0.40, 0.65, drift), 43);
-    if middle.height > 0.0 {
-        top = PackedStone(middle.height + 0.010, middle.chance);
-    }
-    let large = packed_stone(place - 2.7, 0.19, 0.05 + 0.50 * smoothstep(0.55, 0.75, drift), 71);
-    if large.height > 0.0 {
-        // A large black stone would look like a hole in the ground.
-        top = PackedStone(large.height + 0.022, vec2<f32>(large.chance.x, 0.42 + 0.5 * large.chance.y));
+    var top = PackedStone(0.0, vec2<f32>(0.0));
+    for (var i = 0; i < 3; i++) {
+        let is_large = i == 2;
+        let offset = select(select(0.0, 5.1, i == 1), -2.7, is_large);
+        let size_m = select(select(0.034, 0.080, i == 1), 0.19, is_large);
+        let amount = select(0.20 + 0.75 * smoothstep(0.40, 0.65, drift), 0.05 + 0.50 * smoothstep(0.55, 0.75, drift), is_large);
+        let layer = packed_stone(place + offset, size_m, select(amount, 1.0, i == 0), select(select(17, 43, i == 1), 71, is_large));
+        if i == 0 {
+            top = layer;
+        } else if layer.height > 0.0 {
+            // A large black stone would look like a hole in the ground.
+            let chance = select(layer.chance, vec2<f32>(layer.chance.x, 0.42 + 0.5 * layer.chance.y), is_large);
+            top = PackedStone(layer.height + select(0.010, 0.022, is_large), chance);
+        }
     }
     return top;
 }
@@ -349,9 +353,21 @@ fn crust_at(place: vec2<f32>) -> Crust {
     let pocket = 0.5 + 2.1 * (fbm(place * 0.75 + 19.0) - 0.5) + 0.30 * (noise(place * 7.0) - 0.5) + 0.22 * (noise(place * 19.0 + 7.0) - 0.5);
     let cover = smoothstep(-0.06, 0.14, scene.crust - pocket);
     let bent = place + 0.06 * (vec2<f32>(noise(place * 6.0), noise(place * 6.0 + 23.0)) - 0.5) + 0.018 * (vec2<f32>(noise(place * 38.0), noise(place * 38.0 + 61.0)) - 0.5);
-    let head = coral_dome(bent, 0.36, 29);
-    let knob = coral_dome(bent, 0.075, 53);
-    let bud = coral_dome(place, 0.026, 83);
+    var head: PackedStone;
+    var knob: PackedStone;
+    var bud: PackedStone;
+    for (var i = 0; i < 3; i++) {
+        let is_bud = i == 2;
+        let at = select(bent, place, is_bud);
+        let dome = coral_dome(at, select(select(0.36, 0.075, i == 1), 0.026, is_bud), select(select(29, 53, i == 1), 83, is_bud));
+        if i == 0 {
+            head = dome;
+        } else if i == 1 {
+            knob = dome;
+        } else {
+            bud = dome;
+        }
+    }
     let height = 0.50 * head.height + 0.75 * knob.height + 0.65 * bud.height;
     return Crust(cover * (0.02 + height), clamp(knob.height / 0.050 * 0.70 + bud.height / 0.017 * 0.35, 0.0, 1.3), head.height / 0.25, head.chance);
 }
@@ -373,17 +389,34 @@ fn shallowness(place: vec2<f32>, p: vec2<f32>) -> f32 {
     return smoothstep(0.20, 1.0, from_hollow + 1.1 * (fbm(p * 0.7) - 0.5));
 }
 
+// Returns the direction to the place beside a point at which a slope is measured: none, along x, along z.
+fn beside(i: i32) -> vec2<f32> {
+    return vec2<f32>(select(0.0, 1.0, i == 1), select(0.0, 1.0, i == 2));
+}
+
 @fragment
 fn ground_color(pixel: Pixel) -> @location(0) vec4<f32> {
     let place = pixel.place;
     let seed = vec2<f32>(scene.ground_seed * 13.7, scene.ground_seed * 7.1);
     let p = place + seed;
-    let contact = contact_effect(place);
+    // The height of the sand at this place and at two places beside it. A driver copies a function to every place that calls it, so
+    // what is needed at several places is a loop: a few copies of the whole pattern take seconds to compile.
+    let e = 0.006;
+    var contact: ContactEffect;
+    var h = 0.0;
+    var gradient = vec2<f32>(0.0);
+    for (var i = 0; i < 3; i++) {
+        let at = place + e * beside(i);
+        let effect = contact_effect(at);
+        let height = sand_height(at, effect.heap);
+        if i == 0 {
+            contact = effect;
+            h = height;
+        }
+        gradient += beside(i) * ((height - h) / e);
+    }
     // There is more gravel near stones.
     let share = scene.pebble_share + 0.5 * contact.lee * step(0.001, scene.pebble_share);
-    let e = 0.006;
-    let h = sand_height(place);
-    var gradient = vec2<f32>(sand_height(place + vec2<f32>(e, 0.0)) - h, sand_height(place + vec2<f32>(0.0, e)) - h) / e;
 
     // Sand: pale on bars, warmer and darker in hollows, with grains of different tones.
     let bars = fbm(p * 0.45);
@@ -413,12 +446,20 @@ fn ground_color(pixel: Pixel) -> @location(0) vec4<f32> {
     }
 
     // Small, medium and a few large pebbles. Larger pebbles lie on top.
-    let fine = pebble(p, 0.045, share * 1.1, 11);
-    let middle = pebble(p + 3.3, 0.11, share, 37);
-    let large = pebble(p - 8.1, 0.30, share * 0.8, 71);
-    var stone = fine;
-    if middle.height > 0.0 { stone = middle; }
-    if large.height > 0.0 { stone = large; }
+    var stone = GroundItem(0.0, 9.0, vec3<f32>(0.0), vec2<f32>(0.0));
+    var near = 9.0;
+    let layers = select(0, 3, scene.pebble_share > 0.0);
+    for (var i = 0; i < layers; i++) {
+        let is_large = i == 2;
+        let offset = select(select(0.0, 3.3, i == 1), -8.1, is_large);
+        let size_m = select(select(0.045, 0.11, i == 1), 0.30, is_large);
+        let amount = share * select(select(1.1, 1.0, i == 1), 0.8, is_large);
+        let layer = pebble(p + offset, size_m, amount, select(select(11, 37, i == 1), 71, is_large));
+        near = min(near, layer.rim);
+        if i == 0 || layer.height > 0.0 {
+            stone = layer;
+        }
+    }
     if share > 0.0 && stone.height > 0.0 {
         gradient = gradient * 0.3 + stone.slope;
         // The lower edge of a pebble is covered by sand.
@@ -426,16 +467,22 @@ fn ground_color(pixel: Pixel) -> @location(0) vec4<f32> {
         color = mix(color * 0.92, stone.color, buried);
         occlusion *= mix(0.86, 1.0, buried);
     } else if share > 0.0 {
-        let near = min(min(fine.rim, middle.rim), large.rim);
         occlusion *= mix(0.82, 1.0, smoothstep(0.98, 1.7, near + 0.2 * step(1.0, near)));
     }
 
     if scene.gravel > 0.0 {
         // Silt covers the gravel where the current is weak.
         let cover = smoothstep(0.10, -0.10, fbm(p * 0.55 + 7.0) * 0.8 + 0.1 - scene.gravel);
-        let here = gravel_at(p);
         let fine = 0.002;
-        let slope = vec2<f32>(gravel_at(p + vec2<f32>(fine, 0.0)).height - here.height, gravel_at(p + vec2<f32>(0.0, fine)).height - here.height) / fine;
+        var here: PackedStone;
+        var slope = vec2<f32>(0.0);
+        for (var i = 0; i < select(0, 3, scene.gravel > 0.0); i++) {
+            let at = gravel_at(p + fine * beside(i));
+            if i == 0 {
+                here = at;
+            }
+            slope += beside(i) * ((at.height - here.height) / fine);
+        }
         let is_stone = cover * smoothstep(0.0, 0.004, here.height);
         color = mix(color, gravel_color(p, here), is_stone);
         gradient = mix(gradient, clamp(slope, vec2<f32>(-1.6), vec2<f32>(1.6)), cover);
@@ -444,9 +491,16 @@ fn ground_color(pixel: Pixel) -> @location(0) vec4<f32> {
     }
 
     if scene.crust > 0.0 {
-        let here = crust_at(p);
         let fine = 0.003;
-        let slope = vec2<f32>(crust_at(p + vec2<f32>(fine, 0.0)).height - here.height, crust_at(p + vec2<f32>(0.0, fine)).height - here.height) / fine;
+        var here: Crust;
+        var slope = vec2<f32>(0.0);
+        for (var i = 0; i < select(0, 3, scene.crust > 0.0); i++) {
+            let at = crust_at(p + fine * beside(i));
+            if i == 0 {
+                here = at;
+            }
+            slope += beside(i) * ((at.height - here.height) / fine);
+        }
         let is_coral = smoothstep(0.004, 0.020, here.height);
         color = mix(color, crust_color(p, here), is_coral);
         gradient = mix(gradient, clamp(slope, vec2<f32>(-1.5), vec2<f32>(1.5)), is_coral);
