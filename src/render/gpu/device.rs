@@ -9,6 +9,9 @@ use crate::render::error::RenderError;
 
 /// Format of the slopes of the water and of its sunlight. A device without it is not opened.
 pub(super) const WATER: wgpu::TextureFormat = wgpu::TextureFormat::Rgba16Float;
+/// Sizes of the blocks that small textures and buffers share on the device. Larger ones have a block of their own, so that the memory
+/// of a scene is free when the scene is gone: textures are created only when a scene begins, so few blocks are as fast as one.
+const MEMORY_BLOCK_BYTES: std::ops::Range<u64> = 4 << 20..8 << 20;
 /// Number of waits for the device after which it counts as failed, after 20 s.
 const WAIT_STEPS: u32 = 20;
 /// Duration of one wait for the device. The waits are short, so that a program that was stopped for longer than 20 s does not
@@ -84,6 +87,9 @@ impl Gpu {
             // Only to measure the passes.
             required_features: adapter.features() & wgpu::Features::TIMESTAMP_QUERY,
             required_limits: wgpu::Limits::downlevel_defaults().using_resolution(adapter.limits()),
+            memory_hints: wgpu::MemoryHints::Manual {
+                suballocated_device_memory_block_size: MEMORY_BLOCK_BYTES,
+            },
             ..wgpu::DeviceDescriptor::default()
         };
         let (device, queue) =
