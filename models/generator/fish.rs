@@ -128,6 +128,17 @@ pub(super) const MEDIUM: Detail = Detail {
     fins: usize::MAX,
 };
 
+/// Detail of the mesh for bodies that appear small.
+pub(super) const SMALL: Detail = Detail {
+    rings: 14,
+    segments: 8,
+    fin_rows: 2,
+    fin_columns: 5,
+    eye: [2, 6],
+    has_barbels: false,
+    fins: usize::MAX,
+};
+
 /// Detail of the low-detail mesh of large species.
 pub(super) const LIGHT: Detail = Detail {
     rings: 10,

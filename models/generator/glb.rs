@@ -119,7 +119,7 @@ pub(super) fn write(
 ) -> Vec<u8> {
     let mut binary = Binary::default();
     let suffixes: &[&str] = if meshes.len() > 2 {
-        &["", "_medium", "_light"]
+        &["", "_medium", "_small", "_light"]
     } else {
         &["", "_light"]
     };

@@ -245,10 +245,10 @@ fn describe(name: &str, model_name: &str, length_m: f32, model: &Model) -> Strin
         "{name}: model \"{model_name}\", {:.2} m long, {:.2} m wide, {:.2} m high\n",
         size.z, size.x, size.y
     );
-    let [fine, medium, light] = model.levels().map(|level| level.len() / 3);
+    let [fine, medium, small, light] = model.levels().map(|level| level.len() / 3);
     let _ = writeln!(
         text,
-        "triangles: {fine}, medium mesh {medium}, light mesh {light}; joints: {}",
+        "triangles: {fine}, medium mesh {medium}, small mesh {small}, light mesh {light}; joints: {}",
         model.joints.len()
     );
     let clips: Vec<String> = (model.clips.iter())

@@ -14,9 +14,9 @@ use super::pose::{AffineRows, Animator, Body, Individual, visible_share};
 use super::scenery::Scenery;
 use crate::world::{AgentPose, Snapshot};
 
-/// Lengths in the picture below which a body is drawn with its medium mesh, and with its low-detail mesh: a fish of 30 pixels still
-/// has a head, eyes and a forked tail.
-const COARSER_BELOW_PX: [f32; LEVELS - 1] = [140.0, 30.0];
+/// Lengths in the picture below which a body is drawn with each of its coarser meshes, the finest first. The outline of each mesh is
+/// within half a pixel of that of the next finer one at its length, and a fish of 30 pixels still has a head, eyes and a forked tail.
+const COARSER_BELOW_PX: [f32; LEVELS - 1] = [200.0, 96.0, 30.0];
 
 /// One drawn body; same layout as `BodyInstance` in `shaders/bodies.wgsl`, which documents the fields.
 #[repr(C)]

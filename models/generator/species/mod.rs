@@ -81,11 +81,11 @@ pub(crate) fn all() -> Vec<(&'static str, Vec<u8>)> {
 /// Returns the file content of a fish.
 fn file(fish: &Species) -> Vec<u8> {
     let joints = skeleton::joints(&fish.shape);
-    let [near, medium, light] = [fish::NEAR, fish::MEDIUM, fish.smallest]
+    let meshes = [fish::NEAR, fish::MEDIUM, fish::SMALL, fish.smallest]
         .map(|detail| fish::build(&fish.shape, &joints, detail));
     let clips = clips::all(&fish.swim, &joints);
     let skin = Paint::Skin(&paint::png(&fish.skin, &fish::eye_spot(&fish.shape)));
-    glb::write(fish.name, &[&near, &medium, &light], &joints, &clips, &skin)
+    glb::write(fish.name, &meshes.each_ref(), &joints, &clips, &skin)
 }
 
 /// Returns cross sections from rows of (station, half width, height above the spine, height below the spine).

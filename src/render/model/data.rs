@@ -25,8 +25,10 @@ pub struct ModelVertex {
     pub weights: [u8; 4],
 }
 
-/// Levels of detail of a model: the full mesh, the mesh for bodies of medium size, and the mesh for bodies that appear small.
-pub(in crate::render) const LEVELS: usize = 3;
+/// Levels of detail of a model: the full mesh, and those for bodies that appear smaller.
+pub(in crate::render) const LEVELS: usize = 4;
+/// Ends of the names of the nodes that show the coarser meshes, the finest first.
+pub(super) const COARSER: [&str; LEVELS - 1] = ["_medium", "_small", "_light"];
 
 /// A model that can be posed and drawn.
 #[derive(Clone, Debug)]
@@ -35,12 +37,9 @@ pub struct Model {
     pub vertices: Vec<ModelVertex>,
     /// Triangles of the full mesh, three vertices each.
     pub indices: Vec<u32>,
-    /// Triangles of the mesh for bodies of medium size in the picture. The file marks this mesh with a node named `…_medium`;
-    /// empty if there is none.
-    pub medium_indices: Vec<u32>,
-    /// Triangles of the mesh for bodies that appear small. The file marks this mesh with a node named `…_light`; empty if there
-    /// is none.
-    pub low_detail_indices: Vec<u32>,
+    /// Triangles of the meshes for bodies that appear smaller, the finest first. The file marks them with nodes named `…_medium`,
+    /// `…_small` and `…_light`; empty if there is none.
+    pub coarser: [Vec<u32>; LEVELS - 1],
     /// The skeleton in the order of the file; empty for a rigid model such as a stone.
     pub joints: Vec<Joint>,
     /// Indices of the joints, parents before children.
@@ -57,12 +56,9 @@ pub struct Model {
 
 impl Model {
     /// Returns the triangles of every level of detail, the finest first. A level without a mesh of its own is empty.
-    pub fn levels(&self) -> [&[u32]; 3] {
-        [
-            &self.indices,
-            &self.medium_indices,
-            &self.low_detail_indices,
-        ]
+    pub fn levels(&self) -> [&[u32]; LEVELS] {
+        let [medium, small, light] = &self.coarser;
+        [&self.indices, medium, small, light]
     }
 
     /// Returns the level at which a model is drawn: `wanted`, or the next finer level that has a mesh.

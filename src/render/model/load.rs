@@ -6,7 +6,7 @@ use super::accessor::Source;
 use super::advice;
 use super::animation;
 use super::container;
-use super::data::{LEVELS, Model, ModelVertex};
+use super::data::{COARSER, LEVELS, Model, ModelVertex};
 use super::document::{Document, Primitive};
 use super::error::{ModelError, ModelProblem, at_most};
 use super::joints::JointList;
@@ -86,7 +86,7 @@ fn read_model(bytes: &[u8]) -> Result<Model, ModelProblem> {
             reader.add(part.primitive, &placement, list, &mut left_out)?;
         }
     }
-    let [indices, medium_indices, low_detail_indices] = levels;
+    let [indices, coarser @ ..] = levels;
     if indices.is_empty() {
         return Err(ModelProblem::NoMesh);
     }
@@ -100,8 +100,7 @@ fn read_model(bytes: &[u8]) -> Result<Model, ModelProblem> {
     Ok(Model {
         vertices,
         indices,
-        medium_indices,
-        low_detail_indices,
+        coarser,
         joints: skeleton.joints,
         order: skeleton.order,
         clips,
@@ -136,8 +135,7 @@ fn parts<'a>(
     let level = |node: usize| {
         let name = document.nodes.get(node).and_then(|node| node.name.as_ref());
         let name = name.map(|name| name.to_lowercase()).unwrap_or_default();
-        let suffixes = ["_medium", "_light"];
-        let suffix = suffixes.iter().position(|suffix| name.ends_with(suffix));
+        let suffix = COARSER.iter().position(|suffix| name.ends_with(suffix));
         suffix.map_or(0, |i| i + 1)
     };
     let has_full = nodes.iter().any(|&node| level(node) == 0);

@@ -117,8 +117,7 @@ mod tests {
                 .map(|i| corner(width * (i % 2) as f32, 1.0 - i as f32 / 10.0))
                 .collect(),
             indices: vec![0, 1, 2],
-            medium_indices: Vec::new(),
-            low_detail_indices: Vec::new(),
+            coarser: Default::default(),
             joints: Vec::new(),
             order: Vec::new(),
             clips: Vec::new(),
