@@ -35,7 +35,8 @@ pub struct Mind {
     pub(super) drives: DrivesParams,
     flock: FlockRules,
     field_of_view: FieldOfView,
-    needs_paths: bool,
+    /// One bit for each action that needs a path.
+    pathing: u64,
     /// One bit for each action that hunts.
     hunting: u64,
 }
@@ -124,10 +125,8 @@ impl Mind {
             drives: params.drives.clone(),
             flock: flock_rules(species, None),
             field_of_view: FieldOfView::new(species.perception.field_of_view_deg),
-            needs_paths: actions.iter().any(|action| action.capabilities.needs_paths),
-            hunting: (actions.iter().enumerate())
-                .filter(|(_, action)| action.capabilities.hunts)
-                .fold(0, |mask, (index, _)| mask | 1 << index),
+            pathing: mask_of(&actions, |capabilities| capabilities.needs_paths),
+            hunting: mask_of(&actions, |capabilities| capabilities.hunts),
             actions,
         }
     }
@@ -191,9 +190,9 @@ impl Mind {
             .map(|(_, action)| action.name.as_str())
     }
 
-    /// Whether one of the mind's actions needs a path.
-    pub fn needs_paths(&self) -> bool {
-        self.needs_paths
+    /// Returns one bit for each of the mind's actions that needs a path.
+    pub fn pathing(&self) -> u64 {
+        self.pathing
     }
 
     /// Updates the perception of the agent at `index`, and returns the decision of this agent.
@@ -402,6 +401,14 @@ impl Mind {
             }
         }
     }
+}
+
+/// Returns one bit for each action with a property.
+fn mask_of(actions: &[MindAction], has: impl Fn(&Capabilities) -> bool) -> u64 {
+    let having = actions.iter().enumerate();
+    having
+        .filter(|(_, action)| has(&action.capabilities))
+        .fold(0, |mask, (index, _)| mask | 1 << index)
 }
 
 /// Marks combined actions as hunting if one of their parts hunts.

@@ -39,9 +39,13 @@ impl MindState {
         &self.drives
     }
 
-    /// Returns the path memories of the actions that need a path.
-    pub fn path_memories_mut(&mut self) -> impl Iterator<Item = &mut PathMemory> {
-        self.memories.iter_mut().filter_map(Memory::path_memory_mut)
+    /// Returns the path memories of the actions that need a path. `pathing` has a bit for each of these actions, as
+    /// [`Mind::pathing`](super::Mind::pathing) returns them; the memories of other actions are not read.
+    pub fn path_memories_mut(&mut self, pathing: u64) -> impl Iterator<Item = &mut PathMemory> {
+        let memories = self.memories.iter_mut().enumerate();
+        memories
+            .filter(move |(index, _)| pathing >> index & 1 == 1)
+            .filter_map(|(_, memory)| memory.path_memory_mut())
     }
 
     /// Clears the recorded forces of the last tick and frees their memory.

@@ -81,11 +81,13 @@ impl Perception {
     ) {
         let species = &world.species[usize::from(world.agents.species[index])];
         let at = world.agents.bodies[index].position_m;
-        let query_radius_m = query_radius_m(
-            species,
-            largest_radius_m(world),
-            world.agents.radii_m[index],
-        );
+        // Only an agent that sees larger agents from farther away needs the largest one.
+        let largest_m = if species.perception.size_gain > 0.0 {
+            largest_radius_m(world)
+        } else {
+            0.0
+        };
+        let query_radius_m = query_radius_m(species, largest_m, world.agents.radii_m[index]);
         self.near_solids.clear();
         let search_radius_m = query_radius_m.max(SOLID_SEARCH_RADIUS_MIN_M);
         let listed = world

@@ -101,7 +101,12 @@ impl CostLayer {
     }
 
     /// Adds `cost_at` of its center to every cell whose center is within `reach_m` of a line.
-    pub fn add(&mut self, (from, to): (Vec2, Vec2), reach_m: f32, cost_at: impl Fn(Vec2) -> f32) {
+    pub fn add(
+        &mut self,
+        (from, to): (Vec2, Vec2),
+        reach_m: f32,
+        mut cost_at: impl FnMut(Vec2) -> f32,
+    ) {
         let cell_of = |at: Vec2| (at - self.low_m) / self.cell_m;
         let low = cell_of(from.min(to) - reach_m).floor().max(Vec2::ZERO);
         let high = cell_of(from.max(to) + reach_m).ceil();

@@ -18,6 +18,8 @@ const LEAD_SECS: f32 = 1.0;
 const SHADOW_COST: f32 = 8.0;
 /// Distance beyond that within which the cost falls to 0, so that a way does not lead along the limit.
 const SHADOW_FADE_M: f32 = 0.25;
+/// Allowance for rounding of a distance.
+const ROUNDING_M: f32 = 1e-3;
 /// Additional cost of a meter beside an enemy. It falls to 0 at `ENEMY_REACH_M`. Tuned by eye, 2026-11-21.
 const ENEMY_COST: f32 = 4.0;
 /// Distance of an enemy from which on it costs nothing.
@@ -46,7 +48,7 @@ impl Simulation {
         costs.resize_with(species, CostLayer::default);
         let world = World::new(&self.plan.world, &self.state.world, &self.workspace.input);
         let minds = self.plan.minds.iter().zip(costs).enumerate();
-        for (index, (mind, layer)) in minds.filter(|(_, (mind, _))| mind.needs_paths()) {
+        for (index, (mind, layer)) in minds.filter(|(_, (mind, _))| mind.pathing() != 0) {
             fill(&world, (index, mind), layer);
         }
     }
@@ -82,9 +84,22 @@ fn fill(world: &World<'_>, (species, mind): (usize, &Mind), layer: &mut CostLaye
         let center_m = shadow.centroid_m * scale;
         let way_m = shadow.velocity_mps * (LEAD_SECS * scale);
         let reach_m = reach_m * scale + radius_m + bears_m.max(0.0) + SHADOW_FADE_M;
+        let mut measured: Option<(Vec2, f32)> = None;
         layer.add((center_m, center_m + way_m), reach_m, |at| {
+            // The distance changes by at most the way from one place to another, so most cells need no measurement: they are
+            // farther than the cost reaches, or nearer than where it begins to fall.
+            if let Some((there, distance_m)) = measured {
+                let apart_m = at.distance(there) + ROUNDING_M;
+                if distance_m - apart_m >= bears_m + SHADOW_FADE_M {
+                    return 0.0;
+                }
+                if distance_m + apart_m <= bears_m {
+                    return SHADOW_COST;
+                }
+            }
             let distance_m =
                 least_distance_m(shadow, (at, y), (way_m, center_m), (radius_m, scale));
+            measured = Some((at, distance_m));
             let beyond_m = (distance_m - bears_m).max(0.0);
             SHADOW_COST * (1.0 - beyond_m / SHADOW_FADE_M).max(0.0)
         });

@@ -62,17 +62,20 @@ impl Simulation {
             }
         };
         // Only agents whose mind has an action that needs paths can have a request.
-        let searches = |index: &usize| minds.get(*index).needs_paths();
-        for index in (0..states.len()).filter(searches) {
-            for (number, memory) in states[index].path_memories_mut().enumerate() {
+        let searches = |index: usize| {
+            let pathing = minds.get(index).pathing();
+            (pathing != 0).then_some((index, pathing))
+        };
+        for (index, pathing) in (0..states.len()).filter_map(searches) {
+            for (number, memory) in states[index].path_memories_mut(pathing).enumerate() {
                 if let Some(request) = memory.request {
                     planner.submit(&query(index, number, request), &environment);
                 }
             }
         }
         planner.advance(&environment, self.search_budget);
-        for index in (0..states.len()).filter(searches) {
-            for (number, memory) in states[index].path_memories_mut().enumerate() {
+        for (index, pathing) in (0..states.len()).filter_map(searches) {
+            for (number, memory) in states[index].path_memories_mut(pathing).enumerate() {
                 // A path that was not requested in this tick gets no answer. Its next request starts a new search.
                 let request = memory.request.take();
                 let id = path_id(agents.ids[index], number);

@@ -22,6 +22,10 @@ mod start;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TickRates {
     limits: TurnLimits,
+    /// The limits of a body that cruises.
+    cruise_limits: TurnLimits,
+    /// Share of its speed that a gliding body loses per second.
+    drag_per_sec: f32,
     /// Share of the way to the requested force that the force covers in one tick.
     response: f32,
     /// Share of the way to its target that the up vector covers in one tick.
@@ -33,11 +37,18 @@ pub(super) struct TickRates {
 impl TickRates {
     pub(super) fn new(motion: &MotionParams, dt: f32) -> Self {
         let left = |secs: f32| if secs > 0.0 { (-dt / secs).exp() } else { 0.0 };
+        let limits = TurnLimits::new(
+            motion.max_turn_rate_dps.to_radians() * dt,
+            motion.max_climb_deg.to_radians(),
+        );
+        let cruise_dps = motion.cruise.max_turn_rate_dps;
+        let glide = &motion.glide;
         Self {
-            limits: TurnLimits::new(
-                motion.max_turn_rate_dps.to_radians() * dt,
-                motion.max_climb_deg.to_radians(),
-            ),
+            limits,
+            cruise_limits: cruise_dps.map_or(limits, |dps| {
+                limits.with_turn(dps.min(motion.max_turn_rate_dps).to_radians() * dt)
+            }),
+            drag_per_sec: -(1.0 - glide.slowdown_share).ln() / glide.glide_secs.max(1e-3),
             response: 1.0 - left(motion.response_secs),
             banking: 1.0 - left(motion.blend_secs),
             leveling: if motion.level_secs > 0.0 {

@@ -40,6 +40,9 @@ const BRAKE_SHARE: f32 = 0.4;
 /// A passing side leads into the solid if the cosine of its angle with the direction into the solid is greater than this.
 const INTO_COS: f32 = 0.7;
 
+/// Allowance for rounding, as a share of a distance.
+const ROUNDING: f32 = 1e-4;
+
 /// Steers around the solids in the corridor. If the corridor is clear, resets `passing` and returns `None`.
 pub fn avoid_solids<'a>(
     motion: &Motion,
@@ -49,8 +52,10 @@ pub fn avoid_solids<'a>(
 ) -> Option<Vec3> {
     let ahead = motion.forward;
     let hits = solids.filter_map(|(index, solid)| {
-        let reach = corridor.length_m + corridor.radius_m;
-        if motion.position_m.distance(solid.center_m()) > reach + solid.bounding_radius_m() {
+        let to_center = solid.center_m() - motion.position_m;
+        let nearest = ahead * to_center.dot(ahead).clamp(0.0, corridor.length_m);
+        let near_m = corridor.radius_m + solid.bounding_radius_m();
+        if to_center.distance(nearest) > near_m * (1.0 + ROUNDING) {
             return None;
         }
         let (along, distance) = solid.closest_approach(motion.position_m, ahead, corridor.length_m);
@@ -64,12 +69,20 @@ pub fn avoid_solids<'a>(
     };
     // The solid that the vehicle is passing has priority while it is in the corridor, because the nearest of several
     // rocks changes often.
-    let passed = hits.clone().find(|hit| passing.solid == hit.0 as u32 + 1);
-    let nearest = || {
-        let each = hits.clone();
-        each.min_by(|a, b| a.2.total_cmp(&b.2).then(a.0.cmp(&b.0)))
-    };
-    let Some((anchor, solid, along, distance)) = passed.or_else(nearest) else {
+    let (mut passed, mut nearest) = (None, None);
+    for hit in hits.clone() {
+        if passing.solid == hit.0 as u32 + 1 {
+            passed = Some(hit);
+            break;
+        }
+        let is_nearer = |other: (usize, &Solid, f32, f32)| {
+            hit.2.total_cmp(&other.2).then(hit.0.cmp(&other.0)).is_lt()
+        };
+        if nearest.is_none_or(is_nearer) {
+            nearest = Some(hit);
+        }
+    }
+    let Some((anchor, solid, along, distance)) = passed.or(nearest) else {
         *passing = PassingSide::default();
         return None;
     };

@@ -81,9 +81,9 @@ impl Investigate {
             other.name_bits & context.related != 0
         };
         is_meant
+            && other.name_bits & KNOWN_BIT == 0
             && other.distance_m - other.radius_m <= self.reach_m
             && context.velocity_mps(other).length() <= self.slow_mps
-            && other.name_bits & KNOWN_BIT == 0
     }
 
     /// Returns the neighbor that is already being investigated if it is still interesting, else the nearest

@@ -65,7 +65,7 @@ impl TerraceTick<'_> {
             let at = self.world.agents.bodies[index].position_m;
             let swimmer = self.state.swimmer(self.plan, id, at);
             self.state.swimmers[swimmer].cooldown_secs -= dt_secs;
-            for (route, memory) in mind.path_memories_mut().enumerate() {
+            for (route, memory) in mind.path_memories_mut(u64::MAX).enumerate() {
                 let Some(request) = memory.request else {
                     continue;
                 };
@@ -183,7 +183,7 @@ impl TerraceTick<'_> {
         let calls = std::mem::take(&mut self.scratch.calls);
         let mut answered = calls.iter();
         for (index, mind) in minds.iter_mut().enumerate() {
-            for memory in mind.path_memories_mut() {
+            for memory in mind.path_memories_mut(u64::MAX) {
                 if memory.request.take().is_none() {
                     continue;
                 }

@@ -30,6 +30,7 @@ pub(super) struct Gait<'a> {
     /// Whether the body cruises: it neither flees nor is it faster than its cruise speed allows. A planned route is not cruised:
     /// the run-up of a leap needs steady thrust.
     cruises: bool,
+    drag_per_sec: f32,
     /// Largest steering force.
     pub(super) force_n: f32,
     /// Largest turn.
@@ -77,6 +78,8 @@ impl<'a> Gait<'a> {
         let cruise = &motion.cruise;
         let limits = if proposal.turns_in_place {
             rates.limits.unlimited()
+        } else if haste <= 0.0 {
+            rates.cruise_limits
         } else if haste < 1.0 && cruise.max_turn_rate_dps.is_some() {
             let turn_dps = between(cruise.max_turn_rate_dps, motion.max_turn_rate_dps);
             rates.limits.with_turn(turn_dps.to_radians() * dt_secs)
@@ -86,6 +89,7 @@ impl<'a> Gait<'a> {
         Self {
             motion,
             cruises: haste <= 0.0 && !proposal.turns_in_place && !proposal.follows_route,
+            drag_per_sec: rates.drag_per_sec,
             force_n: between(cruise.max_force_n, motion.max_force_n),
             limits,
         }
@@ -109,8 +113,7 @@ impl<'a> Gait<'a> {
             stroke.resume_share = 1.0 - glide.slowdown_share * (1.0 + GLIDE_SPREAD * drive.draw);
         }
         let driven = if stroke.glides {
-            let drag_per_sec = -(1.0 - glide.slowdown_share).ln() / glide.glide_secs.max(1e-3);
-            along.min(-speed * drag_per_sec.min(1.0 / drive.dt_secs))
+            along.min(-speed * self.drag_per_sec.min(1.0 / drive.dt_secs))
         } else {
             let thrust = glide.slowdown_share * self.motion.cruise_mps / glide.burst_secs.max(1e-3);
             along.max(thrust.min(drive.largest))
