@@ -418,7 +418,8 @@ fn warn_crowd(
     let covered_m2: f32 = living
         .iter()
         .map(|(name, species)| population[*name] as f32 * area_m2(species))
-        .sum();
+        .sum::<f32>()
+        * site.value.fish.size.powi(2);
     let shown = library
         .scenes
         .get(&site.value.scene)

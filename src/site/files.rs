@@ -19,7 +19,7 @@ use crate::render::{OutputParams, PictureParams, SceneLook, SpeciesLook};
 use crate::simulation::SimulationParams;
 use crate::vision::VisionParams;
 use crate::world::{
-    BarrierParams, BodyParams, FlockParams, MotionParams, ObstacleParams, PathParams,
+    BarrierParams, BodyParams, FishParams, FlockParams, MotionParams, ObstacleParams, PathParams,
     PerceptionParams, PoolParams, RelationParams, RuleParams,
 };
 
@@ -49,6 +49,8 @@ pub struct SiteFile {
     /// The simulation.
     #[schemars(extend("x-restart" = true))]
     pub simulation: SimulationParams,
+    /// Factors on all fish, for this room.
+    pub fish: FishParams,
     /// The picture.
     pub picture: PictureParams,
     /// Opening hours: what the installation shows at which time.
@@ -80,6 +82,7 @@ impl Default for SiteFile {
             vision: VisionParams::default(),
             calibration: CalibrationParams::default(),
             simulation: SimulationParams::default(),
+            fish: FishParams::default(),
             picture: PictureParams::default(),
             schedule: ScheduleParams::default(),
             alerts: AlertParams::default(),

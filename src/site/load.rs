@@ -286,12 +286,14 @@ fn with_scene(library: &Library, models: &Models, scene_name: &str) -> Option<Si
         .population
         .iter()
         .map(|(name, &count)| {
-            let file = &library.species.get(name)?.as_ref()?.value;
+            let mut file = library.species.get(name)?.as_ref()?.value.clone();
+            (site.fish).apply(&mut file.body, &mut file.motion, &mut file.flock);
+            file.look.length_m *= site.fish.size;
             Some(SiteSpecies {
                 name: name.clone(),
                 count,
-                file: file.clone(),
                 model: Arc::clone(models.get(&file.look.model)?),
+                file,
             })
         })
         .collect::<Option<Vec<_>>>()?;

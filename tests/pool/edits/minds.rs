@@ -206,3 +206,32 @@ fn an_edit_keeps_the_memory_of_agents() {
     // An edit elsewhere does not switch hunting off.
     assert!(hunts(&pool));
 }
+
+#[test]
+fn factors_for_the_room_change_all_fish_at_once() {
+    let mut pool = Pool::new();
+    let kinds = ["shark", "herring", "trout"].map(|name| (name, pool.all(name)[0]));
+    let of = |p: &mut Pool| {
+        let world = p.simulation.world();
+        kinds.map(|(_, index)| {
+            let species = &world.species[usize::from(world.agents.species[index])];
+            let motion = &species.motion;
+            [
+                world.agents.radii_m[index],
+                species.body.length_m,
+                motion.boost_mps,
+                motion.max_turn_rate_dps,
+            ]
+        })
+    };
+    let before = of(&mut pool);
+    let factors = json!({"size": 2.0, "speed": 0.5, "agility": 4.0});
+    let after = before
+        .map(|[radius, length, boost, turn]| [2.0 * radius, 2.0 * length, 0.5 * boost, 4.0 * turn]);
+    check_value(&mut pool, set("site", "fish", factors), of, [before, after]);
+    let look = &pool.desk.editor().site().species[0].file.look;
+    let drawn_m = look.length_m;
+    pool.command(set("site", "fish.size", json!(2.0)));
+    let look = &pool.desk.editor().site().species[0].file.look;
+    assert_eq!(look.length_m, 2.0 * drawn_m);
+}
