@@ -30,15 +30,45 @@ pub fn nearest_on_edge(a: Vec2, b: Vec2, point: Vec2) -> Vec2 {
     a + along * t.clamp(0.0, 1.0)
 }
 
+/// Number of edges that are computed together, so that the compiler can use vector instructions.
+const LANES: usize = 8;
+
 /// Returns the point on the outline of a polygon that is nearest to `point`, or `None` if the polygon has no corners.
 pub fn nearest_on_polygon(corners: &[Vec2], point: Vec2) -> Option<Vec2> {
-    polygon_edges(corners)
-        .map(|(a, b)| {
-            let at = nearest_on_edge(a, b, point);
-            (at.distance_squared(point), at)
-        })
-        .reduce(|nearest, other| if other.0 < nearest.0 { other } else { nearest })
-        .map(|(_, at)| at)
+    let first = *corners.first()?;
+    let nearer = |nearest: (f32, Vec2), at: Vec2| {
+        let square = at.distance_squared(point);
+        if square < nearest.0 {
+            (square, at)
+        } else {
+            nearest
+        }
+    };
+    let edge = |from: Vec2, to: Vec2| nearest_on_edge(from, to, point);
+    let second = *corners.get(1).unwrap_or(&first);
+    let at = edge(first, second);
+    let mut nearest = (at.distance_squared(point), at);
+    let mut rest = corners;
+    while let Some(ends) = rest.first_chunk::<{ LANES + 1 }>() {
+        let (mut x, mut y, mut squares) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
+        for lane in 0..LANES {
+            let at = edge(ends[lane], ends[lane + 1]);
+            (x[lane], y[lane]) = (at.x, at.y);
+            squares[lane] = at.distance_squared(point);
+        }
+        let least = squares.into_iter().fold(f32::INFINITY, f32::min);
+        if least < nearest.0 {
+            let lane = squares.iter().position(|&square| square == least);
+            let lane = lane.unwrap_or_default();
+            nearest = (least, Vec2::new(x[lane], y[lane]));
+        }
+        rest = &rest[LANES..];
+    }
+    for ends in rest.windows(2) {
+        nearest = nearer(nearest, edge(ends[0], ends[1]));
+    }
+    let last = rest.last().copied().unwrap_or(first);
+    Some(nearer(nearest, edge(last, first)).1)
 }
 
 /// Cuts a polygon into triangles (ear clipping). The triangles of a polygon that crosses itself are not meaningful, but the
