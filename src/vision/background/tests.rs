@@ -268,3 +268,21 @@ fn much_more_light_on_a_part_of_the_floor_is_no_gain() {
     assert!(floor.model.gain() < 1.1);
     assert_eq!(floor.show(&bright), 0);
 }
+
+/// A fixed bug: hard light of a door on floor far away from the lamp counted as floor that a visitor uncovers, and became a visitor
+/// when the door closed.
+#[test]
+fn much_light_on_dim_floor_leaves_no_false_shadow() {
+    let mut floor = Floor::new();
+    for _ in 0..150 {
+        floor.show(&lit(40));
+    }
+    let mut bright = lit(40);
+    bright[..400].fill(170);
+    for _ in 0..25 * 24 {
+        assert_eq!(floor.show(&bright), 0);
+    }
+    let levels = &floor.model.levels()[..400];
+    assert!(levels.iter().all(|level| *level > 160.0), "it was learned");
+    assert_eq!(floor.show(&lit(40)), 0);
+}

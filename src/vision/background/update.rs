@@ -7,7 +7,7 @@ use std::ops::Range;
 use pulp::{Simd, WithSimd};
 
 use super::gain::SATURATED_LEVEL;
-use super::{Background, MAX_DISTURBED, MIN_STD_DEV, larger, threshold_of};
+use super::{Background, MAX_DISTURBED, MIN_STD_DEV, NEAR_SHARE, larger, threshold_of};
 use crate::vision::VisionParams;
 use crate::vision::bit_mask::BitMask;
 
@@ -19,6 +19,8 @@ const FOLLOWED_SHARE: f32 = 0.1;
 const STD_DEV_PER_MEAN_DEVIATION: f32 = 1.25;
 /// If a pixel becomes this many times brighter than its model, a shadow covered the pixel when the model learned it.
 const UNCOVERED_RATIO: f32 = 3.0;
+/// Floor that was covered is at most this many times brighter than floor near it that was not.
+const FLOOR_VARIATION: f32 = 1.5;
 /// Time for which such a pixel must keep its level before the model accepts it, in seconds. It also applies to every brighter
 /// pixel in the learning phase.
 const UNCOVERED_SECS: f32 = 0.4;
@@ -196,7 +198,8 @@ impl Background {
     /// for long enough; light that moves or changes is never accepted.
     #[inline(always)]
     fn update_brighter(&mut self, index: usize, observed: f32, rates: &Rates) {
-        let (level, visits) = (&mut self.level[index], &mut self.brighter_visits[index]);
+        let level = self.level[index];
+        let visits = &mut self.brighter_visits[index];
         let kept = f32::from(self.brighter_level[index]);
         let followed = (FOLLOWED_STD_DEVS * self.std_dev[index]).max(FOLLOWED_SHARE * kept);
         if *visits == 0 || (observed - kept).abs() > followed {
@@ -205,23 +208,40 @@ impl Background {
         } else if *visits < rates.uncovered_visits || rates.is_counted {
             *visits = visits.saturating_add(1);
         }
+        let visits = *visits;
+        if visits < rates.uncovered_visits {
+            return;
+        }
         let is_sunlit = observed >= f32::from(SATURATED_LEVEL) * rates.inverse_gain;
         let is_uncovered = rates.is_learning
-            || observed > UNCOVERED_RATIO * *level
+            || observed > UNCOVERED_RATIO * level
                 && !is_sunlit
-                && !self.unreliable.was_disturbed(index);
-        let required = if is_uncovered {
-            rates.uncovered_visits
-        } else {
-            rates.brighter_visits
-        };
-        if *visits >= required {
-            *visits = 0;
+                && !self.unreliable.was_disturbed(index)
+                && self.is_like_floor_near(index, observed);
+        if is_uncovered || visits >= rates.brighter_visits {
+            self.brighter_visits[index] = 0;
             self.level[index] = observed;
             if is_uncovered && !rates.is_learning {
                 self.unlit_level[index] = observed as u8;
             }
         }
+    }
+
+    /// Returns whether a level is about that of floor near a pixel, without other light there. Floor under other light, such as
+    /// sunlight, is brighter.
+    fn is_like_floor_near(&self, index: usize, observed: f32) -> bool {
+        let (x, y) = (index % self.width, index / self.width);
+        let is_bright = |x: usize, y: usize| {
+            let near = self.unlit_level.get(y * self.width + x);
+            near.is_some_and(|near| FLOOR_VARIATION * f32::from(*near) >= observed)
+        };
+        let reach = self.width / NEAR_SHARE;
+        [reach, 2 * reach].into_iter().any(|step| {
+            x >= step && is_bright(x - step, y)
+                || x + step < self.width && is_bright(x + step, y)
+                || y >= step && is_bright(x, y - step)
+                || is_bright(x, y + step)
+        })
     }
 
     /// Ends the series of updates in which a pixel was brighter.
