@@ -569,8 +569,7 @@ pub struct CalibrationKnown {
     pub predicted_rms_m: f64,
     /// Largest predicted error on the surface.
     pub predicted_worst_m: f64,
-    /// Whether the calibration contains the position of the lamp. Without this position, the centroid of a shadow is
-    /// used as the foot point.
+    /// Whether the calibration contains the position of the lamp. Without it, the centroid of a shadow is used as the foot point.
     pub knows_lamp: bool,
     /// Position of the lamp in world space; `None` if it is not known.
     #[serde(default)]
