@@ -88,11 +88,11 @@ pub(super) fn extend<'t>(base: &mut DeTable<'t>, own: DeTable<'t>, rules: &Exten
         let flag = own.get(keyed.replaces).map(Spanned::get_ref);
         matches!(flag, Some(DeValue::Boolean(true)))
     };
-    let lists: Vec<_> = rules
-        .keyed_lists
-        .iter()
-        .filter(|keyed| !replaces(keyed))
-        .collect();
+    let (replaced, lists): (Vec<&KeyedList>, Vec<&KeyedList>) =
+        rules.keyed_lists.iter().partition(|keyed| replaces(keyed));
+    for keyed in replaced {
+        base.remove(keyed.list);
+    }
     for preset in rules.presets {
         let table = |of: &DeTable<'t>| match of.get(preset.table).map(Spanned::get_ref) {
             Some(DeValue::Table(table)) => table.contains_key(preset.key),
@@ -188,10 +188,13 @@ fn extend_list<'t>(
     rules: &ExtendRules,
 ) -> DeArray<'t> {
     let mut items: Vec<Spanned<DeValue<'t>>> = base.iter().cloned().collect();
+    // Two items of one text with the same name are a mistake, which is found when both are in the list.
+    let mut changed = Vec::new();
     // From the last item to the first, so that a new item finds its successor already in the list.
     let mut successor = items.len();
     for item in own.iter().rev() {
-        let name = name_of(item, key);
+        let name = name_of(item, key).filter(|name| !changed.contains(name));
+        changed.extend(name_of(item, key));
         let place = name.as_ref().and_then(|name| {
             items
                 .iter()
@@ -282,6 +285,33 @@ mod tests {
     }
 
     /// `light = "night"` of a variant had no effect, because the numbers of the base said otherwise.
+    /// `own_needs = true` without a list left all inherited needs.
+    #[test]
+    fn a_text_can_replace_a_list_by_none() {
+        let base = "needs = [{name = 'a', x = 1}]";
+        let own = "own_needs = true";
+        assert_eq!(combined(base, own), own.parse().unwrap());
+    }
+
+    /// Two items with one name were combined, and one of them was lost.
+    #[test]
+    fn two_items_of_one_text_with_the_same_name_stay_two() {
+        let base = "needs = [{name = 'a', x = 1}]";
+        let new = "needs = [{name = 'b', y = 1}, {name = 'b', y = 2}]";
+        let wanted = "needs = [{name = 'a', x = 1}, {name = 'b', y = 1}, {name = 'b', y = 2}]";
+        assert_eq!(combined(base, new), wanted.parse().unwrap());
+        let twice = "needs = [{name = 'a', y = 1}, {name = 'a', y = 2}]";
+        assert_eq!(
+            combined(base, twice)
+                .get("needs")
+                .unwrap()
+                .as_array()
+                .unwrap()
+                .len(),
+            2
+        );
+    }
+
     #[test]
     fn a_preset_replaces_the_numbers_of_the_base_but_not_those_beside_it() {
         let base = "[look]\nlight = 'day'\nsun = 2\nsky = 3\nsand = 4";

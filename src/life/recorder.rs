@@ -254,6 +254,7 @@ impl LifeRecorder {
                     name: rule.name.clone(),
                     by_hand: rule.when.is_by_hand(),
                     begins: 0,
+                    begins_at_secs: Vec::with_capacity(RuleLife::TIMES_MAX),
                     on_secs: 0.0,
                 });
             }
@@ -296,7 +297,13 @@ impl LifeRecorder {
                 continue;
             }
             if let Some(life) = self.rules.iter_mut().find(|life| life.name == rule.name) {
-                life.begins += u64::from(state.is_on && !*was_on);
+                if state.is_on && !*was_on {
+                    life.begins += 1;
+                    if life.begins_at_secs.len() < RuleLife::TIMES_MAX {
+                        let tick = state.begin_tick as f64;
+                        life.begins_at_secs.push(tick * self.dt_secs);
+                    }
+                }
                 life.on_secs += self.dt_secs * f64::from(u8::from(state.is_on));
             }
             *was_on = state.is_on;

@@ -159,8 +159,29 @@ pub struct RuleLife {
     pub by_hand: bool,
     /// Number of times that the rule began.
     pub begins: u64,
+    /// Times at which it began, since the pool was created; the first 20.
+    pub begins_at_secs: Vec<f64>,
     /// Time for which its effect was active.
     pub on_secs: f64,
+}
+
+impl RuleLife {
+    /// Largest number of beginnings whose times are kept.
+    pub(super) const TIMES_MAX: usize = 20;
+    /// Largest number of beginnings that the text names.
+    const NAMED_MAX: usize = 5;
+
+    /// Returns the times at which the rule began, as text.
+    fn beginnings(&self) -> String {
+        let named = self.begins_at_secs.iter().take(Self::NAMED_MAX);
+        let named: Vec<String> = named.map(|secs| format!("{secs:.1}")).collect();
+        let more = if self.begins as usize > named.len() {
+            " …"
+        } else {
+            ""
+        };
+        format!("began at {} s{more}", named.join(", "))
+    }
 }
 
 impl LifeReport {
@@ -371,7 +392,7 @@ impl fmt::Display for LifeReport {
             let state = match (rule.begins, rule.by_hand) {
                 (0, true) => "not started (by hand only)".to_owned(),
                 (0, false) => "never".to_owned(),
-                (n, _) => format!("{n} times, {:.0} s", rule.on_secs),
+                (n, _) => format!("{n} times, {:.0} s; {}", rule.on_secs, rule.beginnings()),
             };
             writeln!(f, "  rule \"{}\": {state}", rule.name)?;
         }

@@ -69,7 +69,7 @@ impl Default for AreaParams {
         Self {
             name: String::new(),
             outline_m: vec![[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]],
-            cost: 2.0,
+            cost: 0.0,
         }
     }
 }

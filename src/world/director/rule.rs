@@ -138,8 +138,8 @@ impl Default for RestlessCondition {
 }
 
 /// The area where a visitor is.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct PlaceCondition {
     /// Name of the area in `pool.areas`. Where a visitor stands counts, not the shadow.
     pub place: String,
@@ -168,12 +168,13 @@ impl Default for TogetherCondition {
 }
 
 /// The rule that began before, and when.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct AfterCondition {
     /// Name of the other rule.
     pub rule: String,
     /// Time since the other rule began. Higher: a late part of the show. Lower: an early one; 0: both begin together.
+    #[serde(default)]
     #[schemars(range(min = 0.0, max = 86400.0))]
     pub secs: f32,
 }
