@@ -4,7 +4,6 @@
 //! it from above, the lower one from its left side.
 
 use std::fmt::Write as _;
-use std::sync::Arc;
 
 use glam::{Quat, Vec2, Vec3};
 
@@ -122,7 +121,7 @@ impl Preview {
                 ..SceneLook::default()
             },
             depth_m: DEPTH_M + GROUND_M,
-            species: vec![(look, Arc::unwrap_or_clone(Arc::clone(&self.animal.model)))],
+            species: vec![(look, (*self.animal.model).clone())],
             static_models: Vec::new(),
             static_shapes: Vec::new(),
             terraces: Vec::new(),

@@ -1,4 +1,4 @@
-//! Whom an effect of the director concerns: species, groups and named individuals of a scene.
+//! The targets of an effect of the director: species, groups and named individuals of a scene.
 
 use std::collections::BTreeSet;
 

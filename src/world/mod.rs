@@ -97,7 +97,7 @@ pub struct WorldState {
     pub agents: Agents,
     /// What the director currently asks of the fish.
     pub director: Director,
-    /// Who is on the surface.
+    /// The visitors on the surface.
     #[serde(default, skip_serializing_if = "Presence::is_empty")]
     pub presence: Presence,
     /// Random numbers of the current tick; holds the tick counter.
@@ -151,7 +151,7 @@ pub struct World<'a> {
     pub agents: &'a Agents,
     /// What the director currently asks of the fish.
     pub director: &'a Director,
-    /// Who is on the surface.
+    /// The visitors on the surface.
     pub presence: &'a Presence,
     /// Random numbers of the current tick.
     pub random: Random,

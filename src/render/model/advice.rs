@@ -1,4 +1,4 @@
-//! What is probably wrong with a model that can be drawn: clauses for warnings, each with a remedy.
+//! Probable mistakes of a model that can be drawn, as clauses for warnings, each with a remedy.
 //!
 //! In: the vertices, triangles and clips of a model. Out: clauses such as "lies across …". Must not: change a model.
 

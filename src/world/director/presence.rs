@@ -1,4 +1,4 @@
-//! Who is on the surface: which visitors have arrived, and which have left.
+//! The visitors on the surface: arrivals and departures.
 //!
 //! In: the shadows of a tick. Out: whether a visitor arrives or leaves in this tick. A track that flickers is one visitor.
 
@@ -66,7 +66,7 @@ impl Presence {
         self.leaves
     }
 
-    /// Whether nobody was ever there, or everybody has left.
+    /// Whether there is no visitor, and none leaves in this tick.
     pub fn is_empty(&self) -> bool {
         self.visitors.is_empty() && !self.leaves
     }
