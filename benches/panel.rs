@@ -25,6 +25,8 @@ const VIEWERS: usize = 200;
 const SLOW: usize = 20;
 /// Further clients that watch the camera.
 const CAMERAS: usize = 10;
+/// Largest number of streams with one token. The panel refuses a 21st.
+const STREAMS_PER_TOKEN: usize = 20;
 /// Time between two commands.
 const COMMAND_INTERVAL: Duration = Duration::from_millis(20);
 
@@ -40,6 +42,7 @@ fn main() -> anyhow::Result<()> {
     let stop = Arc::new(AtomicBool::new(false));
     let received = Arc::new(AtomicU64::new(0));
     let mut clients = Vec::new();
+    let mut token = String::new();
     for number in 0..VIEWERS + SLOW + CAMERAS {
         let names = match number {
             n if n < VIEWERS => json!({"subscribe": ["status", "events"]}),
@@ -48,7 +51,10 @@ fn main() -> anyhow::Result<()> {
             }
             _ => json!({"subscribe": ["camera"]}),
         };
-        let stream = pool.open_stream(&names)?;
+        if number % STREAMS_PER_TOKEN == 0 {
+            token = pool.token(number)?;
+        }
+        let stream = pool.open_stream(&token, &names)?;
         let is_slow = (VIEWERS..VIEWERS + SLOW).contains(&number);
         let (stop, received) = (Arc::clone(&stop), Arc::clone(&received));
         let thread = std::thread::Builder::new().stack_size(64 << 10);
@@ -164,12 +170,19 @@ impl RunningPool {
         Ok((head.to_owned(), serde_json::from_str(body)?))
     }
 
-    fn open_stream(&self, subscribe: &Value) -> anyhow::Result<TcpStream> {
+    /// Makes a token that may see everything.
+    fn token(&self, number: usize) -> anyhow::Result<String> {
+        let body = json!({"label": format!("viewers from {number}"), "role": "admin"});
+        let (_, answer) = self.ask("POST /api/v1/tokens", Some(&body))?;
+        Ok(answer["token"].as_str().context("no token")?.to_owned())
+    }
+
+    fn open_stream(&self, token: &str, subscribe: &Value) -> anyhow::Result<TcpStream> {
         let mut stream = TcpStream::connect(&self.host)?;
-        let (host, headers) = (&self.host, &self.headers);
+        let host = &self.host;
         let text = format!(
             "GET /api/v1/stream HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
-             Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n{headers}\r\n"
+             Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nAuthorization: Bearer {token}\r\n\r\n"
         );
         stream.write_all(text.as_bytes())?;
         let mut head = Vec::new();
@@ -178,7 +191,8 @@ impl RunningPool {
             stream.read_exact(&mut byte)?;
             head.extend(byte);
         }
-        anyhow::ensure!(head.starts_with(b"HTTP/1.1 101"), "no stream");
+        let head = String::from_utf8_lossy(&head);
+        anyhow::ensure!(head.starts_with("HTTP/1.1 101"), "no stream: {head}");
         let text = subscribe.to_string();
         let mut frame = vec![0x81, 0x80 | u8::try_from(text.len())?, 0, 0, 0, 0];
         frame.extend(text.bytes());

@@ -5,40 +5,45 @@ use glam::{Vec2, Vec3};
 use super::mesh::{Mesh, Vertex};
 use super::rock::{divide, icosahedron};
 
-/// Returns a vertex that no joint moves, without texture coordinates.
-fn rigid(position: Vec3) -> Vertex {
+/// Returns a vertex that no joint moves. `u` is its place in the texture from left to right.
+fn rigid(position: Vec3, u: f32) -> Vertex {
     Vertex {
         position,
         normal: Vec3::Y,
-        uv: Vec2::ZERO,
+        uv: Vec2::new(u, 0.0),
         joints: [0, 0],
         weight: 255,
     }
 }
 
 /// Adds a sphere, built from an icosahedron that is subdivided `divisions` times. `shape` maps each point of the unit sphere to
-/// its final position.
-fn ball(mesh: &mut Mesh, divisions: usize, shape: impl Fn(Vec3) -> Vec3) {
+/// its final position. `u` is its place in the texture.
+fn ball(mesh: &mut Mesh, divisions: usize, u: f32, shape: impl Fn(Vec3) -> Vec3) {
     let (mut points, mut triangles) = icosahedron();
     for _ in 0..divisions {
         (points, triangles) = divide(&points, &triangles);
     }
     let first = mesh.vertices.len() as u32;
     mesh.vertices
-        .extend(points.into_iter().map(|p| rigid(shape(p))));
+        .extend(points.into_iter().map(|p| rigid(shape(p), u)));
     mesh.indices
         .extend(triangles.into_iter().flatten().map(|i| first + i));
 }
 
-/// Builds a molecule: one large sphere and two small spheres at an angle, as in a molecule of water. Its length along z is 1.
+/// Builds a molecule of water: an atom of oxygen in the left half of the texture, and two of hydrogen in the right half. The atoms
+/// penetrate each other: radii (1.52 and 1.20 Å), bonds (0.96 Å) and angle (104.5°) are those of the molecule. Its length along z
+/// is 1.
 pub(super) fn molecule(divisions: usize) -> Mesh {
+    let [oxygen, hydrogen, bond] = [1.52, 1.20, 0.96].map(|angstrom: f32| angstrom / 3.31);
+    let (x, z) = (52.25_f32.to_radians()).sin_cos();
     let mut mesh = Mesh::default();
-    for (center, radius) in [
-        (Vec3::new(0.0, 0.0, -0.20), 0.30),
-        (Vec3::new(0.27, 0.0, 0.29), 0.21),
-        (Vec3::new(-0.27, 0.0, 0.29), 0.21),
+    for (at, radius, u) in [
+        (Vec3::ZERO, oxygen, 0.25),
+        (Vec3::new(x, 0.0, z), hydrogen, 0.75),
+        (Vec3::new(-x, 0.0, z), hydrogen, 0.75),
     ] {
-        ball(&mut mesh, divisions, |p| center + radius * p);
+        let center = bond * at - Vec3::Z * 0.04;
+        ball(&mut mesh, divisions, u, |p| center + radius * p);
     }
     mesh.smooth_normals();
     mesh
@@ -47,7 +52,7 @@ pub(super) fn molecule(divisions: usize) -> Mesh {
 /// Builds a copepod: a drop-shaped body with a forked tail and two long antennae. Its length along z is 1.
 pub(super) fn copepod(divisions: usize) -> Mesh {
     let mut mesh = Mesh::default();
-    ball(&mut mesh, divisions, |p| {
+    ball(&mut mesh, divisions, 0.0, |p| {
         let slim = 0.65 + 0.35 * p.z;
         Vec3::new(0.17 * p.x * slim, 0.14 * p.y * slim, 0.14 + 0.36 * p.z)
     });
@@ -68,7 +73,7 @@ pub(super) fn copepod(divisions: usize) -> Mesh {
             mesh.sheet(line.len(), 2, |row, column| {
                 let across = (column as f32 - 0.5) * width * (1.2 - 0.5 * row as f32);
                 let at = line[row] + Vec3::new(0.3 * across, 0.0, across);
-                rigid(Vec3::new(side * at.x, at.y, at.z))
+                rigid(Vec3::new(side * at.x, at.y, at.z), 0.0)
             });
         }
     }

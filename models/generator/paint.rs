@@ -67,14 +67,30 @@ pub(super) fn png(skin: &Skin, spot: &EyeSpot) -> Vec<u8> {
             let from_middle = Vec2::new((u - 0.9375) / 0.055, (v - 0.875) / 0.11);
             (eye(skin, from_middle), 1.0)
         };
-        let byte = |value: f32| value.round().clamp(0.0, 255.0) as u8;
-        Rgba([
-            byte(color.x),
-            byte(color.y),
-            byte(color.z),
-            byte(opacity * 255.0),
-        ])
+        pixel(color, opacity)
     });
+    encode(&image)
+}
+
+/// Returns an image with a color in its left half and another in its right half, as PNG.
+pub(super) fn halves(colors: [Vec3; 2]) -> Vec<u8> {
+    encode(&RgbaImage::from_fn(16, 4, |x, _| {
+        pixel(colors[usize::from(x >= 8)], 1.0)
+    }))
+}
+
+/// Returns a pixel with an opacity of 0..1.
+fn pixel(color: Vec3, opacity: f32) -> Rgba<u8> {
+    let byte = |value: f32| value.round().clamp(0.0, 255.0) as u8;
+    Rgba([
+        byte(color.x),
+        byte(color.y),
+        byte(color.z),
+        byte(opacity * 255.0),
+    ])
+}
+
+fn encode(image: &RgbaImage) -> Vec<u8> {
     let mut bytes = Vec::new();
     image
         .write_to(&mut Cursor::new(&mut bytes), ImageFormat::Png)

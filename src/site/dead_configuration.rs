@@ -419,7 +419,7 @@ fn warn_crowd(
         .iter()
         .map(|(name, species)| population[*name] as f32 * area_m2(species))
         .sum::<f32>()
-        * site.value.fish.size.powi(2);
+        * site.value.fish.and(&entry.value.fish).size.powi(2);
     let shown = library
         .scenes
         .get(&site.value.scene)

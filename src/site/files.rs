@@ -175,6 +175,8 @@ pub struct SceneFile {
     /// Number of individuals of each species, by species name. The name is that of a file in the folder `species`, or of a built-in
     /// species. Higher: a lively, crowded pool that needs more computing time. Lower: a quiet one; 0: none of the species.
     pub population: BTreeMap<String, u32>,
+    /// Factors on all fish of this scene.
+    pub fish: FishParams,
     /// Named individuals of the population, with their differences from their species.
     pub individuals: Vec<IndividualParams>,
     /// Rules of the director, each with a condition, an effect and their durations.
@@ -202,6 +204,7 @@ impl Default for SceneFile {
             barriers: Vec::new(),
             fields: Vec::new(),
             population: BTreeMap::new(),
+            fish: FishParams::default(),
             individuals: Vec::new(),
             director: Vec::new(),
             look: SceneLook::default(),

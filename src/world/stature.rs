@@ -1,14 +1,15 @@
-//! Factors on all fish of a site: how large, how fast and how agile they are in its room. **Source**: Jockel 2005, §1.2.3.
+//! Factors on all fish of a site or of a scene: how large, how fast and how agile they are there. **Source**: Jockel 2005, §1.2.3.
 //!
-//! In: parameters of a species. Out: the same parameters for the room. Must not: change what a fish decides.
+//! In: parameters of a species. Out: the same parameters for the room and the scene. Must not: change what a fish decides.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::body::{BodyParams, FlockParams, MotionParams};
 
-/// Table `[fish]` of a site: factors on all species, for a room that is larger, smaller, livelier or calmer than the one for which the
-/// scenes were made. They change no scene and no species file.
+/// Table `[fish]` of a site or a scene: factors on all species, for a room that is larger, smaller, livelier or calmer than the one for
+/// which the scenes were made, or for a scene whose fish differ from those of other scenes. They change no species file. The factors
+/// of the site and of the scene are multiplied.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FishParams {
@@ -35,6 +36,16 @@ impl Default for FishParams {
 }
 
 impl FishParams {
+    /// Returns the factors of a site and one of its scenes together.
+    #[must_use]
+    pub fn and(&self, other: &Self) -> Self {
+        Self {
+            size: self.size * other.size,
+            speed: self.speed * other.speed,
+            agility: self.agility * other.agility,
+        }
+    }
+
     /// Applies the factors to a species.
     pub fn apply(&self, body: &mut BodyParams, motion: &mut MotionParams, flock: &mut FlockParams) {
         body.length_m *= self.size;

@@ -62,18 +62,23 @@ pub(crate) fn all() -> Vec<(&'static str, Vec<u8>)> {
     ] {
         models.push((name, glb::write(name, &[&mesh], &[], &[], &WHITE)));
     }
-    for (name, build, divisions, color) in [
+    let atoms = paint::halves([Vec3::new(243.0, 197.0, 112.0), Vec3::new(252.0, 240.0, 214.0)]);
+    for (name, build, divisions, paint) in [
         (
             "molecule",
             drifter::molecule as fn(usize) -> Mesh,
             3,
-            [0.90, 0.62, 0.20],
+            Paint::Skin(&atoms),
         ),
-        ("copepod", drifter::copepod, 2, [0.55, 0.90, 0.80]),
+        (
+            "copepod",
+            drifter::copepod,
+            2,
+            Paint::Plain([0.55, 0.90, 0.80]),
+        ),
     ] {
         let (full, light) = (build(divisions), build(divisions - 1));
-        let bytes = glb::write(name, &[&full, &light], &[], &[], &Paint::Plain(color));
-        models.push((name, bytes));
+        models.push((name, glb::write(name, &[&full, &light], &[], &[], &paint)));
     }
     models
 }
