@@ -27,6 +27,7 @@ pub(super) const SCENES: &[(&str, &str)] = &[
         "simple_school",
         include_str!("../../config/scenes/simple_school.toml"),
     ),
+    ("sky", include_str!("../../config/scenes/sky.toml")),
 ];
 
 /// Species by name.

@@ -36,7 +36,7 @@ struct Properties {
 }
 
 /// Measured contrast, share of fish and contrast of fish of every scene.
-const MEASURED: [(&str, [f64; 3]); 10] = [
+const MEASURED: [(&str, [f64; 3]); 11] = [
     ("aquarium", [5.13, 0.038, 1.4]),
     ("cascade", [8.42, 0.014, 1.41]),
     ("koi", [7.15, 0.119, 4.21]),
@@ -47,14 +47,19 @@ const MEASURED: [(&str, [f64; 3]); 10] = [
     ("pool", [4.88, 0.055, 2.02]),
     ("reef", [5.18, 0.05, 1.12]),
     ("simple_school", [2.86, 0.014, 1.21]),
+    ("sky", [2.0, 0.1, 1.0]),
 ];
 
 /// Returns a scene and its render setup, with the resolution of a machine without a graphics card. The aquarium is shown on a wall,
-/// the other scenes on a floor.
+/// the sky on a ceiling, the other scenes on a floor.
 fn scene(name: &str) -> (Simulation, RenderSetup) {
     let mut site = shoal::site::load(None, Some(name)).unwrap();
-    if name == "aquarium" {
-        (site.file.surface.kind, site.file.surface.height_m) = (SurfaceKind::Wall, 2.25);
+    match name {
+        "aquarium" => {
+            (site.file.surface.kind, site.file.surface.height_m) = (SurfaceKind::Wall, 2.25);
+        }
+        "sky" => site.file.surface.kind = SurfaceKind::Ceiling,
+        _ => {}
     }
     let aspect = site.file.surface.height_m / site.file.surface.width_m;
     let pool = Simulation::new(&site.description(), &site.file.simulation).unwrap();

@@ -421,6 +421,7 @@ fn in_every_shipped_scene_fish_rarely_touch_each_other() {
         "pool",
         "reef",
         "simple_school",
+        "sky",
     ] {
         let scene = shoal::site::load(None, Some(name)).unwrap().description();
         let mut pool = Simulation::new(&scene, &pools::run(1, 1)).unwrap();
