@@ -211,6 +211,21 @@ pub(super) fn check_scene(entry: &Entry<SceneFile>, library: &Library, findings:
         let name = DocumentName::Species { name: name.clone() };
         findings.problem(entry, &path, message + &library.left_out_hint(&name));
     }
+    for (table, names) in [
+        ("pool.margins_m", scene.pool.margins_m.keys().collect::<Vec<_>>()),
+        ("fish", scene.fish.keys().collect()),
+    ] {
+        for name in names {
+            let path = format!("{table}.{name}");
+            if !library.species.contains_key(name) {
+                let message = unknown("species", name, library.species.keys());
+                findings.problem(entry, &path, message);
+            } else if !scene.population.contains_key(name) {
+                let known = scene.population.keys();
+                findings.warning(entry, &path, unknown("species in the population", name, known));
+            }
+        }
+    }
     check_margins(entry, library, findings);
     check_fit(entry, library, findings);
     let known = names(library);
@@ -257,17 +272,8 @@ fn check_margins(entry: &Entry<SceneFile>, library: &Library, findings: &mut Fin
     for (name, margin_m) in &pool.margins_m {
         let path = format!("pool.margins_m.{name}");
         let Some(species) = library.species.get(name) else {
-            findings.problem(
-                entry,
-                &path,
-                unknown("species", name, library.species.keys()),
-            );
             continue;
         };
-        if !scene.population.contains_key(name) {
-            let message = unknown("species in the population", name, scene.population.keys());
-            findings.warning(entry, &path, message);
-        }
         let length_m = species
             .as_ref()
             .map_or(0.0, |file| file.value.body.length_m);

@@ -406,10 +406,12 @@ fn warn_crowd(
         return;
     };
     let population = &entry.value.population;
+    let covered_m2 = |name: &String, species: &SpeciesFile| {
+        let size = entry.value.factors(&site.value.fish, name).size;
+        population[name] as f32 * area_m2(species) * size.powi(2)
+    };
     let largest = living.iter().max_by(|(a, first), (b, second)| {
-        let area =
-            |name: &String, species: &SpeciesFile| population[name] as f32 * area_m2(species);
-        area(a, first).total_cmp(&area(b, second))
+        covered_m2(a, first).total_cmp(&covered_m2(b, second))
     });
     let Some((name, _)) = largest else {
         return;
@@ -417,9 +419,8 @@ fn warn_crowd(
     let path = format!("population.{name}");
     let covered_m2: f32 = living
         .iter()
-        .map(|(name, species)| population[*name] as f32 * area_m2(species))
-        .sum::<f32>()
-        * site.value.fish.and(&entry.value.fish).size.powi(2);
+        .map(|(name, species)| covered_m2(name, species))
+        .sum();
     let shown = library
         .scenes
         .get(&site.value.scene)

@@ -175,8 +175,8 @@ pub struct SceneFile {
     /// Number of individuals of each species, by species name. The name is that of a file in the folder `species`, or of a built-in
     /// species. Higher: a lively, crowded pool that needs more computing time. Lower: a quiet one; 0: none of the species.
     pub population: BTreeMap<String, u32>,
-    /// Factors on all fish of this scene.
-    pub fish: FishParams,
+    /// Factors on the fish of a species in this scene, by species name.
+    pub fish: BTreeMap<String, FishParams>,
     /// Named individuals of the population, with their differences from their species.
     pub individuals: Vec<IndividualParams>,
     /// Rules of the director, each with a condition, an effect and their durations.
@@ -204,11 +204,18 @@ impl Default for SceneFile {
             barriers: Vec::new(),
             fields: Vec::new(),
             population: BTreeMap::new(),
-            fish: FishParams::default(),
+            fish: BTreeMap::new(),
             individuals: Vec::new(),
             director: Vec::new(),
             look: SceneLook::default(),
         }
+    }
+}
+
+impl SceneFile {
+    /// Returns the factors on a species in this scene, with those of the site.
+    pub(super) fn factors(&self, of_site: &FishParams, species: &str) -> FishParams {
+        (self.fish.get(species)).map_or_else(|| of_site.clone(), |own| of_site.and(own))
     }
 }
 

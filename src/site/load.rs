@@ -282,12 +282,12 @@ fn assemble(library: &Library, models: &mut Models, findings: &mut Findings) -> 
 fn with_scene(library: &Library, models: &Models, scene_name: &str) -> Option<Site> {
     let site = &library.site.as_ref()?.value;
     let scene = &library.scenes.get(scene_name)?.as_ref()?.value;
-    let factors = site.fish.and(&scene.fish);
     let species = scene
         .population
         .iter()
         .map(|(name, &count)| {
             let mut file = library.species.get(name)?.as_ref()?.value.clone();
+            let factors = scene.factors(&site.fish, name);
             factors.apply(&mut file.body, &mut file.motion, &mut file.flock);
             file.look.length_m *= factors.size;
             Some(SiteSpecies {

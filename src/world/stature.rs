@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use super::body::{BodyParams, FlockParams, MotionParams};
 
-/// Table `[fish]` of a site or a scene: factors on all species, for a room that is larger, smaller, livelier or calmer than the one for
-/// which the scenes were made, or for a scene whose fish differ from those of other scenes. They change no species file. The factors
-/// of the site and of the scene are multiplied.
+/// Table `[fish]` of a site: factors on all species, for a room that is larger, smaller, livelier or calmer than the one for which the
+/// scenes were made. Table `[fish.NAME]` of a scene: factors on one species there. They change no species file, and those of the site
+/// and of the scene are multiplied.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FishParams {
-    /// Factor on the size of all fish and on the distances in their schools. Higher: large fish that are seen from far away. Lower:
+    /// Factor on the size of the fish and on the distances in their schools. Higher: large fish that are seen from far away. Lower:
     /// small fish, as in a wide lake.
     #[schemars(range(min = 0.25, max = 4.0))]
     pub size: f32,
