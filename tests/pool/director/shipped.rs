@@ -169,7 +169,7 @@ fn molecules_are_no_fish_and_flee_from_a_visitor() {
     for species in &site.species {
         assert!(!species.file.groups.iter().any(|group| group == "fish"));
     }
-    assert_eq!(site.species.iter().map(|s| s.count).sum::<u32>(), 15);
+    assert_eq!(site.species.iter().map(|s| s.count).sum::<u32>(), 22);
     let mut pool = start(&site.description());
     run(&mut pool, 5.0, &visitors(0, 0.0));
     // A visitor walks from left to right through the middle.
