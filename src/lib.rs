@@ -18,3 +18,4 @@ pub use shoal_desk::{control, operation, panel, remote};
 pub use shoal_eye::{calibration, camera, vision};
 pub use shoal_pool::{behavior, life, navigation, simulation, steering, world};
 pub use shoal_render::render;
+pub use shoal_sound::sound;

@@ -12,7 +12,7 @@ use super::commands::{
     self, CalibrateArguments, CamerasArguments, CaptureWorkerArguments, CheckArguments,
     ChildGuardArguments, DemoArguments, ExplainArguments, GenerateArguments, LifeArguments,
     PlanArguments, PreviewArguments, RenderArguments, RunArguments, ScheduleArguments,
-    SchemaArguments, SimulateArguments, TrackArguments, VisitorsArguments,
+    SchemaArguments, SimulateArguments, SoundArguments, TrackArguments, VisitorsArguments,
 };
 use crate::runtime::ensure_runtime_dir;
 
@@ -70,6 +70,12 @@ pub(super) enum Command {
         after_help = "Example: shoal render --shadows tracks.jsonl --seconds 20 --out pool.y4m"
     )]
     Render(RenderArguments),
+    /// Simulate the fish and write what the pool sounds like to a file
+    #[command(
+        after_help = "Example: shoal sound --scene cascade --visitors walkers --seconds 60 --out cascade.wav\n\
+                      The same synthesis, loudspeakers and levels as in `shoal run`. docs/sound.md says what is heard."
+    )]
+    Sound(SoundArguments),
     /// Look at one animal from above and from the side: resting, gliding, cruising, turning, climbing, sprinting
     #[command(after_help = "Example: shoal preview koi --out koi.png\n\
                             Example: shoal preview models/manta.glb --seconds 6 --out manta.y4m\n\
@@ -144,6 +150,7 @@ pub(super) fn dispatch(command: Command, words: &[OsString]) -> anyhow::Result<E
         Command::Simulate(arguments) => commands::simulate(arguments),
         Command::Life(arguments) => commands::life(&arguments),
         Command::Render(arguments) => commands::render(&arguments),
+        Command::Sound(arguments) => commands::sound(&arguments),
         Command::Preview(arguments) => commands::preview(&arguments),
         Command::Plan(arguments) => commands::plan(&arguments),
         Command::Calibrate(arguments) => commands::calibrate(arguments),

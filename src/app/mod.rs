@@ -16,6 +16,7 @@ mod disk_watch;
 mod floor_view;
 mod frame_tracker;
 mod life;
+mod listener;
 mod live;
 mod offscreen;
 mod panel_stage;

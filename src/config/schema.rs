@@ -16,7 +16,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
 /// Unit for each suffix of a field name. The first matching suffix applies, so `_per_m` comes before `_m`.
-const UNITS: [(&str, &str); 30] = [
+const UNITS: [(&str, &str); 31] = [
     ("_per_sec", "1/s"),
     ("_per_m2", "1/m²"),
     ("_per_m3", "1/m³"),
@@ -39,6 +39,7 @@ const UNITS: [(&str, &str); 30] = [
     ("_rps", "rad/s"),
     ("_px", "px"),
     ("_hz", "Hz"),
+    ("_db", "dB"),
     ("_fps", "1/s"),
     ("_kg", "kg"),
     ("_c", "°C"),

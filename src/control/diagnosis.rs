@@ -41,6 +41,7 @@ const MILD: &[&str] = &[
     "simulation_late",
     "site_files",
     "site_unsaved",
+    "sound",
     "strobing_light",
     "unreliable_area",
 ];

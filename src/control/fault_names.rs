@@ -54,6 +54,7 @@ pub const FAULT_NAMES: &[&str] = &[
     "simulation_late",
     "site_files",
     "site_unsaved",
+    "sound",
     "strobing_light",
     "tracker_address",
     "tracker_silent",

@@ -15,6 +15,7 @@ mod recording;
 mod remote_status;
 mod request;
 mod schedule;
+mod sound_status;
 mod stage;
 mod status;
 mod test_picture;
@@ -45,6 +46,7 @@ pub use schedule::{
     ByHandStatus, HandEnd, NextShow, PlanSource, PreviewDay, PreviewPeriod, ScheduleStatus,
     ScheduleStep, ShowState,
 };
+pub use sound_status::SoundStatus;
 pub use stage::StageChoice;
 pub use status::{
     AgreementStatus, AreaStatus, CalibrationEnd, CalibrationKnown, CalibrationPhase,

@@ -12,6 +12,7 @@ use super::recording::RecordingStatus;
 use super::remote_status::{DeliveryStatus, ProjectorStatus, ShowControlStatus, TrackerStatus};
 use super::request::{ChangeNote, Reason};
 use super::schedule::ScheduleStatus;
+use super::sound_status::SoundStatus;
 use super::test_picture::TestPicture;
 use crate::geometry::Visitor;
 use crate::runtime::{DurationStatus, FaultStatus, MachineStatus, StageStatus};
@@ -82,6 +83,8 @@ pub struct Status {
     pub projectors: Vec<ProjectorStatus>,
     /// What became of messages to people and to other machines, for each way that the site names.
     pub deliveries: Vec<DeliveryStatus>,
+    /// The sound of the pool.
+    pub sound: SoundStatus,
     /// The rules of the scene's director.
     pub director: Vec<RuleStatus>,
     /// The change that `undo` takes back; `None` if there is none.

@@ -161,6 +161,11 @@ impl ShowControl {
         shown.state != ShowState::Closed && shown.rehearsal.is_none()
     }
 
+    /// Returns the state that is shown.
+    pub fn state(&self) -> ShowState {
+        self.0.lock().state
+    }
+
     /// Whether the picture is to be visible.
     pub fn is_lit(&self) -> bool {
         self.0.lock().state.is_lit()

@@ -73,6 +73,7 @@ const ASSETS: &[Asset] = &[
     asset!("parts/recordings.js"),
     asset!("parts/remote.js"),
     asset!("parts/restart.js"),
+    asset!("parts/sound.js"),
     asset!("parts/spark.js"),
     asset!("parts/tabs.js"),
     asset!("parts/undo.js"),

@@ -70,4 +70,5 @@ pub use setup::{PictureParams, PictureQuality, RenderSetup};
 pub use static_shape::{StaticForm, StaticShape};
 pub use view::View;
 pub use water::WaterPressure;
+pub use waterfalls::{FallPlace, fall_places};
 pub use writer::PictureWriter;

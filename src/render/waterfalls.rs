@@ -50,6 +50,35 @@ pub(super) fn waterfalls(terraces: &[TerraceParams]) -> Vec<StaticShape> {
     found
 }
 
+/// Where water falls.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FallPlace {
+    /// Middle of the lower end in world space.
+    pub foot_m: Vec3,
+    /// Width of the fall.
+    pub width_m: f32,
+    /// Height of the fall.
+    pub height_m: f32,
+}
+
+/// Returns where water falls between terraces.
+pub fn fall_places(terraces: &[TerraceParams]) -> impl Iterator<Item = FallPlace> {
+    let shapes = waterfalls(terraces).into_iter();
+    let falls = shapes.filter(|shape| shape.form == StaticForm::Waterfall);
+    falls.map(|shape| {
+        let Mat3 {
+            x_axis,
+            y_axis,
+            z_axis,
+        } = shape.half_axes_m;
+        FallPlace {
+            foot_m: shape.center_m - y_axis + z_axis,
+            width_m: 2.0 * x_axis.length(),
+            height_m: 2.0 * y_axis.length(),
+        }
+    })
+}
+
 /// Returns the foam downstream of a waterfall.
 fn foam(fall: &StaticShape) -> StaticShape {
     let Mat3 {

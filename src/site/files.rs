@@ -17,6 +17,7 @@ use crate::panel::PanelParams;
 use crate::remote::RemoteParams;
 use crate::render::{OutputParams, PictureParams, SceneLook, SpeciesLook};
 use crate::simulation::SimulationParams;
+use crate::sound::SoundParams;
 use crate::vision::VisionParams;
 use crate::world::{
     BarrierParams, BodyParams, FishParams, FlockParams, MotionParams, ObstacleParams, PathParams,
@@ -60,6 +61,8 @@ pub struct SiteFile {
     /// Anonymous counts of visitors.
     #[schemars(extend("x-restart" = true))]
     pub counting: CountingParams,
+    /// The sound of the pool.
+    pub sound: SoundParams,
     /// The projectors. If this list is empty, one output of the default size is used.
     #[schemars(length(max = 16))]
     pub outputs: Vec<OutputParams>,
@@ -87,6 +90,7 @@ impl Default for SiteFile {
             schedule: ScheduleParams::default(),
             alerts: AlertParams::default(),
             counting: CountingParams::default(),
+            sound: SoundParams::default(),
             outputs: Vec::new(),
             panel: PanelParams::default(),
             remote: RemoteParams::default(),

@@ -33,5 +33,7 @@ mod panel;
 mod recorded;
 mod save;
 mod several_cameras;
+#[cfg(unix)]
+mod sound;
 mod sources;
 mod window;

@@ -21,6 +21,7 @@ mod run;
 mod schedule;
 mod schema;
 mod simulate;
+mod sound;
 mod track;
 mod visitors;
 
@@ -43,6 +44,7 @@ pub(super) use run::{RunArguments, run};
 pub(super) use schedule::{ScheduleArguments, schedule};
 pub(super) use schema::{SchemaArguments, schema};
 pub(super) use simulate::{SimulateArguments, simulate};
+pub(super) use sound::{SoundArguments, sound};
 pub(super) use track::{TrackArguments, track};
 pub(super) use visitors::{VisitorsArguments, visitors};
 

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use crate::config::visible;
 use crate::control::{
-    CameraStatus, Finding, ProjectorPower, ProjectorStatus, ShowControlStatus, SpeciesStatus,
-    Status,
+    CameraStatus, Finding, ProjectorPower, ProjectorStatus, ShowControlStatus, SoundStatus,
+    SpeciesStatus, Status,
 };
 use crate::runtime::DurationStatus;
 
@@ -96,6 +96,7 @@ pub(crate) fn status_text(status: &Status) -> String {
         line("output", &content);
     }
     line("calibration", &calibration(status));
+    line("sound", &sound(&status.sound));
     let stages = status.stages.iter().map(|stage| match stage.restarts {
         0 => format!("{} {}", stage.name, stage.state),
         restarts => format!("{} {} ({restarts} restarts)", stage.name, stage.state),
@@ -103,6 +104,33 @@ pub(crate) fn status_text(status: &Status) -> String {
     remote(status, &mut line);
     line("stages", &stages.collect::<Vec<_>>().join(", "));
     line("machine", &machine(status));
+    text
+}
+
+fn sound(sound: &SoundStatus) -> String {
+    if !sound.is_on {
+        return "off".to_owned();
+    }
+    if sound.device.is_empty() {
+        return match sound.problem.as_str() {
+            "" => "no device".to_owned(),
+            problem => problem.to_owned(),
+        };
+    }
+    let mut text = format!(
+        "{}, {} loudspeakers, {:.0} dB",
+        sound.device,
+        sound.speakers.len(),
+        sound.volume_db
+    );
+    if sound.is_muted {
+        text.push_str(", muted");
+    } else if sound.is_heard {
+        let _ = write!(text, ", peak {:.0} dB", sound.peak_db);
+    }
+    if sound.rejected > 0 {
+        let _ = write!(text, ", {} events not heard", sound.rejected);
+    }
     text
 }
 

@@ -25,6 +25,7 @@ use super::SetupBuilder;
 use super::command_log::CommandLog;
 use super::pool_queue::PoolQueue;
 use super::pool_report::Living;
+use super::sound_stage::SoundBoard;
 use super::stage_control::StageControl;
 use super::status_builder::StatusBuilder;
 use files_read::FilesRead;
@@ -61,6 +62,8 @@ pub(crate) struct DeskLinks {
     pub(crate) schedule: Arc<ScheduleBoard>,
     /// Messages about faults.
     pub(crate) alerts: Arc<AlertBoard>,
+    /// The sound.
+    pub(crate) sound: Arc<SoundBoard>,
     /// Restarts and pauses.
     pub(crate) control: StageControl,
     /// Texts on the floor.
@@ -358,6 +361,9 @@ impl DeskStage {
                 Ok(())
             }
             ShowCommand::TestAlert => self.links.alerts.check_way(),
+            ShowCommand::TestSound { speaker } => {
+                return self.links.sound.request_test(speaker.as_deref());
+            }
         };
         requested.map_err(str::to_owned)
     }

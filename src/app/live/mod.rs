@@ -22,10 +22,12 @@ mod picture_faults;
 mod picture_watch;
 mod pool_queue;
 mod pool_report;
+mod remote_start;
 mod rig;
 mod rig_start;
 mod service_stage;
 mod simulation_stage;
+mod sound_stage;
 mod stage_control;
 mod status_builder;
 mod tracker_follower;
@@ -43,6 +45,7 @@ pub(super) use rig::DISAGREE_M;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
@@ -63,17 +66,17 @@ use crate::records::{
     DocumentsCopy, RecordConfig, RecordingDeck, RecordingsFolder, SessionConfig, SessionEnds,
     SessionLog, counts_file, show_file, start_deck, start_session, state_folder,
 };
-use crate::remote::{
-    MqttEndpoint, OscEndpoint, OscVisitors, PositionSender, ProjectorEndpoint, RemoteStatus,
-    SacnEndpoint, WebhookEndpoint,
-};
+use crate::remote::OscVisitors;
 use crate::render::{CalibrationPattern, RenderSetup};
-use crate::runtime::{Fault, HangPolicy, Latest, Pulse, StopFlag, Supervisor, print_message};
+use crate::runtime::{
+    Fault, HangPolicy, Latest, Pulse, SETTLE_TIME, StopFlag, Supervisor, print_message,
+};
 use crate::screen::{
     NoticeBoard, RenderStage, ScreenBoard, ScreenOpener, SetupHandoff, SnapshotPair,
 };
 use crate::simulation::{SceneDescription, SimulationParams};
-use crate::site::{Editor, Site, SiteFile};
+use crate::site::{Editor, Site};
+use crate::sound::{SoundEvent, device_output};
 use crate::world::OverlayLayers;
 
 use desk_stage::{DeskLinks, DeskStage};
@@ -84,6 +87,7 @@ use rig::{Outlet, Rig, TimedObservation};
 use rig_start::RigStart;
 use service_stage::ServiceStage;
 use simulation_stage::SimulationStage;
+use sound_stage::{SoundBoard, SoundLinks, SoundStage, WantedSound, sound_queue};
 use stage_control::{ProgramEnd, StageControl};
 use status_builder::{StatusBuilder, StatusSources};
 
@@ -170,6 +174,8 @@ struct DeskEnds {
     summaries: Arc<Latest<PoolSummary>>,
     session: Option<SessionLog>,
     documents: Option<Arc<DocumentsCopy>>,
+    sound: Arc<SoundBoard>,
+    sound_events: Receiver<SoundEvent>,
 }
 
 impl LivePool {
@@ -210,7 +216,10 @@ impl LivePool {
         let queue = Arc::new(PoolQueue::new(config.scene));
         let living: Arc<Latest<Living>> = Arc::default();
         let summaries: Arc<Latest<PoolSummary>> = Arc::default();
+        let sound = Arc::<SoundBoard>::default();
+        let (sound_sender, sound_events) = sound_queue(&sound);
         let mut simulation = SimulationStage {
+            sound: sound_sender,
             queue: Arc::clone(&queue),
             params: config.simulation,
             layers: config.layers,
@@ -275,6 +284,8 @@ impl LivePool {
                 summaries,
                 session: session.desk,
                 documents: session.documents,
+                sound,
+                sound_events,
             }),
             handoff: None,
             rig,
@@ -312,6 +323,8 @@ impl LivePool {
         let alerts = Arc::new(AlertBoard::new(editor.site().file.alerts.clone()));
         self.start_alerts(&alerts, &schedule, &ends.board)?;
         let remote = self.start_remote(&editor.site().file)?;
+        let sound = Arc::clone(&ends.sound);
+        self.start_sound(editor.site(), &sound, ends.sound_events)?;
         let status = StatusBuilder::new(StatusSources {
             site: site.map(Path::to_path_buf),
             stages: self.supervisor.board(),
@@ -326,6 +339,7 @@ impl LivePool {
             deck: Arc::clone(&self.deck),
             remote,
             alerts: Arc::clone(&alerts),
+            sound: Arc::clone(&sound),
             journal: self.journal.clone(),
         });
         if let Some(site) = site.filter(|_| self.keeps_state) {
@@ -337,6 +351,7 @@ impl LivePool {
         let links = DeskLinks {
             schedule,
             alerts,
+            sound,
             control: StageControl {
                 stages: self.supervisor.board(),
                 rig: Arc::clone(&self.rig),
@@ -376,70 +391,28 @@ impl LivePool {
             })
     }
 
-    /// Starts what talks to other machines, and returns its status. A second instance leaves them to the first.
-    fn start_remote(&mut self, site: &SiteFile) -> anyhow::Result<RemoteStatus> {
-        let (status, params) = (RemoteStatus::default(), &site.remote);
+    /// Starts the sound. A second instance leaves the device to the first.
+    fn start_sound(
+        &mut self,
+        site: &Site,
+        board: &Arc<SoundBoard>,
+        events: Receiver<SoundEvent>,
+    ) -> anyhow::Result<()> {
         if !self.keeps_state {
-            return Ok(status);
+            return Ok(());
         }
-        let fault = self.journal.fault("remote.osc");
-        let osc = Arc::clone(&status.osc);
-        if let Some(mut endpoint) = OscEndpoint::new(&params.osc, self.client.clone(), osc, fault) {
-            self.supervisor
-                .start("osc", HangPolicy::WaitAtEnd, move |heartbeat| {
-                    endpoint.run(heartbeat);
-                })?;
-        }
-        let fault = self.journal.fault("remote.sacn");
-        let sacn = Arc::clone(&status.sacn);
-        if let Some(mut endpoint) =
-            SacnEndpoint::new(&params.sacn, self.client.clone(), sacn, fault)
-        {
-            self.supervisor
-                .start("sacn", HangPolicy::WaitAtEnd, move |heartbeat| {
-                    endpoint.run(heartbeat);
-                })?;
-        }
-        let mqtt = Arc::clone(&status.mqtt);
-        let fault = self.journal.fault("remote.mqtt");
-        if let Some(mut endpoint) =
-            MqttEndpoint::new(&params.mqtt, self.client.clone(), mqtt, fault)
-        {
-            self.supervisor
-                .start("mqtt", HangPolicy::WaitAtEnd, move |heartbeat| {
-                    endpoint.run(heartbeat).map_err(anyhow::Error::from)
-                })?;
-        }
-        let (shared, positions) = (Arc::clone(&self.shared), Arc::clone(&status.positions));
-        if let Some(mut sender) = PositionSender::new(params, &site.surface, shared, positions) {
-            self.supervisor
-                .start("positions", HangPolicy::WaitAtEnd, move |heartbeat| {
-                    sender.run(heartbeat).map_err(anyhow::Error::from)
-                })?;
-        }
-        for mut endpoint in WebhookEndpoint::all(
-            &params.webhooks,
-            &self.client,
-            &status.webhooks,
-            &self.journal,
-        ) {
-            self.supervisor
-                .start("webhooks", HangPolicy::WaitAtEnd, move |heartbeat| {
-                    endpoint.run(heartbeat);
-                })?;
-        }
-        for mut endpoint in ProjectorEndpoint::all(
-            &params.projectors,
-            &self.client,
-            &status.projectors,
-            &self.journal,
-        ) {
-            self.supervisor
-                .start("projectors", HangPolicy::WaitAtEnd, move |heartbeat| {
-                    endpoint.run(heartbeat);
-                })?;
-        }
-        Ok(status)
+        board.want(WantedSound::of(site));
+        let mut stage = SoundStage::new(SoundLinks {
+            board: Arc::clone(board),
+            events,
+            show: self.show.clone(),
+            fault: self.journal.fault("sound").settling(SETTLE_TIME),
+            output: device_output(),
+        });
+        self.supervisor
+            .start("sound", HangPolicy::Abandon, move |heartbeat| {
+                stage.run(heartbeat);
+            })
     }
 
     /// Starts the reports to systemd: from now on Shoal counts as ready.

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::app::listener::Listener;
 use crate::panel::LiveViews;
 use crate::simulation::{Change, Simulation, SimulationParams};
 use crate::world::{OverlayLayer, OverlayLayers};
@@ -13,6 +14,7 @@ use super::panel_views::show_agents;
 use super::pool_queue::{PoolChange, PoolQueue, PoolStart};
 use super::pool_report::{Living, PoolSummary};
 use super::rig::TimedObservation;
+use super::sound_stage::SoundSender;
 use super::status_builder::Meters;
 use crate::control::{DeskClient, Journal, StageReport};
 use crate::operation::ShowControl;
@@ -57,6 +59,8 @@ pub(crate) struct SimulationStage {
     pub(crate) journal: Journal,
     /// The agents, for the operator's panel.
     pub(crate) views: LiveViews,
+    /// What the pool sounds like, for the sound stage.
+    pub(crate) sound: SoundSender,
 }
 
 /// The pool while the stage runs.
@@ -79,6 +83,7 @@ struct RunningPool {
     living: Living,
     summary: PoolSummary,
     happenings: Happenings,
+    listener: Listener,
 }
 
 impl RunningPool {
@@ -183,6 +188,7 @@ impl SimulationStage {
             living: Living::default(),
             summary: PoolSummary::default(),
             happenings: Happenings::default(),
+            listener: Listener::new(&scene.surface),
         })
     }
 
@@ -214,6 +220,7 @@ impl SimulationStage {
         pool.simulation.run_tick(&pool.latest.observation);
         pool.simulation.snapshot(&mut pool.pair.after);
         pool.happenings.report(&pool.simulation, &self.journal);
+        (pool.listener).listen(&pool.pair.after, &mut |event| self.sound.send(event));
         self.log_tick(pool);
         if shows_agents {
             show_agents(&self.views, &pool.simulation, &pool.pair.after, begun);

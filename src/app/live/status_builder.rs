@@ -13,6 +13,7 @@ use parking_lot::Mutex;
 use super::picture_watch::{PictureFacts, PictureWatch};
 use super::pool_report::{Living, PoolSummary};
 use super::rig::{Rig, RigCamera};
+use super::sound_stage::SoundBoard;
 use crate::control::{
     CalibrationStatus, CameraStatus, DeliveryStatus, DocumentName, EventKind, Journal,
     OutputStatus, PictureStatus, RuleStatus, SpeciesStatus, Status, TimingStatus, VersionStatus,
@@ -86,6 +87,8 @@ pub(crate) struct StatusSources {
     pub(crate) remote: RemoteStatus,
     /// What became of the messages about faults.
     pub(crate) alerts: Arc<AlertBoard>,
+    /// The sound.
+    pub(crate) sound: Arc<SoundBoard>,
     /// Faults and events.
     pub(crate) journal: Journal,
 }
@@ -195,6 +198,7 @@ impl StatusBuilder {
             sacn: sources.remote.sacn.lock().clone(),
             projectors: sources.remote.projectors.lock().clone(),
             deliveries: self.deliveries(),
+            sound: sources.sound.status(),
             director: self.rules(),
             versions: VersionStatus {
                 shoal: env!("CARGO_PKG_VERSION").to_owned(),

@@ -335,6 +335,7 @@ mod tests {
             "pause",
             "test_picture",
             "test_alert",
+            "test_sound",
             "restart",
             "recording",
             "keep_incident",

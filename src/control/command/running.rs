@@ -37,6 +37,12 @@ pub enum ShowCommand {
     },
     /// Sends a test message on the way of the messages about faults.
     TestAlert,
+    /// Plays a test tone on a loudspeaker, or on all of them one after the other.
+    TestSound {
+        /// Name of the loudspeaker. If absent, all.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        speaker: Option<String>,
+    },
 }
 
 named!(ShowCommand {
@@ -44,6 +50,7 @@ named!(ShowCommand {
     Pause = "pause",
     TestPicture = "test_picture",
     TestAlert = "test_alert",
+    TestSound = "test_sound",
 });
 
 impl ShowCommand {
@@ -55,6 +62,7 @@ impl ShowCommand {
                 pattern.map_or("off", TestPattern::name).to_owned()
             }
             Self::TestAlert => String::new(),
+            Self::TestSound { speaker } => speaker.as_deref().unwrap_or("all").to_owned(),
         }
     }
 }

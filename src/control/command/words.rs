@@ -9,12 +9,13 @@ use serde::{Deserialize, Serialize};
 use super::super::schedule::{HandEnd, ScheduleStep, ShowState};
 use super::super::stage::StageChoice;
 use super::{
-    Command, DirectorEvent, EditorStep, PoolCommand, PoolEdit, ShowCommand, UpkeepCommand,
+    Command, DirectorEvent, DocumentName, Edit, EditChange, EditorStep, PoolCommand, PoolEdit,
+    ShowCommand, UpkeepCommand,
 };
 
 /// The commands that have words, with what they do. `[TIME]` is `90s`, `10min`, `2h`, `tomorrow` (the first planned opening after
 /// midnight) or `forever` (until somebody ends it); without it, the next change of the opening hours.
-pub const PHRASES: [(&str, &str); 15] = [
+pub const PHRASES: [(&str, &str); 16] = [
     ("scene NAME", "show this scene"),
     ("event NAME", "start this event of the scene"),
     ("calm", "let all fish swim at cruise speed again"),
@@ -31,6 +32,10 @@ pub const PHRASES: [(&str, &str); 15] = [
     ("plan", "do again what the opening hours say"),
     ("pause [TIME]", "let the whole pool stand still"),
     ("resume", "let it go on"),
+    (
+        "sound DB | mute | unmute | test [NAME]",
+        "volume in decibels from -60 to 0, silence, a tone from a loudspeaker",
+    ),
     ("undo | redo", "take the last change back, or make it again"),
     ("save", "write changed scenes and species to their files"),
     (
@@ -78,6 +83,7 @@ impl Command {
                 on: false,
                 until: HandEnd::default(),
             }),
+            ["sound", what @ ..] => sound(what),
             ["undo"] => pool(EditorStep::UNDO.into()),
             ["redo"] => pool(EditorStep::REDO.into()),
             ["save"] => pool(EditorStep::Save.into()),
@@ -98,6 +104,37 @@ impl Command {
             }
             _ => Err(unknown(words)),
         }
+    }
+}
+
+/// Returns the command that is meant by what follows `sound`.
+fn sound(what: &[&str]) -> Result<Command, String> {
+    let set = |path: &str, value: serde_json::Value| {
+        let edit = Edit {
+            document: DocumentName::Site,
+            path: path.to_owned(),
+            change: EditChange::Set { value },
+        };
+        let edits = PoolEdit::Edit {
+            edits: vec![edit],
+            joins_last: false,
+        };
+        Ok(Command::Pool(edits.into()))
+    };
+    match what {
+        ["mute"] => set("sound.mute", true.into()),
+        ["unmute"] => set("sound.mute", false.into()),
+        ["test", name @ ..] => Ok(Command::Show(ShowCommand::TestSound {
+            speaker: (!name.is_empty()).then(|| name.join(" ")),
+        })),
+        [volume] => {
+            let number = volume.trim_end_matches("dB").parse::<f32>().ok();
+            match number.filter(|db| (-60.0..=0.0).contains(db)) {
+                Some(db) => set("sound.volume_db", db.into()),
+                None => Err(unknown(&["sound", volume])),
+            }
+        }
+        _ => Err(unknown(&["sound"])),
     }
 }
 
@@ -225,6 +262,21 @@ mod tests {
             ),
             ("restart program", json!({"command": "restart_program"})),
             ("keep", json!({"command": "keep_incident"})),
+            (
+                "sound -18dB",
+                json!({"command": "edit", "edits": [{"document": {"kind": "site"}, "path": "sound.volume_db",
+                    "change": {"do": "set", "value": -18.0}}]}),
+            ),
+            (
+                "sound mute",
+                json!({"command": "edit", "edits": [{"document": {"kind": "site"}, "path": "sound.mute",
+                    "change": {"do": "set", "value": true}}]}),
+            ),
+            ("sound test", json!({"command": "test_sound"})),
+            (
+                "sound test front left",
+                json!({"command": "test_sound", "speaker": "front left"}),
+            ),
             ("test-alert", json!({"command": "test_alert"})),
         ] {
             assert_eq!(parsed(text), Ok(command), "{text}");

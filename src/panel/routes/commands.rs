@@ -24,7 +24,7 @@ const REPLY_TIMEOUT: Duration = Duration::from_secs(35);
 
 /// The lowest role that may send each command. A command that is missing here cannot be sent: `take_over` belongs to the
 /// watcher of the files, which alone knows the disk.
-const ROLES: [(&str, Role); 25] = [
+const ROLES: [(&str, Role); 26] = [
     ("switch_scene", Role::Operate),
     ("director", Role::Operate),
     ("schedule", Role::Operate),
@@ -45,6 +45,7 @@ const ROLES: [(&str, Role); 25] = [
     ("choose_camera", Role::Admin),
     ("draw_area", Role::Admin),
     ("test_alert", Role::Admin),
+    ("test_sound", Role::Admin),
     ("test_picture", Role::Admin),
     ("restart", Role::Admin),
     ("restart_program", Role::Admin),
@@ -58,13 +59,15 @@ const ROLES: [(&str, Role); 25] = [
 const STAFF_BATCH_MAX: usize = 10;
 
 /// Values of the site file that the role `operate` may edit. Not `schedule.projectors`, which names a program to run.
-const STAFF_PATHS: [&str; 6] = [
+const STAFF_PATHS: [&str; 8] = [
     "schedule.weekly",
     "schedule.dates",
     "schedule.yearly",
     "schedule.otherwise",
     "schedule.time_zone",
     "schedule.clock",
+    "sound.volume_db",
+    "sound.mute",
 ];
 
 /// Longest summary of a rejected command in the audit trail, in characters.

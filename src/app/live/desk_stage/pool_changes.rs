@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use super::super::live_calibration::CalibrationCommand;
 use super::super::pool_queue::PoolChange;
 use super::super::rig::VisionSettings;
+use super::super::sound_stage::WantedSound;
 use super::DeskStage;
 use crate::control::{
     DocumentName, Edit, EditChange, EditorStep, EventKind, IndividualCommand, Outcome, PoolCommand,
@@ -165,6 +166,7 @@ impl DeskStage {
         if before.file.alerts != site.file.alerts {
             self.links.alerts.set_params(site.file.alerts.clone());
         }
+        self.links.sound.want(WantedSound::of(site));
         if before.file.schedule != site.file.schedule {
             self.links.schedule.set_params(site.file.schedule.clone());
         }

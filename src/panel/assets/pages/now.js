@@ -10,6 +10,7 @@ import { allCameras } from "../parts/camera_choice.js";
 import { health, troubles, troubleText } from "../parts/health.js";
 import { icon } from "../parts/icons.js";
 import { openDialog } from "../parts/dialog.js";
+import { soundCard } from "../parts/sound.js";
 import { askedUntil, minutes, never, nextChange, tomorrow } from "../parts/until.js";
 
 /** Pause between two thumbnails. */
@@ -69,7 +70,7 @@ class Now extends View {
       this.#rehearsal(),
       this.#byHand(),
       may("operate") && this.#buttons(),
-      h("div", { class: "grid two" }, this.#outputs(), this.#visitors()),
+      h("div", { class: "grid two" }, this.#outputs(), this.#visitors(), soundCard(status)),
     ];
   }
 
