@@ -33,7 +33,7 @@ pub const PHRASES: [(&str, &str); 16] = [
     ("pause [TIME]", "let the whole pool stand still"),
     ("resume", "let it go on"),
     (
-        "sound DB | mute | unmute | test [NAME]",
+        "sound DB | sound mute | sound unmute | sound test [NAME]",
         "volume in decibels from -60 to 0, silence, a tone from a loudspeaker",
     ),
     ("undo | redo", "take the last change back, or make it again"),
@@ -298,6 +298,7 @@ mod tests {
                 "restart fish",
                 "unknown variant `fish`, expected one of `camera`",
             ),
+            ("sound loud", "`sound loud`: write `sound DB | sound mute"),
             ("dark 10", "`10` is no time: write `90s`"),
             ("dark 0s", "`0s` is no time"),
             ("dark 169h", "(at most 168h)"),
@@ -317,7 +318,8 @@ mod tests {
                 let filled = alternative
                     .replace(" [TIME]", "")
                     .replace("NAME", "a")
-                    .replace("STAGE", "all");
+                    .replace("STAGE", "all")
+                    .replace("DB", "-12");
                 assert!(parsed(&filled).is_ok(), "{filled}");
             }
         }
