@@ -14,7 +14,6 @@ use shoal::camera::{AtEnd, SourceSpec};
 use shoal::render::{GpuPresenter, Presenter};
 use shoal::runtime::{DurationMeter, StopFlag};
 use shoal::screen::ScreenOpener;
-use shoal::world::OverlayLayers;
 
 /// Duration of the measurement, in seconds. Vision learns the background model during the first second.
 const SECS: u64 = 20;
@@ -47,7 +46,6 @@ fn main() -> anyhow::Result<()> {
         projection: site.projection_digest(),
         scene: site.description(),
         simulation: site.file.simulation.clone(),
-        layers: OverlayLayers::NONE,
     };
     let setup = first_output_setup(site, SIZE_PX);
     let stop = StopFlag::default();

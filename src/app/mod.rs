@@ -19,6 +19,7 @@ mod life;
 mod listener;
 mod live;
 mod offscreen;
+mod overlay;
 mod panel_stage;
 mod picture_times;
 mod population_trial;

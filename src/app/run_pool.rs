@@ -15,13 +15,13 @@ use super::ctl::{CtlServer, new_socket_path};
 use super::disk_watch::watch_files;
 use super::live::{LiveConfig, LivePool, Meters, SetupBuilder};
 use super::panel_stage::{start_panel, visitor_counts};
-use crate::control::{Command, PictureStatus, Source, SourceKind, TestPicture, VisionCommand};
+use crate::control::{OverlayChoice, PictureStatus, Source, SourceKind, TestPicture};
 use crate::panel::PanelOptions;
 use crate::records::{SessionConfig, SessionStart, StateLock};
 use crate::render::RenderSetup;
 use crate::runtime::{Backoff, DurationMeter, HangPolicy, StopFlag, Supervisor, print_message};
 use crate::screen::{
-    SetupHandoff, SharedWindows, WindowSettings, calibration_step_for_key, is_x11, run_windows,
+    SetupHandoff, SharedWindows, WindowSettings, command_for_key, is_x11, run_windows,
     screen_opener, wait_for_display, watch_monitors,
 };
 use crate::site::{Editor, FileWatcher, Site};
@@ -96,6 +96,8 @@ pub(super) struct DisplayOptions {
     pub(super) windows: Vec<WindowSettings>,
     /// Picture for adjusting the projectors that is shown from the start.
     pub(super) test_picture: Option<TestPicture>,
+    /// What is drawn over the pool from the start.
+    pub(super) overlay: OverlayChoice,
     /// Number of pictures after which the graphics device is lost once, for tests; `None`: it is not lost.
     pub(super) lose_device_after: Option<u64>,
 }
@@ -169,12 +171,12 @@ pub(super) fn run_pool(options: RunOptions, stop: StopFlag) -> anyhow::Result<Ru
                 Ok(())
             })?;
     }
-    let mut test_picture = None;
+    let (mut test_picture, mut overlay) = (None, OverlayChoice::default());
     let (handoff, windows, lose_device_after) = match options.display {
         Some(display) => {
             let handoff = SetupHandoff::new(display.setup);
             let handoff = Arc::new(handoff);
-            test_picture = display.test_picture;
+            (test_picture, overlay) = (display.test_picture, display.overlay);
             (Some(handoff), display.windows, display.lose_device_after)
         }
         None => (None, Vec::new(), None),
@@ -183,7 +185,7 @@ pub(super) fn run_pool(options: RunOptions, stop: StopFlag) -> anyhow::Result<Ru
     let counts = visitor_counts(options.documents.editor.site());
     let panel = options.panel.filter(|_| !is_second);
     start_editing(&mut live, options.documents, handoff.clone(), &shared)?;
-    live.start_with_test_picture(test_picture);
+    live.start_with(test_picture, overlay);
     #[cfg(unix)]
     start_control_socket(&mut live, options.control_socket)?;
     if let Some(panel) = panel {
@@ -315,12 +317,12 @@ fn show_windows(
                 watch_monitors(&found.monitors, heartbeat)
             })?;
     }
-    let status = live.calibration_status();
+    let (status, overlay) = (live.calibration_status(), live.overlay());
     let sender = live.client.sender(Source::of(SourceKind::Keys));
     let mut on_key = |key: &_| {
-        let step = calibration_step_for_key(key, &status());
-        step.is_some_and(|step| {
-            let sent = sender.send(Command::Vision(VisionCommand::Calibrate { step }));
+        let command = command_for_key(key, &status(), overlay().as_deref());
+        command.is_some_and(|command| {
+            let sent = sender.send(command);
             sent.inspect_err(|error| tracing::warn!("{error}")).is_ok()
         })
     };

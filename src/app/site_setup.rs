@@ -18,7 +18,6 @@ use crate::screen::WindowSettings;
 use crate::simulation::{Simulation, SimulationParams};
 use crate::site::{self, CameraEntry, Editor, FileWatcher, Site};
 use crate::world::ObstacleParams;
-use crate::world::OverlayLayers;
 
 /// Loads a site file, or the built-in demo if `path` is `None`. `scene` replaces the scene that the site names. Prints the
 /// warnings of the site.
@@ -183,7 +182,6 @@ pub(super) fn live_config(
     camera: Option<&str>,
     at_end: AtEnd,
     record: Option<RecordConfig>,
-    layers: OverlayLayers,
 ) -> anyhow::Result<LiveConfig> {
     let is_own_source = camera.is_none();
     let inputs = camera_inputs(site, camera)?;
@@ -220,7 +218,6 @@ pub(super) fn live_config(
         mapping: site.file.remote.osc_visitors.clone(),
         surface: site.file.surface.clone(),
         projection: site.projection_digest(),
-        layers,
         scene: site.description(),
         simulation: site.file.simulation.clone(),
     })

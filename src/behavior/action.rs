@@ -33,6 +33,12 @@ pub trait Action {
         None
     }
 
+    /// Returns a mask of the names of flock mates. `species_bit` is the name of the agent's species, `related` a mask of the names
+    /// in the action's relations. 0 if the action does not flock.
+    fn flocks_with(&self, _species_bit: u64, _related: u64) -> u64 {
+        0
+    }
+
     /// Relation types that the action refers to. While the action proposes, [`ActionContext::related`] holds a mask
     /// of the names in these relations.
     fn relations(&self) -> &[String] {

@@ -34,7 +34,7 @@ pub struct Mind {
     combine: Combine,
     pub(super) drives: DrivesParams,
     flock: FlockRules,
-    field_of_view: FieldOfView,
+    pub(super) field_of_view: FieldOfView,
     /// One bit for each action that needs a path.
     pathing: u64,
     /// One bit for each action that hunts.
@@ -214,6 +214,7 @@ impl Mind {
             active_secs,
             escape,
             forces,
+            asked,
         } = state;
         forces.clear();
         remembered.fade(world.dt_secs);
@@ -260,6 +261,9 @@ impl Mind {
         let always = self.standard.decide(standard, &mut evaluation);
         let mut decision = self.combine(&always, &wanted, &evaluation.context);
         self.explain_budget(&mut evaluation, recorded, [&decision, &always, &wanted]);
+        if world.records_forces {
+            (asked.actions, asked.executable) = (evaluation.evaluated, evaluation.executable);
+        }
         decision.need = active.map(|index| index as u8);
         decision.hunts = decision.actions & self.hunting != 0;
         if let Some(learned) = decision.proposal.learn {

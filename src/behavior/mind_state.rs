@@ -31,12 +31,35 @@ pub struct MindState {
     /// Index and force of each action executed in the last tick. Empty if forces are not recorded.
     #[serde(skip)]
     pub(super) forces: Vec<(u8, Vec3)>,
+    /// Actions that were asked in the last tick, and those of them that could be executed, with a bit for each action. Zero if
+    /// forces are not recorded.
+    #[serde(skip)]
+    pub(super) asked: Asked,
+}
+
+/// The answers of a mind's actions in one tick, with a bit for each action.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Asked {
+    /// The actions that were asked whether they can be executed.
+    pub(super) actions: u64,
+    /// Those that can.
+    pub(super) executable: u64,
 }
 
 impl MindState {
     /// Returns the drives: hunger, fear and libido.
     pub fn drives(&self) -> &Drives {
         &self.drives
+    }
+
+    /// Returns what the agent remembers of others.
+    pub fn remembered(&self) -> &PerceptionMemory {
+        &self.remembered
+    }
+
+    /// Returns the time for which the active need, or none, has been active.
+    pub fn active_secs(&self) -> f32 {
+        self.active_secs
     }
 
     /// Returns the path memories of the actions that need a path. `pathing` has a bit for each of these actions, as
@@ -51,5 +74,6 @@ impl MindState {
     /// Clears the recorded forces of the last tick and frees their memory.
     pub fn clear_forces(&mut self) {
         self.forces = Vec::new();
+        self.asked = Asked::default();
     }
 }

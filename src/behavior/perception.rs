@@ -229,6 +229,39 @@ impl Perception {
     }
 }
 
+/// Returns the agents that an agent perceives now, the nearest first, without the index of neighbors: for explanations, which are
+/// also made between a change of the pool and the next tick.
+pub(super) fn perceived_agents(
+    world: &World<'_>,
+    index: usize,
+    field_of_view: FieldOfView,
+) -> Vec<Neighbor> {
+    let observer = Observer::new(world, index, field_of_view);
+    let agents = world.agents;
+    let perceive = |(other, body): (usize, &crate::world::Body)| {
+        let offset_m = body.position_m - observer.at;
+        let (bits, radius_m) = (agents.name_bits[other], agents.radii_m[other]);
+        let distance_m = offset_m.length();
+        let is_perceived = other != index && distance_m <= observer.sight_radius_m(bits, radius_m);
+        let neighbor = Neighbor {
+            agent: other as u32,
+            is_shadow: false,
+            in_view: true,
+            name_bits: bits,
+            offset_m,
+            distance_m,
+            radius_m,
+            forward: body.forward,
+        };
+        is_perceived.then(|| observer.with_visibility(neighbor, index))
+    };
+    let mut found: Vec<_> = (agents.bodies.iter().enumerate())
+        .filter_map(perceive)
+        .collect();
+    found.sort_by(|a, b| a.distance_m.total_cmp(&b.distance_m));
+    found
+}
+
 /// Returns the radius of the neighbor query: the largest distance at which an agent of this species can see another
 /// agent.
 ///

@@ -47,6 +47,11 @@ impl SeenAgent {
         (self.age_secs == 0.0).then_some(self)
     }
 
+    /// Whether such an agent was ever seen.
+    pub fn was_seen(&self) -> bool {
+        self.age_secs < NEVER_SEEN_SECS
+    }
+
     /// Returns the distance at which the other appears to an agent at `me_m`: the distance, divided by the caution.
     pub fn apparent_m(&self, me_m: Vec3) -> f32 {
         apparent_m(self.position_m.distance(me_m), self.caution)

@@ -185,6 +185,9 @@ pub struct AgentLine {
     pub actions: Vec<String>,
     /// Share of the boost speed that is allowed: 0 at cruise speed, 1 at full boost speed.
     pub boost: f32,
+    /// Whether it has another mind for a time, by `override_mind`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_other_mind: bool,
     /// Steering force of each executed action by its name, in newtons in world space. This is the force after its
     /// weight is applied, but before the forces of the standard need and the active need are combined. If both needs
     /// execute the action, it has one entry with the sum of both forces. Written only with `--why`.

@@ -11,6 +11,8 @@ mod fault_names;
 mod health;
 mod journal;
 mod lines;
+mod mind_line;
+mod overlay;
 mod recording;
 mod remote_status;
 mod request;
@@ -35,6 +37,12 @@ pub use fault_names::{FAULT_NAMES, names_fault};
 pub use health::{Finding, HealthLevel, HealthStatus};
 pub use journal::Journal;
 pub use lines::{AgentLine, AgentsLine, TrackEventLine, TrackLine, VisitorLine, rounded};
+pub use mind_line::{
+    ActionLine, DriveLine, LimitLine, MemoryLine, MindLine, NeedLine, NeedStanding, NeighborLine,
+};
+pub use overlay::{
+    OVERLAY_SECS, OVERLAY_SECS_MAX, OverlayChoice, OverlayFish, OverlayPart, OverlayStatus,
+};
 pub use recording::{COMMANDED_SECS_MAX, RecordingStatus, RecordingStep};
 pub use remote_status::{
     DeliveryStatus, ProjectorPower, ProjectorStatus, ShowControlStatus, TrackerStatus,

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::command::{AreaList, DocumentName, TouchMark};
 use super::health::HealthStatus;
+use super::overlay::OverlayStatus;
 use super::recording::RecordingStatus;
 use super::remote_status::{DeliveryStatus, ProjectorStatus, ShowControlStatus, TrackerStatus};
 use super::request::{ChangeNote, Reason};
@@ -71,6 +72,8 @@ pub struct Status {
     pub paused_secs: Option<f64>,
     /// The picture for adjusting the projectors that is shown instead of the pool; `None` if the pool is shown.
     pub test_picture: Option<TestPicture>,
+    /// What is drawn over the pool to explain its fish; `None` if nothing is.
+    pub overlay: Option<OverlayStatus>,
     /// The recording that is being made; `None` if there is none.
     pub recording: Option<RecordingStatus>,
     /// Name of the recording that is replayed instead of the camera; `None` if the camera is used.

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use parking_lot::Mutex;
 
 use super::hold::{Hold, Moment};
-use crate::control::{HandEnd, ShowState, TestPicture};
+use crate::control::{HandEnd, OverlayChoice, OverlayStatus, ShowState, TestPicture};
 use crate::runtime::Heartbeat;
 
 /// Time in the state `closed` after which the pool rests. Longer than the fade, so that the fish swim until the picture is black.
@@ -38,6 +38,8 @@ struct Shown {
     rehearsal: Option<(PathBuf, Hold)>,
     /// The picture for adjusting the projectors, and the time until which it is shown; `None` for no limit.
     test_picture: Option<(TestPicture, Option<Instant>)>,
+    /// What is drawn over the pool, and the time until which it is; `None` for no limit.
+    overlay: Option<(Arc<OverlayChoice>, Option<Instant>)>,
 }
 
 impl Default for ShowControl {
@@ -48,12 +50,14 @@ impl Default for ShowControl {
             paused: None,
             rehearsal: None,
             test_picture: None,
+            overlay: None,
         })))
     }
 }
 
 impl ShowControl {
-    /// Sets the state. Another state ends a pause and a rehearsal that last until the next change. It also ends a test picture.
+    /// Sets the state. Another state ends a pause and a rehearsal that last until the next change. It also ends a test
+    /// picture and an overlay.
     pub fn set(&self, state: ShowState, now: Instant) {
         let mut shown = self.0.lock();
         if shown.state != state {
@@ -67,6 +71,7 @@ impl ShowControl {
                 paused: paused.filter(|(_, hold)| lasts(hold)),
                 rehearsal: rehearsal.clone().filter(|(_, hold)| lasts(hold)),
                 test_picture: None,
+                overlay: None,
             };
         }
     }
@@ -155,6 +160,37 @@ impl ShowControl {
         until.is_none_or(|until| now < until).then_some(picture)
     }
 
+    /// Draws something over the pool for a limited time, or nothing if the choice has no parts.
+    pub fn set_overlay(&self, choice: OverlayChoice, time: Duration, now: Instant) {
+        let overlay = (Arc::new(choice), Some(now + time));
+        self.0.lock().overlay = Some(overlay).filter(|(choice, _)| !choice.show.is_empty());
+    }
+
+    /// Draws something over the pool without a limit of time, as the command line wants it.
+    pub fn start_with_overlay(&self, choice: OverlayChoice) {
+        let overlay = (Arc::new(choice), None);
+        self.0.lock().overlay = Some(overlay).filter(|(choice, _)| !choice.show.is_empty());
+    }
+
+    /// Returns what is drawn over the pool; `None` if nothing is.
+    pub fn overlay(&self, now: Instant) -> Option<Arc<OverlayChoice>> {
+        let shown = self.0.lock();
+        let (choice, until) = shown.overlay.as_ref()?;
+        until
+            .is_none_or(|until| now < until)
+            .then(|| Arc::clone(choice))
+    }
+
+    /// Returns what is drawn over the pool, and for how long; `None` if nothing is.
+    pub fn overlay_status(&self, now: Instant) -> Option<OverlayStatus> {
+        let choice = self.overlay(now)?;
+        let until = self.0.lock().overlay.as_ref().and_then(|(_, until)| *until);
+        Some(OverlayStatus {
+            choice: OverlayChoice::clone(&choice),
+            left_secs: until.map(|until| until.saturating_duration_since(now).as_secs_f64()),
+        })
+    }
+
     /// Whether visitors are to be counted: not while the installation is closed, and not those of a recording.
     pub fn counts_visitors(&self) -> bool {
         let shown = self.0.lock();
@@ -197,7 +233,7 @@ impl ShowControl {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::TestPattern;
+    use crate::control::{OverlayPart, TestPattern};
 
     const GRID: TestPicture = TestPicture {
         pattern: TestPattern::Grid,
@@ -214,6 +250,29 @@ mod tests {
         assert_eq!(show.test_picture(begin + TEST_PICTURE_TIME), None);
         show.set_test_picture(None, begin);
         assert_eq!(show.test_picture(begin), None);
+    }
+
+    #[test]
+    fn an_overlay_ends_by_itself_and_with_the_state() {
+        let begin = Instant::now();
+        let show = ShowControl::default();
+        let choice = OverlayChoice {
+            show: vec![OverlayPart::Why],
+            fish: None,
+        };
+        let minute = Duration::from_secs(60);
+        show.set_overlay(choice.clone(), minute, begin);
+        assert_eq!(show.overlay(begin).as_deref(), Some(&choice));
+        let left = show.overlay_status(begin + minute / 2).unwrap().left_secs;
+        assert_eq!(left, Some(30.0));
+        assert_eq!(show.overlay(begin + minute), None);
+        show.set_overlay(choice.clone(), minute, begin);
+        show.set_overlay(OverlayChoice::default(), minute, begin);
+        assert_eq!(show.overlay(begin), None, "an empty choice ends it");
+        show.start_with_overlay(choice.clone());
+        assert!(show.overlay(begin + 100 * minute).is_some());
+        show.set(ShowState::Dark, begin);
+        assert_eq!(show.overlay(begin), None);
     }
 
     #[test]

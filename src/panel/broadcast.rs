@@ -30,6 +30,7 @@ pub(crate) async fn fill_channels(panel: Arc<Panel>) {
     let mut last_event = 0;
     let mut last_status: Option<Arc<Status>> = None;
     let (mut last_agents, mut last_tracks, mut last_outlines) = (0, 0, 0);
+    let mut last_minds = vec![0; hub.minds.len()];
     let mut pictures: Vec<PictureTask> = [&hub.camera, &hub.mask]
         .into_iter()
         .chain(&hub.outputs)
@@ -65,6 +66,9 @@ pub(crate) async fn fill_channels(panel: Arc<Panel>) {
         }
         let views = &panel.links.views;
         send_newest(&views.agents, &hub.agents, "agents", &mut last_agents);
+        for (mind, last) in hub.minds.iter().zip(&mut last_minds) {
+            send_newest(&mind.slot.line, &mind.newest, "mind", last);
+        }
         send_newest(&views.tracks, &hub.tracks, "tracks", &mut last_tracks);
         let last = &mut last_outlines;
         send_newest(&views.outlines, &hub.outlines, "outlines", last);

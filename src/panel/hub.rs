@@ -13,9 +13,9 @@ use parking_lot::Mutex;
 use serde::Serialize;
 use tokio::sync::{broadcast, watch};
 
-use super::links::{LiveViews, PanelLinks, RawPicture};
+use super::links::{LiveViews, MindSlot, PanelLinks, RawPicture};
 use super::live_slot::LiveSlot;
-use super::topic::Topic;
+use super::topic::{Topic, TopicReader};
 use crate::control::{Event, EventLog, Status};
 
 /// Number of events that wait for a slow client. A client that misses more reads them again.
@@ -111,6 +111,23 @@ impl PictureChannel {
     }
 }
 
+/// The mind of one fish for all clients that watch it.
+pub(crate) struct MindChannel {
+    /// The slot that the simulation fills.
+    pub(crate) slot: Arc<MindSlot>,
+    /// Newest value as JSON.
+    pub(crate) newest: Topic<Utf8Bytes>,
+}
+
+impl MindChannel {
+    fn new(slot: &Arc<MindSlot>) -> Self {
+        Self {
+            slot: Arc::clone(slot),
+            newest: Topic::default(),
+        }
+    }
+}
+
 /// The channels.
 pub(crate) struct Hub {
     /// Newest status.
@@ -121,6 +138,10 @@ pub(crate) struct Hub {
     pub(crate) kept_events: EncodedEvents,
     /// Newest agents.
     pub(crate) agents: Topic<Utf8Bytes>,
+    /// The minds of the fish that clients watch.
+    pub(crate) minds: Vec<MindChannel>,
+    /// Held while a client chooses a channel of [`Self::minds`].
+    choosing_mind: Mutex<()>,
     /// Newest tracks.
     pub(crate) tracks: Topic<Utf8Bytes>,
     /// Newest outlines of the visitors in the picture of the camera.
@@ -134,11 +155,23 @@ pub(crate) struct Hub {
 }
 
 impl Hub {
+    /// Returns a reader of the mind of a fish; `None` if clients watch too many other fish.
+    pub(crate) fn mind(&self, id: u32) -> Option<TopicReader<Utf8Bytes>> {
+        let _alone = self.choosing_mind.lock();
+        let watched =
+            (self.minds.iter()).find(|mind| mind.newest.has_readers() && mind.slot.id() == id);
+        let free = || self.minds.iter().find(|mind| !mind.newest.has_readers());
+        let mind = watched.or_else(free)?;
+        mind.slot.watch(id);
+        Some(mind.newest.reader())
+    }
+
     pub(crate) fn new(links: &PanelLinks) -> Self {
         let LiveViews {
             camera,
             mask,
             outputs,
+            minds,
             ..
         } = &links.views;
         let outputs = outputs.iter().enumerate();
@@ -147,6 +180,8 @@ impl Hub {
             events: broadcast::Sender::new(EVENTS_WAITING),
             kept_events: EncodedEvents::default(),
             agents: Topic::default(),
+            choosing_mind: Mutex::default(),
+            minds: minds.iter().map(MindChannel::new).collect(),
             tracks: Topic::default(),
             outlines: Topic::default(),
             camera: PictureChannel::new(camera, 1, 0),

@@ -3,6 +3,8 @@
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -10,7 +12,9 @@ use serde_json::Value;
 use super::archive::SiteFileContent;
 use super::live_slot::LiveSlot;
 use super::log_ring::LogRing;
-use crate::control::{AgentsLine, DeskClient, DocumentName, Journal, Reason, TrackLine, Trust};
+use crate::control::{
+    AgentsLine, DeskClient, DocumentName, Journal, MindLine, Reason, TrackLine, Trust,
+};
 
 /// What the floor shows until a password is set.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,10 +82,39 @@ pub struct LiveViews {
     pub outputs: Vec<Arc<LiveSlot<RawPicture>>>,
     /// The agents.
     pub agents: Arc<LiveSlot<AgentsLine>>,
+    /// The minds of the fish that clients watch.
+    pub minds: Vec<Arc<MindSlot>>,
     /// The tracks.
     pub tracks: Arc<LiveSlot<TrackLine>>,
     /// The outlines of the visitors in the picture of the camera.
     pub outlines: Arc<LiveSlot<VisitorOutlines>>,
+}
+
+impl LiveViews {
+    /// Whether a client watches the mind of a fish.
+    pub fn has_minds(&self, now: Instant) -> bool {
+        self.minds.iter().any(|mind| mind.line.is_wanted(now))
+    }
+}
+
+/// The mind of the fish that a client watches.
+#[derive(Debug, Default)]
+pub struct MindSlot {
+    id: AtomicU32,
+    /// The newest value.
+    pub line: LiveSlot<MindLine>,
+}
+
+impl MindSlot {
+    /// Returns the id of the fish.
+    pub fn id(&self) -> u32 {
+        self.id.load(Ordering::Relaxed)
+    }
+
+    /// Watches another fish.
+    pub(crate) fn watch(&self, id: u32) {
+        self.id.store(id, Ordering::Relaxed);
+    }
 }
 
 /// Shows a setup notice; `None` removes it.

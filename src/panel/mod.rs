@@ -44,10 +44,10 @@ mod user_requests;
 pub use access::Role;
 pub use archive::{ARCHIVE_FILES_MAX, NOTEBOOK_NAME, SiteFileContent, is_archive_name};
 pub use links::{
-    AddModel, AddNote, Devices, FileVersion, ListDevices, ListRecordings, LiveViews, Notebook,
-    NotebookEntry, OpenRecording, PanelLinks, RawPicture, ReadFiles, ReadNotebook, ReadVersions,
-    RecordingFile, RecordingList, Recordings, RemoveRecording, RestoreFiles, SetupNotice,
-    ShowSetup, SiteFiles, VisitorCounts, VisitorOutline, VisitorOutlines,
+    AddModel, AddNote, Devices, FileVersion, ListDevices, ListRecordings, LiveViews, MindSlot,
+    Notebook, NotebookEntry, OpenRecording, PanelLinks, RawPicture, ReadFiles, ReadNotebook,
+    ReadVersions, RecordingFile, RecordingList, Recordings, RemoveRecording, RestoreFiles,
+    SetupNotice, ShowSetup, SiteFiles, VisitorCounts, VisitorOutline, VisitorOutlines,
 };
 pub use live_slot::LiveSlot;
 pub use log_ring::{LogLevel, LogLine, LogRing};

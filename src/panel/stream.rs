@@ -54,6 +54,7 @@ struct Watched {
     status: Option<watch::Receiver<Utf8Bytes>>,
     events: Option<broadcast::Receiver<EncodedEvent>>,
     agents: Option<TopicReader<Utf8Bytes>>,
+    mind: Option<TopicReader<Utf8Bytes>>,
     tracks: Option<TopicReader<Utf8Bytes>>,
     outlines: Option<TopicReader<Utf8Bytes>>,
     pictures: Vec<TopicReader<Option<PictureMessage>>>,
@@ -83,6 +84,12 @@ impl Watched {
                 "outlines" => watched.outlines = Some(hub.outlines.reader()),
                 "camera" => watched.pictures.push(hub.camera.newest.reader()),
                 "mask" => watched.pictures.push(hub.mask.newest.reader()),
+                name if name.starts_with("mind/") => {
+                    let id = name.strip_prefix("mind/").and_then(|id| id.parse().ok());
+                    let id = id.ok_or("mind/ID needs the id of a fish")?;
+                    let mind = hub.mind(id);
+                    watched.mind = Some(mind.ok_or("clients watch too many other fish")?);
+                }
                 name => {
                     let number = name
                         .strip_prefix("output/")
@@ -91,7 +98,7 @@ impl Watched {
                         Some(channel) => watched.pictures.push(channel.newest.reader()),
                         None => {
                             return Err(
-                                "allowed: status, events, agents, tracks, outlines, camera, mask, output/NUMBER"
+                                "allowed: status, events, agents, mind/ID, tracks, outlines, camera, mask, output/NUMBER"
                                     .into(),
                             );
                         }
@@ -109,6 +116,7 @@ impl Watched {
             event = next_event(&mut self.events) => event,
             text = next_status(&mut self.status) => Next::Text(text),
             text = next_text(&mut self.agents) => Next::Text(text),
+            text = next_text(&mut self.mind) => Next::Text(text),
             text = next_text(&mut self.tracks) => Next::Text(text),
             text = next_text(&mut self.outlines) => Next::Text(text),
             picture = next_picture(&mut self.pictures) => Next::Picture(picture),

@@ -30,6 +30,11 @@ impl<T> Topic<T> {
         self.waiting.load(Ordering::Relaxed) > 0
     }
 
+    /// Whether a client reads the topic.
+    pub(crate) fn has_readers(&self) -> bool {
+        self.newest.receiver_count() > 0
+    }
+
     /// Replaces the newest value.
     pub(crate) fn send(&self, value: T) {
         self.newest.send_replace(value);

@@ -3,10 +3,11 @@
 //! In: shadows, annotations, patterns. Out: triangles in floor space. Each output maps them through its own warp, so that they
 //! appear at their floor positions. Buffers are reused.
 
+mod items;
 mod output_patterns;
 
 use bytemuck::{Pod, Zeroable};
-use glam::{Vec2, Vec3};
+use glam::Vec2;
 
 use super::calibration_pattern::{FloorNotice, FloorStripes, FloorTarget, QrModules, StripeAxis};
 use super::glyphs;
@@ -15,7 +16,6 @@ use super::noise::unit_hash;
 use super::touch_target;
 use super::view::View;
 use crate::geometry::{Surface, Visitor, polygon_edges};
-use crate::world::{AgentPose, OverlayItem, OverlayLayer, OverlayShape};
 
 /// Longest piece of a line, as a share of the surface's width. Lines are drawn in pieces, so that they follow a curved warp.
 const PIECE_SHARE: f32 = 0.05;
@@ -46,13 +46,9 @@ pub struct OverlayVertex {
     pub(super) color: [f32; 4],
 }
 
-/// The parts of the overlay that are drawn.
+/// The parts of the overlay that adjust projectors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OverlayOptions {
-    /// Whether to draw outlines, foot points and numbers of visitors' shadows.
-    pub shadows: bool,
-    /// Whether to draw the radius and the velocity of every fish.
-    pub vectors: bool,
     /// A pattern for adjusting projectors. If set, nothing else is drawn, except while the camera is calibrated.
     pub pattern: Option<Pattern>,
     /// The corner of an output that the pattern marks.
@@ -359,63 +355,6 @@ impl Overlay {
             .get(first..)
             .and_then(|d| std::str::from_utf8(d).ok());
         self.text_line(at, height_m, text.unwrap_or_default(), color);
-    }
-
-    /// Adds two items per fish: a circle with the radius of the fish, and an arrow to its position in half a second at constant
-    /// velocity.
-    pub fn vectors(&mut self, agents: &[AgentPose]) {
-        for agent in agents {
-            let floor = |world: Vec3| self.surface.floor_from_world(world);
-            let (at, ahead) = (
-                floor(agent.position_m),
-                floor(agent.position_m + agent.velocity_mps * 0.5),
-            );
-            let radius_m = agent.radius_m / self.surface.scale_at_depth(-agent.position_m.y);
-            self.circle(at, radius_m, [0.2, 0.9, 1.0, 0.5]);
-            self.arrow(at, ahead, [0.2, 0.9, 1.0, 0.9]);
-        }
-    }
-
-    /// Adds overlay items: labels at points where there is room, and arrows with their names.
-    pub fn items(&mut self, items: &[OverlayItem]) {
-        let height_m = 0.016 * self.surface.width_m;
-        self.labels.clear(self.surface.half_extent_m());
-        for item in items {
-            let color = match item.layer {
-                OverlayLayer::Mind => [1.0, 0.95, 0.75, 1.0],
-                OverlayLayer::Field => [0.35, 0.75, 0.95, 0.6],
-                OverlayLayer::Path => [0.5, 1.0, 0.4, 0.9],
-                OverlayLayer::Mesh => [1.0, 0.6, 0.25, 0.7],
-                OverlayLayer::Force => {
-                    let of = item.text.bytes().map(u32::from).sum();
-                    let tone = |n| 0.25 + 0.75 * unit_hash(of, n);
-                    [tone(1), tone(2), tone(3), 0.95]
-                }
-            };
-            match item.shape {
-                OverlayShape::Point(at) => {
-                    let at = self.surface.floor_from_world(at);
-                    let Some(place) = self.labels.place(at, height_m, item.text.chars().count())
-                    else {
-                        continue;
-                    };
-                    if place.distance(at) > 1.5 * height_m {
-                        self.line(at, place, [color[0], color[1], color[2], 0.35]);
-                    }
-                    self.text_line(place, height_m, &item.text, color);
-                }
-                OverlayShape::Arrow { from_m, to_m } => {
-                    let (from, to) = (
-                        self.surface.floor_from_world(from_m),
-                        self.surface.floor_from_world(to_m),
-                    );
-                    self.arrow(from, to, color);
-                    if !item.text.is_empty() && from.distance(to) > 2.0 * height_m {
-                        self.text_line(to, 0.7 * height_m, &item.text, color);
-                    }
-                }
-            }
-        }
     }
 
     /// Adds a pattern over a dark picture. `views` are the drawn outputs, each with its index in the site.

@@ -22,7 +22,7 @@ mod windows;
 
 pub use board::ScreenBoard;
 pub use display::{check_reachable, is_x11, wait_for_display};
-pub use keys::calibration_step_for_key;
+pub use keys::command_for_key;
 pub use monitors::{Monitor, ask_for_monitors, list_monitors, watch_monitors};
 pub use notice::NoticeBoard;
 pub use pass_meters::PassMeters;
@@ -31,5 +31,5 @@ pub use screen_supervisor::{ScreenOpener, ScreenSupervisor, screen_opener};
 pub use setup_handoff::SetupHandoff;
 pub use shared_windows::{SharedWindows, WindowSettings};
 pub use snapshot_pair::SnapshotPair;
-pub use test_pattern::with_test_picture;
+pub use test_pattern::overlay_options;
 pub use windows::run_windows;

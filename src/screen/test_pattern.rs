@@ -6,14 +6,10 @@ use crate::render::{OutputCorner, OverlayOptions, Pattern};
 /// Number of crosses along each side of [`TestPattern::Targets`].
 const TARGETS: u32 = 4;
 
-/// Returns `options` with this picture for adjusting the projectors, or without one.
-pub fn with_test_picture(options: OverlayOptions, picture: Option<TestPicture>) -> OverlayOptions {
+/// Returns what is drawn of the overlay for this picture for adjusting the projectors, or without one.
+pub fn overlay_options(picture: Option<TestPicture>) -> OverlayOptions {
     let (pattern, corner) = drawn(picture);
-    OverlayOptions {
-        pattern,
-        corner,
-        ..options
-    }
+    OverlayOptions { pattern, corner }
 }
 
 /// Returns the pattern and the corner to draw.

@@ -6,7 +6,10 @@
 use glam::{Vec2, Vec3};
 
 use super::Simulation;
-use crate::world::{OverlayItem, OverlayLayer, OverlayLayers, OverlayShape};
+use crate::behavior::{ActionInsight, DrivesParams, MindState, NeedInsight, Neighbor};
+use crate::world::{
+    OverlayItem, OverlayLayer, OverlayLayers, OverlayRequest, OverlayShape, Snapshot,
+};
 
 /// Number of field arrows along the longer side of the picture.
 const FIELD_ARROWS: u16 = 32;
@@ -14,7 +17,7 @@ const FIELD_ARROWS: u16 = 32;
 /// Number of arrows around an agent.
 const RING_ARROWS: u16 = 8;
 
-/// Length in m of the overlay arrow for a force of 1 N. The arrow of the default maximum force of 4 N is 0.4 m long.
+/// Length in m of the arrow for a force of 1 N of a field. The arrow of the default maximum force of 4 N is 0.4 m long.
 const METERS_PER_NEWTON: f32 = 0.1;
 
 /// Minimum length of a field arrow, as a share of the distance between two arrows. Shorter arrows are not drawn.
@@ -38,8 +41,61 @@ impl Simulation {
         mind.forces(&self.state.minds[index])
     }
 
-    /// Appends the items of these layers for all agents. The force layer is empty unless [`Self::record_forces`] is on.
-    pub fn fill_overlay(&self, layers: OverlayLayers, items: &mut Vec<OverlayItem>) {
+    /// Returns the needs of the agent at this index after the last tick, the most important first. What their actions answered is
+    /// known only while [`Self::record_forces`] is on.
+    pub fn need_insights(&self, index: usize) -> Vec<NeedInsight<'_>> {
+        let mind = self.workspace.minds(&self.plan).get(index);
+        mind.need_insights(&self.state.minds[index], &self.workspace.decisions[index])
+    }
+
+    /// Returns the actions of the standard need of the agent at this index after the last tick.
+    pub fn standard_insights(&self, index: usize) -> Vec<ActionInsight<'_>> {
+        let mind = self.workspace.minds(&self.plan).get(index);
+        mind.standard_insights(&self.state.minds[index], &self.workspace.decisions[index])
+    }
+
+    /// Returns the agents that the agent at this index perceives, the nearest first, and whether each counts for separation,
+    /// alignment and cohesion.
+    pub fn perceived(&self, index: usize) -> Vec<(Neighbor, [bool; 3])> {
+        let world = self.world();
+        let mind = self.workspace.minds(&self.plan).get(index);
+        let species = &world.species[usize::from(world.agents.species[index])];
+        let decision = &self.workspace.decisions[index];
+        let flock = mind.flock_insight(species.species_bit, decision);
+        let forward = world.agents.bodies[index].forward;
+        let counts = |other: &Neighbor| match &flock {
+            Some((rules, mates)) if other.name_bits & mates != 0 => {
+                rules.counts(other.offset_m, forward)
+            }
+            _ => [false; 3],
+        };
+        let perceived = mind.perceived(&world, index).into_iter();
+        perceived.map(|other| (other, counts(&other))).collect()
+    }
+
+    /// Returns the state of the mind of the agent at this index.
+    pub fn mind_state(&self, index: usize) -> &MindState {
+        &self.state.minds[index]
+    }
+
+    /// Returns which of hunger, fear and libido the agent at this index has.
+    pub fn drives_params(&self, index: usize) -> &DrivesParams {
+        self.workspace.minds(&self.plan).get(index).drives()
+    }
+
+    /// Returns the time for which the agent at this index still has another mind; `None` if it has its own.
+    pub fn other_mind_secs(&self, index: usize) -> Option<f64> {
+        let id = self.state.world.agents.ids[index];
+        let other = self.state.overrides.iter().find(|other| other.id == id)?;
+        let ticks = other.end_tick.saturating_sub(self.tick());
+        Some(ticks as f64 * self.dt_secs())
+    }
+
+    /// Replaces the overlay of a snapshot by the requested one. The force layer is empty unless [`Self::record_forces`] is on.
+    pub fn fill_overlay(&self, request: &OverlayRequest, snapshot: &mut Snapshot) {
+        let (layers, items) = (request.layers, &mut snapshot.overlay);
+        items.clear();
+        snapshot.marks_shadows = layers.has(OverlayLayer::Shadow);
         if layers == OverlayLayers::NONE {
             return;
         }
@@ -53,27 +109,7 @@ impl Simulation {
             self.add_fields(items);
             self.add_rings(items);
         }
-        for index in 0..self.state.world.agents.len() {
-            let at = self.state.world.agents.bodies[index].position_m;
-            if layers.has(OverlayLayer::Mind) {
-                let actions: Vec<&str> = self.active_actions(index).collect();
-                items.push(OverlayItem {
-                    layer: OverlayLayer::Mind,
-                    shape: OverlayShape::Point(at),
-                    text: format!("{}: {}", self.active_need(index), actions.join(" + ")),
-                });
-            }
-            if layers.has(OverlayLayer::Force) {
-                items.extend(self.forces(index).map(|(name, force)| OverlayItem {
-                    layer: OverlayLayer::Force,
-                    shape: OverlayShape::Arrow {
-                        from_m: at,
-                        to_m: at + force * METERS_PER_NEWTON,
-                    },
-                    text: name.to_owned(),
-                }));
-            }
-        }
+        self.add_minds(request, items);
     }
 
     /// Adds the field around each agent as a ring of arrows: the force on the center of an agent of the same species at rest, halfway

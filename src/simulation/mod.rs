@@ -11,6 +11,7 @@ mod description;
 mod directing;
 mod explain;
 mod inspect;
+mod overlay_minds;
 mod overlay_paths;
 mod overrides;
 mod params;

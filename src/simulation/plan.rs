@@ -111,12 +111,17 @@ impl PoolPlan {
         })
     }
 
+    /// Returns the bit of the name of a species, a group or an individual; `None` if there is none with this name.
+    pub(super) fn name_bit(&self, name: &str) -> Option<u64> {
+        self.names.find(name)
+    }
+
     /// Whether an effect of the director applies to a species or named individual.
     pub(super) fn is_target(&self, effect: &Effect, species: &Species) -> bool {
         let mut targets = effect
             .species()
             .iter()
-            .filter_map(|name| self.names.find(name));
+            .filter_map(|name| self.name_bit(name));
         effect.species().is_empty() || targets.any(|bit| species.name_bits & bit != 0)
     }
 }

@@ -166,6 +166,9 @@ pub(super) fn draft_of_individual(
             draft.changes.push(Change::OverrideMind { id, mind, secs });
             draft.inverse.push(Change::EndOverride { id });
         }
+        IndividualCommand::EndOverride { .. } => {
+            draft.changes.push(Change::EndOverride { id });
+        }
     }
     Ok(draft)
 }
@@ -468,13 +471,20 @@ fn chosen_mind(
 ) -> Result<MindParams, Problems> {
     let text = match choice {
         MindChoice::Species { name } => whole_text(current, name)?,
-        MindChoice::Needs { needs } => {
-            let path = ValuePath(vec![PathSegment::Key("needs".into())]);
-            let change = TextChange::Set(Value::Array(needs.clone()));
+        MindChoice::Needs { actions, needs } => {
+            let key = |key: &str| PathSegment::Key(key.into());
+            let mut changes: Vec<_> = (actions.iter())
+                .map(|(name, action)| {
+                    let path = ValuePath(vec![key("actions"), key(name)]);
+                    (path, TextChange::Set(action.clone()))
+                })
+                .collect();
+            let needs = TextChange::Set(Value::Array(needs.clone()));
+            changes.push((ValuePath(vec![key("needs")]), needs));
             apply_changes(
                 &whole_text(current, own)?,
                 schema_of_kind(&species(own)),
-                &[(path, change)],
+                &changes,
             )
             .map_err(|found| {
                 let problem = |r: RejectedChange| Problem {

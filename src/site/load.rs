@@ -58,6 +58,14 @@ pub struct Site {
 }
 
 impl Site {
+    /// Whether the shown scene has fish of a species or a group, or an individual, with this name.
+    pub fn has_fish_named(&self, name: &str) -> bool {
+        let is_named =
+            |own: &String, groups: &[String]| own == name || groups.contains(&name.to_owned());
+        (self.species.iter()).any(|species| is_named(&species.name, &species.file.groups))
+            || (self.scene.individuals.iter()).any(|one| is_named(&one.name, &one.groups))
+    }
+
     /// Says that a calibration is for a surface of another size; `None` if all fit.
     pub fn calibration_misfit(&self) -> Option<String> {
         let mut calibrations = self.used_calibrations();

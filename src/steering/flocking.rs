@@ -46,6 +46,12 @@ impl Neighborhood {
         }
     }
 
+    /// Whether a neighbor is in the region. `along_m` is its distance along the forward direction.
+    #[inline(always)]
+    fn includes(&self, square_m2: f32, along_m: f32, distance_m: f32) -> bool {
+        (square_m2 <= self.radius_sq_m2) & (along_m >= self.cos_limit * distance_m)
+    }
+
     /// Returns the same neighborhood, extended to all directions.
     pub fn all_round(self) -> Self {
         Self {
@@ -66,6 +72,17 @@ pub struct FlockRules {
     pub alignment: Neighborhood,
     /// Force towards the center of neighbors.
     pub cohesion: Neighborhood,
+}
+
+impl FlockRules {
+    /// Returns whether a neighbor at this offset counts for separation, alignment and cohesion.
+    pub fn counts(&self, offset_m: Vec3, forward: Vec3) -> [bool; 3] {
+        let square = offset_m.length_squared();
+        let (along, distance) = (forward.dot(offset_m), square.sqrt());
+        let is_near = square < self.always_sq_m2;
+        [self.separation, self.alignment, self.cohesion]
+            .map(|part| square > 0.0 && (is_near || part.includes(square, along, distance)))
+    }
 }
 
 /// Positions and unit directions of neighbors, as arrays of equal length.
@@ -187,7 +204,7 @@ impl FlockSums {
             let counts = (lane < count) & (square > 0.0);
             let is_near = square < rules.always_sq_m2;
             let within = |part: &Neighborhood| {
-                let inside = (square <= part.radius_sq_m2) & (along >= part.cos_limit * distance);
+                let inside = part.includes(square, along, distance);
                 if counts & (is_near | inside) {
                     1.0f32
                 } else {

@@ -41,7 +41,9 @@ pub use director::{
 pub use grid::{CellNeighbors, GridHits, NeighborGrid};
 pub use guests::{Guests, agent_key, is_shadow_key, shadow_key};
 pub use observation::Observation;
-pub use overlay::{OverlayItem, OverlayLayer, OverlayLayers, OverlayShape};
+pub use overlay::{
+    OverlayAgents, OverlayItem, OverlayLayer, OverlayLayers, OverlayRequest, OverlayShape,
+};
 pub use paths::{PathParams, ScenePath};
 pub use pool::{
     AreaParams, BoxParams, CapsuleParams, ClimateParams, EdgeMode, ObstacleParams, PolygonParams,

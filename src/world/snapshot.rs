@@ -24,8 +24,10 @@ pub struct Snapshot {
     pub catches: Vec<Catch>,
     /// The shadows that the agents reacted to.
     pub shadows: Vec<Visitor>,
-    /// Debug drawing of the requested layers; empty if none is requested.
+    /// Drawing of the requested layers of the overlay; empty if none is requested.
     pub overlay: Vec<OverlayItem>,
+    /// Whether the overlay shows the visitors' shadows.
+    pub marks_shadows: bool,
 }
 
 /// A splash where a fish broke through the water surface.

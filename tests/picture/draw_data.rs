@@ -27,7 +27,7 @@ fn building_draw_data_of_an_unchanged_scene_allocates_nothing() {
         list.update(&pair[0], &pair[1], 0.3, &bodies, &scenery);
         overlay.clear(&setup.surface);
         overlay.shadows(&pair[1].shadows);
-        overlay.vectors(list.agents());
+        overlay.items(&pair[1].overlay);
         overlay.clip_vertices(&view, &mut carried);
         pressure.advance(0.016, &pair[1].shadows);
     };

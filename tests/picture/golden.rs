@@ -3,7 +3,7 @@
 use shoal::geometry::SurfaceKind;
 use shoal::render::{Corner, Corners, Mask, Pattern, PictureQuality, RenderSetup, Renderer};
 use shoal::simulation::Simulation;
-use shoal::world::{Observation, OverlayItem, OverlayLayer, OverlayShape, Snapshot};
+use shoal::world::{AgentPose, Observation, OverlayItem, OverlayLayer, OverlayShape, Snapshot};
 
 use crate::stage;
 
@@ -52,6 +52,15 @@ fn compare(name: &str, size: (u32, u32), rgba: Vec<u8>) {
 
 /// Draws half a second of the synthetic pool and compares the last image with the reference image.
 fn golden(name: &str, change: impl Fn(&mut RenderSetup)) {
+    golden_of(name, change, |_| {});
+}
+
+/// Does the same with a change of each snapshot.
+fn golden_of(
+    name: &str,
+    change: impl Fn(&mut RenderSetup),
+    change_snapshot: impl Fn(&mut Snapshot),
+) {
     let Some(gpu) = stage::gpu() else { return };
     let size = (480, 270);
     let mut setup = stage::setup([size.0, size.1]);
@@ -61,6 +70,7 @@ fn golden(name: &str, change: impl Fn(&mut RenderSetup)) {
     for tick in (60..90).step_by(2) {
         let mut pair = [tick, tick + 2].map(|tick| stage::snapshot(tick, 60, true));
         pair[1].overlay = overlay_items(&pair[1]);
+        change_snapshot(&mut pair[1]);
         renderer.draw(&pair[0], &pair[1], 1.0).unwrap();
     }
     renderer.read(0, &mut rgba).unwrap();
@@ -104,9 +114,35 @@ fn each_kind_of_surface_matches_its_reference() {
 
 #[test]
 fn drawings_over_the_picture_match_their_reference() {
-    golden("overlay", |setup| {
-        (setup.overlay_options.vectors, setup.overlay_options.shadows) = (true, true);
-    });
+    golden_of(
+        "overlay",
+        |_| {},
+        |snapshot| {
+            snapshot.marks_shadows = true;
+            let agents = snapshot.agents.iter();
+            snapshot.overlay.extend(agents.flat_map(motion));
+        },
+    );
+}
+
+/// Returns the body of a fish and its way in half a second.
+fn motion(agent: &AgentPose) -> [OverlayItem; 2] {
+    let (at, way_m) = (agent.position_m, agent.velocity_mps * 0.5);
+    let body = OverlayShape::Sector {
+        center_m: at,
+        forward: agent.forward,
+        radius_m: agent.radius_m,
+        half_angle_rad: std::f32::consts::PI,
+    };
+    let way = OverlayShape::Arrow {
+        from_m: at,
+        to_m: at + way_m,
+    };
+    [body, way].map(|shape| OverlayItem {
+        layer: OverlayLayer::Motion,
+        shape,
+        text: String::new(),
+    })
 }
 
 /// All test patterns, one below the other.

@@ -30,7 +30,7 @@ fn shaders_and_view_map_points_to_the_same_pixels() {
     (shadow.centroid_m, shadow.foot_m, shadow.radius_m) = (place, place, 0.001);
     let mut rgba = [Vec::new(), Vec::new()];
     for (rgba, is_marked) in rgba.iter_mut().zip([false, true]) {
-        renderer.overlay_options.shadows = is_marked;
+        snapshot.marks_shadows = is_marked;
         renderer.draw(&snapshot, &snapshot, 1.0).unwrap();
         renderer.read(0, rgba).unwrap();
     }

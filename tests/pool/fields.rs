@@ -6,7 +6,9 @@ use crate::desk::Pool;
 use glam::Vec3;
 use serde_json::{Value, json};
 use shoal::site::check_report;
-use shoal::world::{OverlayLayer, OverlayLayers, OverlayShape};
+use shoal::world::{
+    OverlayItem, OverlayLayer, OverlayLayers, OverlayRequest, OverlayShape, Snapshot,
+};
 use shoal_testing::{assert_message, assert_near};
 
 /// Makes `follow_flow_field` the only active action of the trout. Its force is the sum with what keeps the trout clear: in a budget
@@ -84,9 +86,7 @@ fn a_field_moves_with_its_obstacle() {
         json!([{"obstacle": 0, "shape": {"kind": "radial", "range_m": 0.7, "inner_radius_m": 0.4}}]),
     );
     let arrows = |pool: &Pool| {
-        let mut marks = Vec::new();
-        pool.simulation
-            .fill_overlay(OverlayLayers::NONE.with(OverlayLayer::Field), &mut marks);
+        let marks = drawn_fields(pool);
         let tails = marks.iter().map(|mark| match mark.shape {
             OverlayShape::Arrow { from_m, to_m } => {
                 assert!(to_m.is_finite() && from_m != to_m);
@@ -117,13 +117,18 @@ fn a_field_moves_with_its_obstacle() {
     assert!(arrows(&pool).is_empty());
 }
 
+fn drawn_fields(pool: &Pool) -> Vec<OverlayItem> {
+    let mut snapshot = Snapshot::default();
+    let request = OverlayRequest::all(OverlayLayers::NONE.with(OverlayLayer::Field));
+    pool.simulation.fill_overlay(&request, &mut snapshot);
+    snapshot.overlay
+}
+
 /// A fixed gap: the overlay showed only the fields of the scene.
 #[test]
 fn the_overlay_shows_a_ring_around_each_agent_that_points_away_from_it() {
     let pool = Pool::new();
-    let mut marks = Vec::new();
-    pool.simulation
-        .fill_overlay(OverlayLayers::NONE.with(OverlayLayer::Field), &mut marks);
+    let marks = drawn_fields(&pool);
     let agents = pool.simulation.world().agents;
     assert_eq!(marks.len(), 8 * agents.len());
     for (index, mark) in marks.iter().enumerate() {

@@ -26,6 +26,7 @@ mod edits_random;
 mod fields;
 mod fright;
 mod inertia;
+mod insight;
 mod life;
 mod long_run;
 mod meshes;

@@ -16,7 +16,6 @@ use shoal::control::{
 use shoal::records::{ReplayOptions, SessionConfig, SessionStart, replay};
 use shoal::runtime::StopFlag;
 use shoal::site::Editor;
-use shoal::world::OverlayLayers;
 
 /// Longest wait for anything. A slow machine needs seconds for a debug build.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -43,7 +42,6 @@ fn start_site(camera: &str, path: Option<&Path>, session: Option<&Path>) -> Live
         record: None,
         surface: site.file.surface.clone(),
         projection: site.projection_digest(),
-        layers: OverlayLayers::NONE,
         scene: site.description(),
         simulation: site.file.simulation.clone(),
     };

@@ -14,7 +14,6 @@ use shoal::control::{
 };
 use shoal::runtime::StopFlag;
 use shoal::site::Editor;
-use shoal::world::OverlayLayers;
 
 /// Longest wait for anything. A slow machine needs seconds for a debug build.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -48,7 +47,6 @@ fn start(path: &Path) -> LivePool {
         record: None,
         surface: site.file.surface.clone(),
         projection: site.projection_digest(),
-        layers: OverlayLayers::NONE,
         scene: site.description(),
         simulation: site.file.simulation.clone(),
     };

@@ -1,16 +1,15 @@
 //! Arguments that several commands share, and the parsers of their values.
 
+use std::convert::Infallible;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
-use clap::builder::{OsStringValueParser, TypedValueParser as _};
+use clap::builder::{OsStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::camera::SourceSpec;
-use crate::control::{TestPattern, TestPicture};
+use crate::control::{OverlayChoice, OverlayFish, OverlayPart, TestPattern, TestPicture};
 use crate::life::VisitorProgram;
-use crate::render::OverlayOptions;
-use crate::world::{OverlayLayer, OverlayLayers};
 
 /// The site of a command.
 #[derive(Debug, Args)]
@@ -90,34 +89,18 @@ impl PoolArguments {
     }
 }
 
-/// Options for the debug overlay and the test pattern.
+/// Options for the overlay and the test pattern.
 #[derive(Clone, Debug, Args)]
 pub(super) struct OverlayArguments {
-    /// Show debug information over the pool, separated by commas
-    #[arg(long, value_name = "LIST", value_enum, value_delimiter = ',')]
-    overlay: Vec<OverlayName>,
+    /// Draw over the pool why the fish do what they do, separated by commas
+    #[arg(long, value_name = "LIST", value_parser = overlay_parts(), value_delimiter = ',')]
+    overlay: Vec<OverlayPart>,
+    /// Explain only these fish: an id, or the name of a species, a group or a fish
+    #[arg(long, value_name = "FISH", value_parser = overlay_fish, requires = "overlay")]
+    overlay_fish: Option<OverlayFish>,
     /// Show a test pattern instead of the pool, to adjust the projector
     #[arg(long, value_enum)]
     pattern: Option<PatternName>,
-}
-
-/// Debug information over the pool.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum OverlayName {
-    /// Outlines, foot points and numbers of the visitors' shadows
-    Shadows,
-    /// Bodies of the fish and their directions
-    Vectors,
-    /// Active need and actions of each fish as text
-    Why,
-    /// Steering forces with the names of their actions
-    Forces,
-    /// Flow fields of the scene
-    Fields,
-    /// Paths, grids and searches of the fish that find their way
-    Ways,
-    /// Navigation mesh of the terraces, with leaps and drops
-    Mesh,
 }
 
 /// Test patterns.
@@ -138,13 +121,11 @@ enum PatternName {
 }
 
 impl OverlayArguments {
-    /// Returns the options for the renderer.
-    pub(super) fn options(&self) -> OverlayOptions {
-        let has = |name| self.overlay.contains(&name);
-        OverlayOptions {
-            shadows: has(OverlayName::Shadows),
-            vectors: has(OverlayName::Vectors),
-            ..OverlayOptions::default()
+    /// Returns what is drawn over the pool.
+    pub(super) fn choice(&self) -> OverlayChoice {
+        OverlayChoice {
+            show: self.overlay.clone(),
+            fish: self.overlay_fish.clone(),
         }
     }
 
@@ -163,21 +144,21 @@ impl OverlayArguments {
             corner: None,
         })
     }
+}
 
-    /// Returns the layers of annotations that the simulation has to write.
-    pub(super) fn layers(&self) -> OverlayLayers {
-        let layers = [
-            (OverlayName::Why, OverlayLayer::Mind),
-            (OverlayName::Forces, OverlayLayer::Force),
-            (OverlayName::Fields, OverlayLayer::Field),
-            (OverlayName::Ways, OverlayLayer::Path),
-            (OverlayName::Mesh, OverlayLayer::Mesh),
-        ];
-        layers
-            .into_iter()
-            .filter(|(name, _)| self.overlay.contains(name))
-            .fold(OverlayLayers::NONE, |layers, (_, layer)| layers.with(layer))
-    }
+/// Reads the names of the parts of an overlay.
+fn overlay_parts() -> impl TypedValueParser<Value = OverlayPart> {
+    let name = |part: OverlayPart| PossibleValue::new(part.name()).help(part.meaning());
+    PossibleValuesParser::new(OverlayPart::ALL.map(name))
+        .try_map(|name| OverlayPart::find(&name).ok_or("unknown"))
+}
+
+/// Reads an id or a name of fish.
+fn overlay_fish(text: &str) -> Result<OverlayFish, Infallible> {
+    Ok(match text.parse() {
+        Ok(id) => OverlayFish::Id(id),
+        Err(_) => OverlayFish::Name(text.to_owned()),
+    })
 }
 
 /// Parses two values with an x between them; `None` if the text has another form.

@@ -13,10 +13,10 @@ use crate::app::site_setup::{
     single_camera, window_settings,
 };
 use crate::camera::AtEnd;
+use crate::control::OverlayChoice;
 use crate::runtime::{print_message, stop_on_signals};
 use crate::screen::check_reachable;
 use crate::site::Site;
-use crate::world::OverlayLayers;
 
 /// `shoal demo`.
 #[derive(Debug, Args)]
@@ -66,16 +66,11 @@ fn demo_in_window(arguments: DemoArguments) -> anyhow::Result<()> {
     let site = Site::clone(watched.editor.site());
     let options = RunOptions {
         state: StateAccess::None,
-        config: live_config(
-            &site,
-            arguments.camera.as_deref(),
-            AtEnd::Repeat,
-            None,
-            OverlayLayers::NONE,
-        )?,
+        config: live_config(&site, arguments.camera.as_deref(), AtEnd::Repeat, None)?,
         display: Some(DisplayOptions {
             windows: window_settings(&site, arguments.size, !arguments.windowed),
             test_picture: None,
+            overlay: OverlayChoice::default(),
             lose_device_after: None,
             setup: render_setup(site),
         }),

@@ -11,12 +11,13 @@ use super::arguments::{
 };
 use super::keep_inputs;
 use crate::app::offscreen::{PictureOutput, RenderOptions, render_offscreen};
+use crate::app::overlay::overlay_request;
 use crate::app::picture_times::measure_pictures;
 use crate::app::site_setup::{first_output_setup, load_site, simulation};
 use crate::app::visitor_source::VisitorSource;
 use crate::runtime::{print_message, stop_on_signals, text_output};
-use crate::screen::with_test_picture;
-use crate::world::{OverlayLayer, Snapshot};
+use crate::screen::overlay_options;
+use crate::world::{OverlayLayers, Snapshot};
 
 /// `shoal render`.
 #[derive(Debug, Args)]
@@ -61,18 +62,14 @@ pub(in crate::app) fn render(arguments: &RenderArguments) -> anyhow::Result<Exit
     )?;
     let mut simulation = simulation(&site, pool.seed, pool.threads)?;
     let mut setup = first_output_setup(site, arguments.size);
-    setup.overlay_options = with_test_picture(
-        arguments.overlay.options(),
-        arguments.overlay.test_picture(),
-    );
-    let layers = arguments.overlay.layers();
-    simulation.record_forces(layers.has(OverlayLayer::Force));
+    setup.overlay_options = overlay_options(arguments.overlay.test_picture());
+    let overlay = overlay_request(&arguments.overlay.choice());
+    simulation.record_forces(overlay.layers != OverlayLayers::NONE);
     let advance = |snapshot: &mut Snapshot| {
         let reached_secs = simulation.time_secs() + simulation.dt_secs();
         simulation.run_tick(visitors.at(reached_secs)?);
         simulation.snapshot(snapshot);
-        snapshot.overlay.clear();
-        simulation.fill_overlay(layers, &mut snapshot.overlay);
+        simulation.fill_overlay(&overlay, snapshot);
         Ok(())
     };
     let options = RenderOptions {

@@ -14,7 +14,6 @@ use crate::camera::{AtEnd, MAX_RECORDING_SECS};
 use crate::files::remove_leftovers;
 use crate::panel::Listen;
 use crate::records::{RecordConfig, StateLock, finish_restore, lock_state, state_folder};
-use crate::render::RenderSetup;
 use crate::runtime::{
     EXIT_NO_WINDOW, end_with_parent, queue_messages, replace_process, run_child, stop_on_signals,
 };
@@ -140,29 +139,18 @@ pub(in crate::app) fn run(arguments: RunArguments, words: &[OsString]) -> anyhow
             record.path.display()
         );
     }
-    let layers = arguments.overlay.layers();
-    let config = live_config(
-        &site,
-        arguments.camera.as_deref(),
-        AtEnd::Stay,
-        record,
-        layers,
-    )?;
+    let config = live_config(&site, arguments.camera.as_deref(), AtEnd::Stay, record)?;
     let listen = arguments
         .setup
         .then(|| "lan".to_owned())
         .or(arguments.panel);
     let panel = panel_options(&site.file.panel, listen, watched.path.as_deref());
-    let overlay_options = arguments.overlay.options();
-    let build_setup = move |site| RenderSetup {
-        overlay_options,
-        ..render_setup(site)
-    };
     let display = (!arguments.headless).then(|| DisplayOptions {
         windows: window_settings(&site, None, !arguments.windowed),
         test_picture: arguments.overlay.test_picture(),
         lose_device_after: arguments.lose_device_after,
-        setup: build_setup(site),
+        overlay: arguments.overlay.choice(),
+        setup: render_setup(site),
     });
     let options = RunOptions {
         config,
@@ -172,7 +160,7 @@ pub(in crate::app) fn run(arguments: RunArguments, words: &[OsString]) -> anyhow
             editor: watched.editor,
             site: watched.path,
             watcher: watched.watcher,
-            build_setup: Box::new(build_setup),
+            build_setup: Box::new(render_setup),
             window_settings: Box::new(move |site| window_settings(site, None, !arguments.windowed)),
         },
         log_session: arguments.log_session.filter(|_| is_first),

@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use crate::app::desk::Desk;
 use crate::control::{
     Board, Command, DeskEvent, DeskEvents, DocumentName, DocumentsPage, EditorStep, EventKind,
-    Incoming, Journal, Outcome, PoolCommand, Reason, ShowCommand, Source, SourceKind, StageReport,
-    Status, TestPicture, Trust, UpkeepCommand, VisionCommand,
+    Incoming, Journal, OVERLAY_SECS, Outcome, PoolCommand, Reason, ShowCommand, Source, SourceKind,
+    StageReport, Status, TestPicture, Trust, UpkeepCommand, VisionCommand,
 };
 use crate::operation::{AlertBoard, ScheduleBoard};
 use crate::records::{DocumentsCopy, LastValidSite, SessionLog};
@@ -35,6 +35,7 @@ use pool_changes::LastEdit;
 mod calibration;
 mod files_read;
 mod keep;
+mod overlay;
 mod pool_changes;
 
 /// Time between two statuses without an event. Also the longest wait between two heartbeats.
@@ -359,6 +360,9 @@ impl DeskStage {
                 let picture = pattern.map(|pattern| TestPicture { pattern, corner });
                 self.links.control.show_test_picture(picture);
                 Ok(())
+            }
+            ShowCommand::Overlay { show, fish, secs } => {
+                return self.show_overlay(show, fish.as_ref(), secs.unwrap_or(OVERLAY_SECS));
             }
             ShowCommand::TestAlert => self.links.alerts.check_way(),
             ShowCommand::TestSound { speaker } => {

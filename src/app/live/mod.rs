@@ -53,8 +53,8 @@ use parking_lot::Mutex;
 use super::desk::Desk;
 use crate::camera::AtEnd;
 use crate::control::{
-    Board, CalibrationStatus, DeskClient, DeskEvents, Journal, PictureStatus, Source, SourceKind,
-    TestPicture, desk_queue,
+    Board, CalibrationStatus, DeskClient, DeskEvents, Journal, OverlayChoice, PictureStatus,
+    Source, SourceKind, TestPicture, desk_queue,
 };
 use crate::geometry::{Surface, Visitor};
 use crate::operation::{
@@ -77,7 +77,6 @@ use crate::screen::{
 use crate::simulation::{SceneDescription, SimulationParams};
 use crate::site::{Editor, Site};
 use crate::sound::{SoundEvent, device_output};
-use crate::world::OverlayLayers;
 
 use desk_stage::{DeskLinks, DeskStage};
 use panel_views::{live_views, show_outputs};
@@ -106,8 +105,6 @@ pub struct LiveConfig {
     pub surface: Surface,
     /// Digest of the geometry of the outputs, see [`Site::projection_digest`].
     pub projection: String,
-    /// Overlay layers that the snapshots contain.
-    pub layers: OverlayLayers,
     /// Description of the pool.
     pub scene: SceneDescription,
     /// Parameters of the tick.
@@ -222,7 +219,6 @@ impl LivePool {
             sound: sound_sender,
             queue: Arc::clone(&queue),
             params: config.simulation,
-            layers: config.layers,
             observations: Arc::clone(&observations),
             snapshots: Arc::clone(&snapshots),
             living: Arc::clone(&living),
@@ -520,9 +516,16 @@ impl LivePool {
             })
     }
 
-    /// Shows a picture for adjusting the projectors from the start.
-    pub(super) fn start_with_test_picture(&self, picture: Option<TestPicture>) {
+    /// Shows a picture for adjusting the projectors, or draws something over the pool, from the start.
+    pub(super) fn start_with(&self, picture: Option<TestPicture>, overlay: OverlayChoice) {
         self.show.start_with_test_picture(picture);
+        self.show.start_with_overlay(overlay);
+    }
+
+    /// Returns what is drawn over the pool, whenever it is asked.
+    pub(super) fn overlay(&self) -> impl Fn() -> Option<Arc<OverlayChoice>> + use<> {
+        let show = self.show.clone();
+        move || show.overlay(Instant::now())
     }
 
     /// Returns the recording that is replayed instead of the camera, whenever it is asked.

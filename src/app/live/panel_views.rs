@@ -16,11 +16,13 @@ use crate::vision::Vision;
 use crate::world::Snapshot;
 
 use crate::control::TrackLine;
-use crate::records::{add_forces, agents_line};
+use crate::records::{add_forces, agents_line, mind_line};
 use crate::screen::ScreenSupervisor;
 
 /// Number of outputs that can be watched.
 const OUTPUTS: usize = 8;
+/// Number of fish whose minds can be watched at the same time. Each takes about as long as a fish takes to decide.
+const MINDS: usize = 8;
 /// Largest width of a camera picture in pixels. Of a larger picture, only every second or third pixel is shown.
 const CAMERA_WIDTH_PX: usize = 960;
 
@@ -32,6 +34,7 @@ const OUTLINES_MAX: usize = 100;
 pub(super) fn live_views() -> LiveViews {
     LiveViews {
         outputs: (0..OUTPUTS).map(|_| Default::default()).collect(),
+        minds: (0..MINDS).map(|_| Default::default()).collect(),
         ..LiveViews::default()
     }
 }
@@ -166,6 +169,14 @@ pub(super) fn show_agents(
     let mut line = agents_line(simulation, snapshot);
     add_forces(simulation, &mut line);
     views.agents.fill(now, |shown| *shown = line);
+}
+
+/// Shows the minds of the fish that clients watch.
+pub(super) fn show_minds(views: &LiveViews, simulation: &Simulation, now: Instant) {
+    for mind in views.minds.iter().filter(|mind| mind.line.is_due(now)) {
+        let line = mind_line(simulation, mind.id());
+        mind.line.fill(now, |shown| *shown = line);
+    }
 }
 
 /// Shows the outputs of the screen.

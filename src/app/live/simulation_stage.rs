@@ -7,16 +7,17 @@ use std::time::{Duration, Instant};
 use crate::app::listener::Listener;
 use crate::panel::LiveViews;
 use crate::simulation::{Change, Simulation, SimulationParams};
-use crate::world::{OverlayLayer, OverlayLayers};
+use crate::world::OverlayRequest;
 
 use super::happenings::Happenings;
-use super::panel_views::show_agents;
+use super::panel_views::{show_agents, show_minds};
 use super::pool_queue::{PoolChange, PoolQueue, PoolStart};
 use super::pool_report::{Living, PoolSummary};
 use super::rig::TimedObservation;
 use super::sound_stage::SoundSender;
 use super::status_builder::Meters;
-use crate::control::{DeskClient, Journal, StageReport};
+use crate::app::overlay::overlay_request;
+use crate::control::{DeskClient, Journal, OverlayChoice, StageReport};
 use crate::operation::ShowControl;
 use crate::records::{SessionEntry, TickLog, pool_hash};
 use crate::runtime::{Heartbeat, Latest, TickClock, TickDue};
@@ -37,8 +38,6 @@ pub(crate) struct SimulationStage {
     pub(crate) queue: Arc<PoolQueue>,
     /// Parameters of the tick.
     pub(crate) params: SimulationParams,
-    /// Overlay layers that the snapshots contain.
-    pub(crate) layers: OverlayLayers,
     /// Observations from the vision stage.
     pub(crate) observations: Arc<Latest<TimedObservation>>,
     /// Snapshots for the render stage.
@@ -75,6 +74,8 @@ struct RunningPool {
     /// Duration of a tick.
     tick: Duration,
     records_forces: bool,
+    /// What is drawn over the pool.
+    overlay: Option<(Arc<OverlayChoice>, OverlayRequest)>,
     /// The newest observation.
     latest: TimedObservation,
     // Reused memory.
@@ -92,6 +93,31 @@ impl RunningPool {
         if std::mem::replace(&mut self.records_forces, is_wanted) != is_wanted {
             self.simulation.record_forces(is_wanted);
         }
+    }
+
+    /// Follows what is to be drawn over the pool. Returns whether that changed.
+    fn follow_overlay(&mut self, show: &ShowControl, now: Instant) -> bool {
+        let wanted = show.overlay(now);
+        let known = self.overlay.as_ref().map(|(choice, _)| choice);
+        let is_same = match (&wanted, known) {
+            (Some(wanted), Some(known)) => Arc::ptr_eq(wanted, known),
+            (None, None) => true,
+            _ => false,
+        };
+        if !is_same {
+            self.overlay = wanted.map(|choice| {
+                let request = overlay_request(&choice);
+                (choice, request)
+            });
+        }
+        !is_same
+    }
+
+    /// Writes what is drawn over the pool into the newest snapshot.
+    fn fill_overlay(&mut self) {
+        let none = OverlayRequest::default();
+        let request = self.overlay.as_ref().map_or(&none, |(_, request)| request);
+        self.simulation.fill_overlay(request, &mut self.pair.after);
     }
 }
 
@@ -172,8 +198,6 @@ impl SimulationStage {
         } = self.queue.begin();
         let mut simulation = Simulation::new(&scene, &self.params)?;
         simulation.apply(Change::Pace(pace));
-        let records_forces = self.layers.has(OverlayLayer::Force);
-        simulation.record_forces(records_forces);
         self.log(SessionEntry::Start { revision, pace });
         Ok(RunningPool {
             revision,
@@ -181,7 +205,8 @@ impl SimulationStage {
             started: Instant::now(),
             tick: Duration::from_secs_f64(simulation.dt_secs()),
             simulation,
-            records_forces,
+            records_forces: false,
+            overlay: None,
             latest: TimedObservation::default(),
             changes: Vec::new(),
             pair: SnapshotPair::default(),
@@ -213,28 +238,33 @@ impl SimulationStage {
 
     /// Runs the tick that is due at `due`, and publishes its snapshots.
     fn run_tick(&self, pool: &mut RunningPool, due: Instant, begun: Instant) {
-        // Forces are recorded only in the ticks whose agents a client of the panel gets.
-        let shows_agents = self.views.agents.is_due(begun);
-        pool.record_forces(self.layers.has(OverlayLayer::Force) || shows_agents);
+        // Forces are recorded only while somebody looks at them.
+        pool.follow_overlay(&self.show, begun);
+        let has_viewers = self.views.agents.is_wanted(begun) || self.views.has_minds(begun);
+        pool.record_forces(pool.overlay.is_some() || has_viewers);
         pool.simulation.snapshot(&mut pool.pair.before);
         pool.simulation.run_tick(&pool.latest.observation);
         pool.simulation.snapshot(&mut pool.pair.after);
         pool.happenings.report(&pool.simulation, &self.journal);
         (pool.listener).listen(&pool.pair.after, &mut |event| self.sound.send(event));
         self.log_tick(pool);
-        if shows_agents {
-            show_agents(&self.views, &pool.simulation, &pool.pair.after, begun);
-        }
+        self.show_fish(pool, begun);
         pool.pair.frame_at = pool.latest.frame_at;
         self.publish(pool, due);
     }
 
+    /// Shows the agents, and the minds that are watched, to the clients of the panel.
+    fn show_fish(&self, pool: &mut RunningPool, now: Instant) {
+        if self.views.agents.is_due(now) {
+            show_agents(&self.views, &pool.simulation, &pool.pair.after, now);
+        }
+        show_minds(&self.views, &pool.simulation, now);
+    }
+
     /// Passes the snapshots to the render stage.
     fn publish(&self, pool: &mut RunningPool, due: Instant) {
+        pool.fill_overlay();
         let pair = &mut pool.pair;
-        pair.after.overlay.clear();
-        let overlay = &mut pair.after.overlay;
-        pool.simulation.fill_overlay(self.layers, overlay);
         (pair.due, pair.tick, pair.setup_version) = (due, pool.tick, pool.setup_version);
         self.snapshots.put(pair);
     }
@@ -259,7 +289,8 @@ impl SimulationStage {
         while heartbeat.keep_running() && self.show.paused_since().is_some() {
             let now = Instant::now();
             let oldest_sent = self.apply_changes(pool);
-            if report_due.is_none() || oldest_sent.is_some() {
+            let is_redrawn = pool.follow_overlay(&self.show, now);
+            if report_due.is_none() || oldest_sent.is_some() || is_redrawn {
                 pool.simulation.snapshot(&mut pool.pair.before);
                 pool.simulation.snapshot(&mut pool.pair.after);
                 pool.pair.frame_at = None;
@@ -275,8 +306,8 @@ impl SimulationStage {
             }
             if self.views.agents.is_due(now) {
                 pool.simulation.snapshot(&mut pool.pair.after);
-                show_agents(&self.views, &pool.simulation, &pool.pair.after, now);
             }
+            self.show_fish(pool, now);
             std::thread::sleep(HOLD_STEP);
         }
         // The next tick may use an observation that arrived during the pause.

@@ -192,6 +192,7 @@ impl StatusBuilder {
             schedule,
             paused_secs: (sources.show.paused_since()).map(|since| since.elapsed().as_secs_f64()),
             test_picture: sources.show.test_picture(Instant::now()),
+            overlay: sources.show.overlay_status(Instant::now()),
             recording: sources.deck.status(),
             rehearsal: (sources.show.rehearsal()).and_then(|path| file_name(&path)),
             osc: sources.remote.osc.lock().clone(),

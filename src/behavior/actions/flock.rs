@@ -52,9 +52,13 @@ impl Action for Flock {
         Some([&self.separation, &self.alignment, &self.cohesion])
     }
 
+    fn flocks_with(&self, _: u64, _: u64) -> u64 {
+        u64::MAX
+    }
+
     fn propose(&self, context: &ActionContext<'_>, _: &mut ()) -> Option<Proposal> {
         let with = School {
-            names: u64::MAX,
+            names: self.flocks_with(context.species.species_bit, context.related),
             pace_weight: self.pace_weight,
             use_boost: self.use_boost,
         };

@@ -56,13 +56,17 @@ impl Action for FlockWithRelation {
         Some([&self.separation, &self.alignment, &self.cohesion])
     }
 
+    fn flocks_with(&self, species_bit: u64, related: u64) -> u64 {
+        species_bit | related
+    }
+
     fn relations(&self) -> &[String] {
         &self.relations
     }
 
     fn propose(&self, context: &ActionContext<'_>, _: &mut ()) -> Option<Proposal> {
         let with = School {
-            names: context.species.species_bit | context.related,
+            names: self.flocks_with(context.species.species_bit, context.related),
             pace_weight: self.pace_weight,
             use_boost: self.use_boost,
         };

@@ -87,6 +87,11 @@ macro_rules! register_actions {
                 match self { $(Self::$action(params) => params.flock_changes(),)* }
             }
 
+            /// See [`Action::flocks_with`].
+            pub(super) fn flocks_with(&self, species_bit: u64, related: u64) -> u64 {
+                match self { $(Self::$action(params) => params.flocks_with(species_bit, related),)* }
+            }
+
             /// See [`Action::relations`].
             pub fn relations(&self) -> &[String] {
                 match self { $(Self::$action(params) => params.relations(),)* }

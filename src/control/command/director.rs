@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// A temporary instruction to the fish.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -66,8 +66,11 @@ pub enum MindChoice {
         /// Name of the species.
         name: String,
     },
-    /// The individual's own actions with other needs.
+    /// The individual's own actions, and further ones, with other needs.
     Needs {
+        /// Further actions by their names, as in `[actions]` of a species file. One with the name of an own action replaces it.
+        #[serde(default, skip_serializing_if = "Map::is_empty")]
+        actions: Map<String, Value>,
         /// The needs, as in `[[needs]]` of a species file.
         needs: Vec<Value>,
     },

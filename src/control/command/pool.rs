@@ -124,24 +124,32 @@ pub enum IndividualCommand {
         /// Duration in seconds.
         secs: f32,
     },
+    /// Gives one individual its own mind back before this time is over.
+    EndOverride {
+        /// Id of the individual.
+        id: u32,
+    },
 }
 
 named!(IndividualCommand {
     RemoveIndividual = "remove_individual",
     OverrideMind = "override_mind",
+    EndOverride = "end_override",
 });
 
 impl IndividualCommand {
     /// Returns the id of the individual.
     pub fn id(&self) -> u32 {
         match self {
-            Self::RemoveIndividual { id } | Self::OverrideMind { id, .. } => *id,
+            Self::RemoveIndividual { id }
+            | Self::OverrideMind { id, .. }
+            | Self::EndOverride { id } => *id,
         }
     }
 
     pub(super) fn summary(&self) -> String {
         match self {
-            Self::RemoveIndividual { id } => format!("id {id}"),
+            Self::RemoveIndividual { id } | Self::EndOverride { id } => format!("id {id}"),
             Self::OverrideMind { id, secs, .. } => format!("id {id} for {secs} s"),
         }
     }

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::super::overlay::{OverlayChoice, OverlayFish, OverlayPart};
 use super::super::recording::RecordingStep;
 use super::super::schedule::{HandEnd, ScheduleStep};
 use super::super::stage::StageChoice;
@@ -35,6 +36,19 @@ pub enum ShowCommand {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         corner: Option<MarkedCorner>,
     },
+    /// Draws over the pool why the fish do what they do, for some minutes. Another overlay replaces it; the next change of the
+    /// opening hours, a calibration of the camera, or an overlay without parts end it. It is never saved.
+    Overlay {
+        /// The parts. If absent or empty, the overlay ends.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        show: Vec<OverlayPart>,
+        /// The fish that are explained: an id, or the name of a species, a group or an individual. If absent: all.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fish: Option<OverlayFish>,
+        /// Time after which it ends, at most an hour; 5 minutes if absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        secs: Option<u32>,
+    },
     /// Sends a test message on the way of the messages about faults.
     TestAlert,
     /// Plays a test tone on a loudspeaker, or on all of them one after the other.
@@ -49,6 +63,7 @@ named!(ShowCommand {
     Schedule = "schedule",
     Pause = "pause",
     TestPicture = "test_picture",
+    Overlay = "overlay",
     TestAlert = "test_alert",
     TestSound = "test_sound",
 });
@@ -61,6 +76,11 @@ impl ShowCommand {
             Self::TestPicture { pattern, .. } => {
                 pattern.map_or("off", TestPattern::name).to_owned()
             }
+            Self::Overlay { show, fish, .. } => OverlayChoice {
+                show: show.clone(),
+                fish: fish.clone(),
+            }
+            .summary(),
             Self::TestAlert => String::new(),
             Self::TestSound { speaker } => speaker.as_deref().unwrap_or("all").to_owned(),
         }

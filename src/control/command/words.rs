@@ -6,6 +6,7 @@ use serde::de::IntoDeserializer as _;
 use serde::de::value::{Error as NameError, StrDeserializer};
 use serde::{Deserialize, Serialize};
 
+use super::super::overlay::{OverlayFish, OverlayPart};
 use super::super::schedule::{HandEnd, ScheduleStep, ShowState};
 use super::super::stage::StageChoice;
 use super::{
@@ -15,7 +16,7 @@ use super::{
 
 /// The commands that have words, with what they do. `[TIME]` is `90s`, `10min`, `2h`, `tomorrow` (the first planned opening after
 /// midnight) or `forever` (until somebody ends it); without it, the next change of the opening hours.
-pub const PHRASES: [(&str, &str); 16] = [
+pub const PHRASES: [(&str, &str); 17] = [
     ("scene NAME", "show this scene"),
     ("event NAME", "start this event of the scene"),
     ("calm", "let all fish swim at cruise speed again"),
@@ -35,6 +36,11 @@ pub const PHRASES: [(&str, &str); 16] = [
     (
         "sound DB | sound mute | sound unmute | sound test [NAME]",
         "volume in decibels from -60 to 0, silence, a tone from a loudspeaker",
+    ),
+    (
+        "overlay PARTS [FISH]",
+        "draw over the pool for 5 minutes why the fish act: why, forces, flock, sight, shelter, vectors, shadows, fields, \
+         ways, mesh (several with commas), or off; FISH is an id, or the name of a species, a group or a fish",
     ),
     ("undo | redo", "take the last change back, or make it again"),
     ("save", "write changed scenes and species to their files"),
@@ -84,6 +90,8 @@ impl Command {
                 until: HandEnd::default(),
             }),
             ["sound", what @ ..] => sound(what),
+            ["overlay", parts] => show(overlay(parts, None)?),
+            ["overlay", parts, fish] => show(overlay(parts, Some(fish))?),
             ["undo"] => pool(EditorStep::UNDO.into()),
             ["redo"] => pool(EditorStep::REDO.into()),
             ["save"] => pool(EditorStep::Save.into()),
@@ -160,6 +168,27 @@ fn unknown(words: &[&str]) -> String {
 fn named<'a, T: Deserialize<'a>>(word: &'a str) -> Result<T, String> {
     let word: StrDeserializer<'_, NameError> = word.into_deserializer();
     T::deserialize(word).map_err(|error| error.to_string())
+}
+
+/// Returns the command for an overlay of some parts, separated by commas.
+fn overlay(parts: &str, fish: Option<&str>) -> Result<ShowCommand, String> {
+    let show = match parts {
+        "off" => Vec::new(),
+        parts => parts
+            .split(',')
+            .map(named::<OverlayPart>)
+            .collect::<Result<_, _>>()
+            .map_err(|error| format!("{error}, or `off`"))?,
+    };
+    let fish = fish.map(|fish| match fish.parse() {
+        Ok(id) => OverlayFish::Id(id),
+        Err(_) => OverlayFish::Name(fish.to_owned()),
+    });
+    Ok(ShowCommand::Overlay {
+        show,
+        fish,
+        secs: None,
+    })
 }
 
 /// Returns the end of a state that is set by hand.
@@ -261,6 +290,15 @@ mod tests {
                 json!({"command": "restart", "stage": "camera"}),
             ),
             ("restart program", json!({"command": "restart_program"})),
+            (
+                "overlay why,flock herring",
+                json!({"command": "overlay", "show": ["why", "flock"], "fish": "herring"}),
+            ),
+            (
+                "overlay forces 17",
+                json!({"command": "overlay", "show": ["forces"], "fish": 17}),
+            ),
+            ("overlay off", json!({"command": "overlay"})),
             ("keep", json!({"command": "keep_incident"})),
             (
                 "sound -18dB",
@@ -293,6 +331,10 @@ mod tests {
             ),
             ("scene", "`scene`: write `scene NAME`"),
             ("scene a b", "`scene a b`: write `scene NAME`"),
+            (
+                "overlay whi",
+                "unknown variant `whi`, expected one of `why`",
+            ),
             ("redo twice", "`redo twice`: write `undo | redo`"),
             (
                 "restart fish",
@@ -319,7 +361,9 @@ mod tests {
                     .replace(" [TIME]", "")
                     .replace("NAME", "a")
                     .replace("STAGE", "all")
-                    .replace("DB", "-12");
+                    .replace("DB", "-12")
+                    .replace(" [FISH]", "")
+                    .replace("PARTS", "off");
                 assert!(parsed(&filled).is_ok(), "{filled}");
             }
         }

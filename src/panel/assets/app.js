@@ -11,6 +11,7 @@ import { health } from "./parts/health.js";
 import { icon } from "./parts/icons.js";
 import { endRejections, notify } from "./parts/notices.js";
 import { openDialog } from "./parts/dialog.js";
+import { overlayNotice } from "./parts/overlay_switch.js";
 import { askPassword } from "./parts/password.js";
 import "./parts/access.js";
 import { describeCommand } from "./parts/event_text.js";
@@ -119,7 +120,7 @@ class App extends View {
 
   /** The frame shows little of the status, so it is drawn only if that changed. */
   #followStatus() {
-    const next = JSON.stringify([status.unsaved, status.undo, status.redo, health(status), status.site, status.calibration.is_running, status.test_picture]);
+    const next = JSON.stringify([status.unsaved, status.undo, status.redo, health(status), status.site, status.calibration.is_running, status.test_picture, status.overlay?.show, Math.round((status.overlay?.left_secs ?? 0) / 10)]);
     if (next !== this.#lastFrame) this.update();
     this.#lastFrame = next;
   }
@@ -130,7 +131,7 @@ class App extends View {
     const isMine = event.source.kind === "panel" && event.source.name === session.user;
     // Events of the past come too when the page opens.
     const isOld = Date.now() - Date.parse(event.time) > 10_000 && status && Date.parse(status.time) - Date.parse(event.time) > 10_000;
-    if (isMine || isOld || ["calibrate", "director", "test_picture"].includes(event.command)) return;
+    if (isMine || isOld || ["calibrate", "director", "test_picture", "overlay"].includes(event.command)) return;
     notify("info", describeCommand(event));
   }
 
@@ -195,7 +196,7 @@ class App extends View {
       return h("div", { class: "offline busy", role: "status", key: "busy" }, icon("warn"), h("span", { class: "grow" }, t("busy.test_picture")),
         may("admin") && h("button", { type: "button", onclick: () => send({ command: "test_picture" }) }, t("busy.test_picture_end")));
     }
-    return null;
+    return location.hash.startsWith("#/live") ? null : overlayNotice();
   }
 
   #focusPage() {

@@ -24,12 +24,14 @@ const REPLY_TIMEOUT: Duration = Duration::from_secs(35);
 
 /// The lowest role that may send each command. A command that is missing here cannot be sent: `take_over` belongs to the
 /// watcher of the files, which alone knows the disk.
-const ROLES: [(&str, Role); 26] = [
+const ROLES: [(&str, Role); 28] = [
     ("switch_scene", Role::Operate),
     ("director", Role::Operate),
     ("schedule", Role::Operate),
     ("pause", Role::Operate),
     ("keep_incident", Role::Operate),
+    // It ends by itself, and a guide shows visitors with it why the fish flee.
+    ("overlay", Role::Operate),
     // Each command in it also needs its own role.
     ("batch", Role::Operate),
     // Changed opening hours have to survive the night.
@@ -41,6 +43,7 @@ const ROLES: [(&str, Role); 26] = [
     ("add_individual", Role::Admin),
     ("remove_individual", Role::Admin),
     ("override_mind", Role::Admin),
+    ("end_override", Role::Admin),
     ("calibrate", Role::Admin),
     ("choose_camera", Role::Admin),
     ("draw_area", Role::Admin),

@@ -26,6 +26,7 @@ pub fn agents_line(simulation: &Simulation, snapshot: &Snapshot) -> AgentsLine {
                     .map(str::to_owned)
                     .collect(),
                 boost: pose.boost,
+                has_other_mind: simulation.has_override(index),
                 forces: None,
             })
             .collect(),

@@ -327,10 +327,7 @@ impl Renderer {
             Some(CalibrationPattern::Target(target)) => self.overlay.target(target),
             None => {}
         }
-        if self.overlay_options.vectors {
-            self.overlay.vectors(self.data.list.agents());
-        }
-        if self.overlay_options.shadows {
+        if next.marks_shadows {
             self.overlay.shadows(&next.shadows);
         }
         self.overlay.items(&next.overlay);

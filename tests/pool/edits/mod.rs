@@ -221,7 +221,9 @@ fn ticks_after_an_edit_do_not_allocate() {
 
 #[test]
 fn forces_are_explained_only_on_request() {
-    use shoal::world::{OverlayLayer, OverlayLayers, OverlayShape};
+    use shoal::world::{
+        OverlayItem, OverlayLayer, OverlayLayers, OverlayRequest, OverlayShape, Snapshot,
+    };
     let (mut pool, id) = herring_and_visitor();
     pool.step();
     let index = pool.index(id).unwrap();
@@ -243,17 +245,19 @@ fn forces_are_explained_only_on_request() {
         sum.distance(decided) < 1e-4 * decided.length().max(1.0),
         "{sum} {decided}"
     );
-    let mut marks = Vec::new();
-    pool.simulation
-        .fill_overlay(OverlayLayers::NONE, &mut marks);
-    assert!(marks.is_empty());
-    pool.simulation
-        .fill_overlay(OverlayLayers::NONE.with(OverlayLayer::Force), &mut marks);
-    assert_eq!(marks.len(), forces.len());
-    assert!(matches!(marks[0].shape, OverlayShape::Arrow { .. }));
-    marks.clear();
-    pool.simulation
-        .fill_overlay(OverlayLayers::NONE.with(OverlayLayer::Mind), &mut marks);
+    let drawn = |pool: &Pool, layers: OverlayLayers| {
+        let mut snapshot = Snapshot::default();
+        let request = OverlayRequest::all(layers);
+        pool.simulation.fill_overlay(&request, &mut snapshot);
+        snapshot.overlay
+    };
+    assert!(drawn(&pool, OverlayLayers::NONE).is_empty());
+    let marks = drawn(&pool, OverlayLayers::NONE.with(OverlayLayer::Force));
+    let is_arrow = |mark: &OverlayItem| matches!(mark.shape, OverlayShape::Arrow { .. });
+    assert!(!marks.is_empty() && marks.iter().all(is_arrow));
+    let has_name = |mark: &OverlayItem| mark.text.starts_with("evade_shadow ");
+    assert!(marks.iter().any(has_name), "{marks:?}");
+    let marks = drawn(&pool, OverlayLayers::NONE.with(OverlayLayer::Mind));
     assert_eq!(marks.len(), 1);
     assert!(
         marks[0].text.starts_with("survive: ") && marks[0].text.contains("evade_shadow"),

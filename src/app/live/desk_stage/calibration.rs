@@ -2,11 +2,13 @@
 //! areas that are drawn there into edits of the site file.
 
 use std::sync::mpsc::TrySendError;
+use std::time::{Duration, Instant};
 
 use super::super::live_calibration::{CalibrationCommand, StepAnswer, not_now};
 use super::DeskStage;
 use crate::control::{
-    CalibrationStatus, CalibrationStep, CameraKind, DrawnArea, Incoming, Outcome, PoolEdit,
+    CalibrationStatus, CalibrationStep, CameraKind, DrawnArea, Incoming, Outcome, OverlayChoice,
+    PoolEdit,
 };
 
 /// Reason for which a source without a picture cannot be calibrated.
@@ -45,6 +47,11 @@ impl DeskStage {
         }
         if is_start {
             self.links.control.show_test_picture(None);
+            let (none, now) = (OverlayChoice::default(), Instant::now());
+            self.links
+                .control
+                .show
+                .set_overlay(none, Duration::ZERO, now);
         }
         let command = CalibrationCommand::Step(step, limits, answer);
         if let Err(TrySendError::Full(command) | TrySendError::Disconnected(command)) =

@@ -209,6 +209,7 @@ function receive(message) {
     emit("event", message.event);
   } else if (message.type === "status") emit("status", message.status);
   else if (message.type === "agents") emit("agents", message);
+  else if (message.type === "mind") emit(`mind/${message.id}`, message);
   else if (message.type === "tracks") emit("tracks", message);
   else if (message.type === "outlines") emit("outlines", message);
 }

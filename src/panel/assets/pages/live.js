@@ -5,14 +5,18 @@ import { h, View } from "../core/dom.js";
 import { lastDay, lastMinute } from "../core/history.js";
 import { bytes, duration, number, percent, t } from "../core/i18n.js";
 import { documents, send, status, useDocuments } from "../core/store.js";
+import { subscribe } from "../core/stream.js";
 import { on } from "../core/topics.js";
 import { allCameras, cameraChoice, rateText } from "../parts/camera_choice.js";
 import { icon } from "../parts/icons.js";
 import "../parts/picture.js";
+import { leadFish } from "../parts/lead_fish.js";
+import { mindView } from "../parts/mind_view.js";
+import { overlaySwitch } from "../parts/overlay_switch.js";
 import { PoolView } from "../parts/pool_view.js";
 import { spark } from "../parts/spark.js";
 
-/** Time for which a fish shows another mind. */
+/** Time between two pictures of what a fish thinks. */
 const UPDATE_MS = 300;
 /** Agitation above which a visitor on the spot stamps or waves; also the default of the director's condition. */
 const RESTLESS_MPS = 0.04;
@@ -27,9 +31,20 @@ class Live extends View {
   #drawnAt = 0;
   /** @type {PoolView | null} */
   #pool = null;
+  /** The mind of the chosen fish. @type {import("../parts/mind_view.js").Mind | null} */
+  #mind = null;
+  /** Ends the watch of the chosen fish. */
+  #unwatch = () => {};
+  /** Species of which the next tap places a fish; empty: taps choose. */
+  #placed = "";
 
   start() {
     this.until(useDocuments(), ...["status", "language", "documents"].map((topic) => on(topic, this.update)));
+  }
+
+  stop() {
+    this.#unwatch();
+    this.#unwatch = () => {};
   }
 
   view() {
@@ -37,7 +52,9 @@ class Live extends View {
     return [
       h("div", { class: "page-head", key: "head" }, h("h1", null, t("page.live")), this.#switch()),
       h("div", { class: "grid live", key: "live" },
-        h("section", { class: "card live-view", key: "view" }, this.#view()),
+        h("div", { class: "column main", key: "main" },
+          h("section", { class: "card live-view", key: "view" }, this.#view()),
+          overlaySwitch(this.#agent(), this.update), this.#shown === "pool" && this.#place()),
         h("div", { class: "column", key: "side" }, this.#shown === "pool" && this.#fish(), this.#visitors(), cameraChoice(), this.#camera())),
       this.#curves(),
     ];
@@ -57,7 +74,8 @@ class Live extends View {
     return h("shoal-pool", {
       key: "pool", size: [surface?.width_m ?? 4, surface?.height_m ?? 3], chosen: { id: this.#chosen },
       ref: (/** @type {PoolView} */ element) => { this.#pool = element; },
-      onchoose: (/** @type {any} */ e) => this.#choose(e.detail),
+      neighbors: { ids: (this.#mind?.neighbors ?? []).filter((other) => other.counts.length > 0).map((other) => other.id) },
+      onchoose: (/** @type {any} */ e) => (this.#placed === "" ? this.#choose(e.detail.id) : this.#put(e.detail.at)),
       onagents: () => this.#followAgents(),
     });
   }
@@ -76,8 +94,44 @@ class Live extends View {
 
   /** @param {number | null} id */
   #choose(id) {
+    if (id !== this.#chosen) {
+      this.#unwatch();
+      this.#unwatch = () => {};
+      this.#mind = null;
+    }
+    if (id !== null && id !== this.#chosen) {
+      const topic = `mind/${id}`;
+      const stops = [subscribe(topic), on(topic, (/** @type {any} */ mind) => { this.#mind = mind; })];
+      this.#unwatch = () => stops.forEach((stop) => stop());
+    }
     this.#chosen = id;
     this.update();
+  }
+
+  #agent() {
+    return this.#pool?.agents.find((other) => other.id === this.#chosen);
+  }
+
+  /** Places a fish where the finger taps. */
+  #place() {
+    if (!may("admin")) return null;
+    const names = Object.keys(status.species);
+    if (this.#placed !== "") {
+      return h("section", { class: "card accent-card", key: "place" },
+        h("p", null, t("live.place_tap", { species: this.#placed })),
+        h("button", { type: "button", onclick: () => { this.#placed = ""; this.update(); } }, t("live.place_end")));
+    }
+    return h("section", { class: "card", key: "place" },
+      h("h2", null, t("live.place_title")),
+      h("div", { class: "chips" }, names.map((name) => h("button", { key: name, type: "button", onclick: () => { this.#placed = name; this.update(); } }, icon("plus"), name))));
+  }
+
+  /** @param {number[]} at */
+  #put([x, z]) {
+    const depth = this.#pool?.agents.filter((agent) => agent.species === this.#placed).map((agent) => agent.position_m[1]) ?? [];
+    // Between its own kind; at half the depth of the pool if it is the first.
+    const y = depth.length > 0 ? depth.reduce((sum, one) => sum + one, 0) / depth.length : -0.3;
+    send({ command: "add_individual", species: this.#placed, position_m: [x, y, z] }, t("live.placed", { species: this.#placed }));
   }
 
   /** Chooses the next or previous fish, for those who do not tap. @param {number} by */
@@ -89,22 +143,35 @@ class Live extends View {
   }
 
   #fish() {
-    const agent = this.#pool?.agents.find((other) => other.id === this.#chosen);
-    return h("section", { class: "card", key: "fish", "aria-live": "polite" },
-      h("div", { class: "card-head" }, h("h2", null, agent ? t("live.fish", { species: agent.species, id: agent.id }) : t("live.tap")),
+    const agent = this.#agent();
+    const name = this.#mind?.individual;
+    // Its values change several times a second, so nothing of it is announced but the heading.
+    return h("section", { class: "card", key: "fish" },
+      h("div", { class: "card-head" }, h("h2", { "aria-live": "polite" }, agent ? (name ? t("live.named", { name, species: agent.species }) : t("live.fish", { species: agent.species, id: agent.id })) : t("live.tap")),
         h("button", { class: "square", type: "button", "aria-label": t("live.previous"), onclick: () => this.#step(-1) }, icon("left")),
         h("button", { class: "square", type: "button", "aria-label": t("live.next"), onclick: () => this.#step(1) }, icon("right"))),
       agent ? [
-        h("dl", { class: "facts" },
+        this.#led(agent),
+        this.#mind ? mindView(this.#mind) : h("dl", { class: "facts" },
           h("dt", null, t("live.need")), h("dd", null, agent.need || t("live.standard")),
-          h("dt", null, t("live.actions")), h("dd", null, agent.actions.join(", ") || "–"),
+          h("dt", null, t("live.actions")), h("dd", null, agent.actions.join(", ") || "–")),
+        this.#forces(agent.forces ?? {}),
+        h("dl", { class: "facts top", key: "facts" },
           h("dt", null, t("live.speed")), h("dd", null, `${number(Math.hypot(...agent.velocity_mps), 2)} m/s`, Boolean(agent.boost) && ` · ${t("live.boost")}`),
           h("dt", null, t("live.place")), h("dd", null, agent.position_m.map((value) => number(value, 2)).join(" · "), " m")),
-        this.#forces(agent.forces ?? {}),
         may("admin") && h("div", { class: "row top" },
+          h("button", { type: "button", onclick: () => leadFish(agent) }, icon("hand"), t("lead.button")),
           h("a", { class: "button", href: "#/life" }, icon("life"), t("live.edit")),
           h("button", { type: "button", class: "plain", onclick: () => send({ command: "remove_individual", id: agent.id }, t("live.removed")) }, icon("trash"), t("live.remove"))),
       ] : this.#species());
+  }
+
+  /** Says that the fish does not follow its own mind. @param {import("../parts/pool_view.js").Agent} agent */
+  #led(agent) {
+    if (!agent.has_other_mind) return null;
+    const left = this.#mind?.other_mind_secs;
+    return h("p", { class: "hint led", key: "led" }, icon("hand"), h("span", { class: "grow" }, t("lead.now"), typeof left === "number" && ` ${t("lead.left", { time: duration(left) })}`),
+      may("admin") && h("button", { type: "button", onclick: () => send({ command: "end_override", id: agent.id }, t("lead.ended")) }, t("lead.end")));
   }
 
   /** What pulls the fish where, the strongest first. @param {Record<string, number[]>} forces */
@@ -124,7 +191,7 @@ class Live extends View {
       const needs = Object.entries(/** @type {any} */ (species).needs).sort((a, b) => Number(b[1]) - Number(a[1])).slice(0, 3);
       return h("li", { key: name },
         h("span", { class: "dot", style: { background: this.#pool?.colourOf(name) ?? "var(--muted)" } }),
-        h("span", { class: "grow" }, h("strong", null, /** @type {any} */ (species).count, " ", name), h("br", null),
+        h("span", { class: "grow" }, h("strong", null, `${/** @type {any} */ (species).count} ${name}`), h("br", null),
           h("span", { class: "small muted" }, needs.map(([need, count]) => `${need || t("live.standard")} ${count}`).join(" · "))));
     }));
   }

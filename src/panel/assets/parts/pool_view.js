@@ -4,7 +4,7 @@ import { t } from "../core/i18n.js";
 import { subscribe } from "../core/stream.js";
 import { on } from "../core/topics.js";
 
-/** @typedef {{ id: number, species: string, position_m: number[], velocity_mps: number[], radius_m: number, need: string, actions: string[], boost: boolean, forces?: Record<string, number[]> }} Agent */
+/** @typedef {{ id: number, species: string, position_m: number[], velocity_mps: number[], radius_m: number, need: string, actions: string[], boost: number, has_other_mind?: boolean, forces?: Record<string, number[]> }} Agent */
 /** @typedef {{ id: number, foot_m: number[], contour_m?: number[][] }} Shadow */
 
 /** Colours of the species, told apart also with colour blindness (Okabe and Ito 2008). */
@@ -21,6 +21,8 @@ export class PoolView extends HTMLElement {
   #shadows = [];
   /** @type {number | null} */
   #chosen = null;
+  /** Neighbours that count for the chosen fish. @type {number[]} */
+  #neighbors = [];
   /** @type {(() => void)[]} */
   #stops = [];
   #canvas = document.createElement("canvas");
@@ -53,6 +55,11 @@ export class PoolView extends HTMLElement {
   set chosen(chosen) {
     this.#chosen = chosen.id;
     this.#draw();
+  }
+
+  /** Ids of the fish that count for the chosen one. @param {{ ids: number[] }} neighbors */
+  set neighbors(neighbors) {
+    this.#neighbors = neighbors.ids;
   }
 
   /** @param {Agent[]} agents @param {Shadow[] | undefined} shadows */
@@ -95,8 +102,9 @@ export class PoolView extends HTMLElement {
     const [w, h] = this.#size;
     pen.fillRect(view.x - (w / 2) * view.scale, view.y - (h / 2) * view.scale, w * view.scale, h * view.scale);
     this.#drawShadows(pen, view);
-    for (const agent of this.agents) this.#drawFish(pen, view, agent);
     const chosen = this.agents.find((agent) => agent.id === this.#chosen);
+    if (chosen) this.#drawNeighbors(pen, view, chosen);
+    for (const agent of this.agents) this.#drawFish(pen, view, agent);
     if (chosen) this.#drawForces(pen, view, chosen);
   }
 
@@ -148,14 +156,29 @@ export class PoolView extends HTMLElement {
     pen.restore();
   }
 
+  /** Draws a line to each neighbour that counts. @param {CanvasRenderingContext2D} pen @param {{ scale: number, x: number, y: number }} view @param {Agent} agent */
+  #drawNeighbors(pen, view, agent) {
+    pen.strokeStyle = "#4df273";
+    pen.lineWidth = 1.5;
+    for (const other of this.agents) {
+      if (!this.#neighbors.includes(other.id)) continue;
+      pen.beginPath();
+      pen.moveTo(view.x + agent.position_m[0] * view.scale, view.y + agent.position_m[2] * view.scale);
+      pen.lineTo(view.x + other.position_m[0] * view.scale, view.y + other.position_m[2] * view.scale);
+      pen.stroke();
+    }
+  }
+
   /** Draws the steering forces of the chosen fish as arrows. @param {CanvasRenderingContext2D} pen @param {{ scale: number, x: number, y: number }} view @param {Agent} agent */
   #drawForces(pen, view, agent) {
     const [x, y] = [view.x + agent.position_m[0] * view.scale, view.y + agent.position_m[2] * view.scale];
-    const forces = Object.values(agent.forces ?? {});
-    const most = Math.max(...forces.map(([fx, , fz]) => Math.hypot(fx, fz)), 1e-6);
+    const forces = Object.entries(agent.forces ?? {});
+    const most = Math.max(...forces.map(([, [fx, , fz]]) => Math.hypot(fx, fz)), 1e-6);
+    pen.font = `600 ${Math.round(12 * Math.min(2, devicePixelRatio))}px system-ui, sans-serif`;
+    pen.textBaseline = "middle";
     pen.strokeStyle = "#ffd27a";
     pen.lineWidth = 3;
-    for (const [fx, , fz] of forces) {
+    for (const [name, [fx, , fz]] of forces) {
       // The strongest force is as long as half a meter.
       const [dx, dy] = [(fx / most) * 0.5 * view.scale, (fz / most) * 0.5 * view.scale];
       const angle = Math.atan2(dy, dx);
@@ -168,6 +191,9 @@ export class PoolView extends HTMLElement {
         pen.lineTo(x + dx + 10 * Math.cos(angle + side), y + dy + 10 * Math.sin(angle + side));
       }
       pen.stroke();
+      pen.fillStyle = "#ffd27a";
+      pen.textAlign = dx < 0 ? "right" : "left";
+      pen.fillText(name, x + dx + (dx < 0 ? -8 : 8), y + dy);
     }
   }
 
@@ -183,7 +209,7 @@ export class PoolView extends HTMLElement {
       const distance = Math.hypot(view.x + agent.position_m[0] * view.scale - x, view.y + agent.position_m[2] * view.scale - y);
       if (distance < bestPx) [best, bestPx] = [agent, distance];
     }
-    this.dispatchEvent(new CustomEvent("choose", { detail: best?.id ?? null }));
+    this.dispatchEvent(new CustomEvent("choose", { detail: { id: best?.id ?? null, at: [(x - view.x) / view.scale, (y - view.y) / view.scale] } }));
   }
 }
 
