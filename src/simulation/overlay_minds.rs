@@ -113,8 +113,8 @@ impl Simulation {
     /// Returns the active need and its actions in words, or what the agent does always. A named agent also gets its name.
     fn mind_text(&self, agent: &Explained<'_>, is_named: bool) -> String {
         let need = agent.decision.need.map(usize::from);
-        let needs = self.need_insights(agent.index).into_iter();
-        let actions = match need.and_then(|need| needs.skip(need).next()) {
+        let mut needs = self.need_insights(agent.index).into_iter();
+        let actions = match need.and_then(|need| needs.nth(need)) {
             Some(need) => need.actions,
             None => self.standard_insights(agent.index),
         };

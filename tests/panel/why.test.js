@@ -110,3 +110,53 @@ test("a fish is placed where the finger taps", { skip }, async () => {
   await until(async () => (await count()) === before + 1, "the new fish");
   await page.getByRole("button", { name: "Done", exact: true }).click();
 });
+
+test("a species gets another name in scenes and relations, in one step to undo", { skip }, async () => {
+  await page.goto(`${pool.url}/#/life`);
+  await page.getByText("trout", { exact: true }).first().click();
+  await page.getByRole("button", { name: "Rename" }).click();
+  await page.locator("#asked").fill("brown_trout");
+  await page.locator("dialog").getByRole("button", { name: "Rename" }).click();
+  await until(async () => (await api(page, "/status")).species.brown_trout?.count > 0, "the species with its new name");
+  assert.equal((await api(page, "/status")).species.trout, undefined);
+  const { documents } = await api(page, "/documents");
+  const herring = documents.find((doc) => doc.document.name === "herring").effective;
+  assert.ok(herring.relations.enemy.includes("brown_trout") && !herring.relations.enemy.includes("trout"), JSON.stringify(herring.relations));
+  const scene = documents.find((doc) => doc.document.kind === "scene" && doc.document.name === "pool");
+  assert.ok(!/species = .*"trout"/.test(scene.text), "a rule of the scene names the old species");
+  await takePictures("renamed");
+  await page.locator("shoal-app").evaluate(() => fetch("/api/v1/session").then((answer) => answer.json()).then(({ csrf }) => fetch("/api/v1/commands", { method: "POST", headers: { "X-CSRF-Token": csrf, "Content-Type": "application/json" }, body: '{"command":"undo"}' })));
+  await until(async () => (await api(page, "/status")).species.trout?.count > 0, "the old name again");
+});
+
+test("actions that nothing uses are listed and deleted, and values stand in groups", { skip }, async () => {
+  await page.goto(`${pool.url}/#/now`);
+  await page.goto(`${pool.url}/#/life`);
+  await page.getByText("trout", { exact: true }).first().click();
+  await page.evaluate(async () => {
+    const { csrf } = await (await fetch("/api/v1/session")).json();
+    const edits = [{ document: { kind: "species", name: "trout" }, path: "actions.idle_wander", change: { do: "set", value: { action: "wander" } } }];
+    await fetch("/api/v1/commands", { method: "POST", headers: { "X-CSRF-Token": csrf, "Content-Type": "application/json" }, body: JSON.stringify({ command: "edit", edits }) });
+  });
+  await page.getByRole("heading", { name: "Actions that nothing uses" }).waitFor();
+  await takePictures("unused");
+  await page.getByRole("button", { name: /Remove.*idle_wander/ }).click();
+  await until(async () => {
+    const { documents } = await api(page, "/documents");
+    return documents.find((doc) => doc.document.name === "trout").effective.actions.idle_wander === undefined;
+  }, "the end of the action");
+  await page.locator("#tab-numbers").click();
+  await page.getByRole("heading", { name: "Agility" }).waitFor();
+  await page.goto(`${pool.url}/#/scenes`);
+  await page.locator("#tab-look").click();
+  await page.getByRole("heading", { name: "Water surface" }).waitFor();
+  await assertAccessible(page, "look in groups");
+  await takePictures("groups");
+});
+
+test("the map lies over the picture of the pool", { skip }, async () => {
+  await page.goto(`${pool.url}/#/scenes`);
+  await page.locator("#tab-map").click();
+  await page.locator("svg.map image.below").waitFor();
+  await takePictures("map");
+});

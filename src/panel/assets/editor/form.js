@@ -4,6 +4,7 @@ import { h } from "../core/dom.js";
 import { known, t } from "../core/i18n.js";
 import { asked } from "../parts/dialog.js";
 import { icon } from "../parts/icons.js";
+import { grouped } from "./groups.js";
 import { param, remove, set, toggle } from "./fields.js";
 import { firstValue, helpOf, join, kindOf, leaves, schemaAt, sentence, tagOf, titleOf, valueAt, variantOf } from "./schema.js";
 import { sortable } from "./sortable.js";
@@ -73,7 +74,9 @@ export function rows(ctx, schema, path, more = {}) {
   const plain = entries.filter(([, child]) => isPlain(child));
   const framed = entries.filter(([, child]) => !isPlain(child));
   return h("div", { class: "form", key: `rows:${path}` },
-    plain.length > 0 && h("div", { class: "rows" }, plain.map(([key, child]) => editor(ctx, child, join(path, key), key, more))),
+    plain.length > 0 && grouped(path, plain).map(({ title, entries: list }) => h("div", { class: "rows", key: `group:${title}` },
+      title && h("h3", { class: "rows-title" }, t(`group.${title}`)),
+      list.map(([key, child]) => editor(ctx, child, join(path, key), key, more)))),
     framed.map(([key, child]) => editor(ctx, child, join(path, key), key, { needsRestart: more.needsRestart })));
 }
 

@@ -90,8 +90,9 @@ function shapeOf(item, props) {
  * @param {number[]} size width and height of the surface for which the scene was made
  * @param {string} chosen path of the chosen thing
  * @param {(path: string) => void} choose
+ * @param {{ url: string, eye_m: number }} [below] the picture of the pool from above, and the height of the eye that sees it
  */
-export function map(ctx, lists, size, chosen, choose) {
+export function map(ctx, lists, size, chosen, choose, below = { url: "", eye_m: 4 }) {
   const [width, height] = size;
   const margin = 0.06 * width;
   const all = things(ctx, lists).filter((thing) => thing.item.center_m || thing.item.outline_m || thing.item.from_m || thing.item.points_m || thing.item.line_m);
@@ -103,15 +104,23 @@ export function map(ctx, lists, size, chosen, choose) {
   for (let z = Math.ceil(-height / 2); z <= height / 2; z++) lines.push(h("line", { key: `z${z}`, class: "gridline", x1: -width / 2, x2: width / 2, y1: z, y2: z }));
   return h("svg", { class: "map", viewBox: `${-width / 2 - margin} ${-height / 2 - margin} ${width + 2 * margin} ${height + 2 * margin}`, role: "group", "aria-label": t("map.title") },
     h("rect", { class: "surface", x: -width / 2, y: -height / 2, width, height, onpointerdown: () => choose("") }),
+    below.url !== "" && h("image", { key: "below", class: "below", href: below.url, x: -width / 2, y: -height / 2, width, height, preserveAspectRatio: "none", "aria-hidden": "true" }),
     lines,
-    ordered.map((thing) => shapeOf(thing.item, {
-      key: thing.path,
+    // What lies deeper is seen smaller, and nearer to the middle.
+    ordered.map((thing) => h("g", { key: thing.path, transform: `scale(${below.url === "" ? 1 : seenScale(thing.item, below.eye_m)})` }, shapeOf(thing.item, {
       class: ["draggable", kindClass(thing), thing.item.visible === false && "hidden-shape", thing.path === chosen && "selected"].filter(Boolean).join(" "),
       tabindex: "0", role: "button", "aria-label": t("map.thing", { name: thing.title }), "aria-pressed": String(thing.path === chosen),
       onfocus: () => choose(thing.path),
       onpointerdown: (/** @type {PointerEvent} */ e) => drag(e, ctx, thing, choose),
       onkeydown: (/** @type {KeyboardEvent} */ e) => nudge(e, ctx, thing),
-    })));
+    }))));
+}
+
+/** Returns the scale at which a thing is seen from above. @param {any} item @param {number} eye_m */
+function seenScale(item, eye_m) {
+  const place = item.center_m ?? item.from_m;
+  const y = place?.length === 3 ? place[1] : 0;
+  return eye_m > 0 ? eye_m / (eye_m - Math.min(0, y)) : 1;
 }
 
 /** @param {KeyboardEvent} event @param {Context} ctx @param {Thing} thing */
@@ -126,13 +135,13 @@ function nudge(event, ctx, thing) {
 /** @param {PointerEvent} down @param {Context} ctx @param {Thing} thing @param {(path: string) => void} choose */
 function drag(down, ctx, thing, choose) {
   const shape = /** @type {SVGGraphicsElement} */ (down.currentTarget);
-  const svg = /** @type {SVGSVGElement} */ (shape.ownerSVGElement);
+  const scaled = /** @type {SVGGElement} */ (shape.parentNode);
   choose(thing.path);
   if (ctx.isReadOnly) return;
   down.preventDefault();
   shape.setPointerCapture(down.pointerId);
   const toMap = (/** @type {PointerEvent} */ e) => {
-    const matrix = svg.getScreenCTM()?.inverse();
+    const matrix = scaled.getScreenCTM()?.inverse();
     return new DOMPoint(e.clientX, e.clientY).matrixTransform(matrix);
   };
   const start = toMap(down);

@@ -35,7 +35,27 @@ export function mind(ctx, schema) {
       h("h2", null, t("mind.standard")),
       h("p", { class: "muted" }, t("mind.standard_help")),
       actionList(ctx, schema, "standard.actions"),
-      optionsFold(ctx, schema.properties.standard, "standard")));
+      optionsFold(ctx, schema.properties.standard, "standard")),
+    unusedActions(ctx));
+}
+
+/** Actions that no need lists and no other action combines. They can be deleted where this file defines them. @param {Context} ctx */
+function unusedActions(ctx) {
+  const { effective: species, values, document } = ctx.docs[0];
+  const actions = species.actions ?? {};
+  const used = new Set([species.standard ?? {}, ...(species.needs ?? [])].flatMap((need) => need.actions ?? []));
+  for (const action of Object.values(actions)) for (const part of action.actions ?? []) used.add(part);
+  const unused = Object.keys(actions).filter((name) => !used.has(name));
+  if (unused.length === 0) return null;
+  const remove = (/** @type {string[]} */ names) => ctx.send(names.map((name) => ({ document, path: join("actions", name), change: { do: "remove" } })));
+  const own = unused.filter((name) => values.actions?.[name] !== undefined);
+  return h("section", { class: "card", key: "unused" },
+    h("h2", null, t("mind.unused")),
+    h("p", { class: "muted" }, t("mind.unused_help")),
+    h("ul", { class: "items" }, unused.map((name) => h("li", { key: name, class: "species" },
+      h("span", { class: "grow" }, name, " ", h("span", { class: "small muted" }, own.includes(name) ? actionTitle(actions[name]?.action) : t("mind.inherited"))),
+      !ctx.isReadOnly && own.includes(name) && h("button", { class: "plain square", type: "button", "aria-label": t("edit.remove", { name }), onclick: () => remove([name]) }, icon("trash"))))),
+    !ctx.isReadOnly && own.length > 1 && h("div", { class: "row top" }, h("button", { type: "button", onclick: () => remove(own) }, icon("trash"), t("mind.remove_unused", { n: own.length }))));
 }
 
 /** @param {any} need */

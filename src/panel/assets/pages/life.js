@@ -10,8 +10,9 @@ import { param } from "../editor/fields.js";
 import { editor, search } from "../editor/form.js";
 import { mind } from "../editor/mind.js";
 import { relations } from "../editor/relations.js";
+import { renameCommands } from "../editor/rename.js";
 import { join } from "../editor/schema.js";
-import { confirmed, openDialog } from "../parts/dialog.js";
+import { asked, confirmed, openDialog } from "../parts/dialog.js";
 import { brokenFiles } from "../parts/broken.js";
 import "../parts/code_editor.js";
 import { icon } from "../parts/icons.js";
@@ -144,6 +145,7 @@ class Life extends View {
     const list = /** @type {[string, string][]} */ (["mind", "numbers", "drives", "relations", "text"].map((name) => [name, t(`life.tab.${name}`)]));
     return h("div", { key: "editors" },
       h("div", { class: "row spread" }, h("h2", { class: "chosen-title" }, isOne ? title : t("life.several", { n: docs.length, names: title })),
+        isOne && may("admin") && h("button", { class: "plain", type: "button", onclick: () => this.#rename(docs[0]) }, icon("edit"), h("span", null, t("life.rename"))),
         isOne && may("admin") && h("button", { class: "plain", type: "button", onclick: () => this.#removeSpecies(docs[0]) }, icon("trash"), h("span", null, t("life.remove")))),
       isOne && docs[0].values.extends && h("p", { class: "small muted" }, t("life.extends", { name: docs[0].values.extends })),
       tabs(t("page.life"), list, this.#tab, (name) => { this.#tab = name; this.update(); }),
@@ -204,6 +206,17 @@ class Life extends View {
       h("div", { class: "field" }, h("label", { for: "new-like" }, t("life.like")), h("select", { id: "new-like", value: like, onchange: (/** @type {any} */ e) => { like = e.target.value; } }, names.map((other) => h("option", { key: other, value: other }, other))), h("p", { class: "help" }, t("life.like_help"))),
       h("div", { class: "field" }, h("label", { for: "new-count" }, t("life.count")), h("input", { id: "new-count", type: "number", min: 0, max: 10000, value: String(count), onchange: (/** @type {any} */ e) => { count = Math.max(0, Math.round(Number(e.target.value))); } })),
       h("div", { class: "row end" }, h("button", { type: "button", onclick: close }, t("cancel")), h("button", { type: "submit", class: "primary" }, t("edit.add")))));
+  }
+
+  /** @param {Doc} doc */
+  async #rename(doc) {
+    const old = doc.document.name ?? "";
+    const names = documentsOf("species").map((other) => other.document.name ?? "");
+    const name = await asked({ title: t("life.rename_title", { name: old }), label: t("edit.name"), value: old, help: t(doc.is_built_in ? "life.rename_built_in" : "life.name_rule"), yes: t("life.rename"),
+      check: (text) => (!/^[a-z][a-z0-9_]*$/.test(text) ? t("life.name_rule") : text !== old && names.includes(text) ? t("edit.exists") : "") });
+    if (!name || name === old) return;
+    if (await send(renameCommands(doc, name), t("life.renamed", { old, name }))) this.#expected = name;
+    this.update();
   }
 
   /** @param {Doc} doc */

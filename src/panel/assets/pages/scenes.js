@@ -7,6 +7,7 @@ import { documents, documentsOf, schema, send, setEdit, status, useDocuments } f
 import { on } from "../core/topics.js";
 import { context, speciesNames } from "../editor/context.js";
 import { editor, removeItem } from "../editor/form.js";
+import { floorPicture } from "../editor/floor_picture.js";
 import { map, placedLists, things } from "../editor/map.js";
 import { rules } from "../editor/rules.js";
 import { firstValue, join, sentence, segments, tagOf, titleOf } from "../editor/schema.js";
@@ -18,14 +19,23 @@ import { tabPanel, tabs } from "../parts/tabs.js";
 import { known } from "../core/i18n.js";
 import { sceneTitle } from "./now.js";
 
+/** Time between two pictures of the pool below the map. */
+const PICTURE_MS = 4000;
+
 class Scenes extends View {
   /** Name of the scene that is edited; `null` follows the pool. @type {string | null} */
   #name = null;
   #tab = "map";
   #thing = "";
+  /** Address of the picture of the pool from above. */
+  #below = "";
+  #isTaking = false;
   #state = { open: new Set(["pool", "title"]), wrong: new Map() };
 
   start() {
+    const timer = setInterval(() => this.#takePicture(), PICTURE_MS);
+    this.until(() => clearInterval(timer), on("documents", () => { if (this.#below === "") this.#takePicture(); }));
+    this.#takePicture();
     this.until(useDocuments(), ...["documents", "language", "session"].map((topic) => on(topic, this.update)));
     let last = "";
     this.until(on("status", () => {
@@ -33,6 +43,22 @@ class Scenes extends View {
       if (next !== last) this.update();
       last = next;
     }));
+  }
+
+  stop() {
+    URL.revokeObjectURL(this.#below);
+  }
+
+  /** Takes a new picture of the pool for the map. */
+  async #takePicture() {
+    const site = documents.get("site")?.effective;
+    if (this.#tab !== "map" || !site || status?.outputs.length === 0 || this.#isTaking) return;
+    this.#isTaking = true;
+    const picture = await floorPicture(site.outputs ?? [], [site.surface.width_m, site.surface.height_m]).catch(() => "");
+    this.#isTaking = false;
+    URL.revokeObjectURL(this.#below);
+    this.#below = picture;
+    this.update();
   }
 
   view() {
@@ -87,7 +113,7 @@ class Scenes extends View {
     };
     return h("div", { class: "grid map-grid" },
       h("section", { class: "card column" },
-        map(ctx, lists, size, this.#thing, choose),
+        map(ctx, lists, size, this.#thing, choose, { url: ctx.docs[0].document.name === status.scene ? this.#below : "", eye_m: surface.eye_height_m ?? 4 }),
         h("p", { class: "small muted" }, t("map.help")),
         !ctx.isReadOnly && h("div", { class: "row" }, h("button", { type: "button", onclick: () => this.#addThing(ctx, lists) }, icon("plus"), t("map.add")))),
       h("section", { class: "card", key: this.#thing || "list" }, chosen

@@ -192,8 +192,11 @@ export class PoolView extends HTMLElement {
       }
       pen.stroke();
       pen.fillStyle = "#ffd27a";
-      pen.textAlign = dx < 0 ? "right" : "left";
-      pen.fillText(name, x + dx + (dx < 0 ? -8 : 8), y + dy);
+      // The name lies beyond the tip, but within the picture.
+      const width = pen.measureText(name).width;
+      const left = dx < 0 ? x + dx - 8 - width : x + dx + 8;
+      pen.textAlign = "left";
+      pen.fillText(name, Math.max(4, Math.min(this.#canvas.width - width - 4, left)), y + dy);
     }
   }
 
