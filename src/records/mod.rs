@@ -16,7 +16,7 @@ mod state_folder;
 pub use last_valid_site::LastValidSite;
 pub use lines::{
     JsonLinesReader, JsonLinesWriter, TracksFile, add_forces, agents_line, is_standard_output,
-    is_standard_stream, mind_line,
+    is_standard_stream,
 };
 pub use notebook::notebook;
 pub use recordings::{RecordConfig, RecordingDeck, RecordingsFolder, recordings, start_deck};

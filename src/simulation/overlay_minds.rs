@@ -7,7 +7,6 @@ use glam::Vec3;
 
 use super::Simulation;
 use crate::behavior::{Decision, Mind, SeenAgent};
-use crate::steering::Neighborhood;
 use crate::world::{
     OverlayAgents, OverlayItem, OverlayLayer, OverlayLayers, OverlayRequest, OverlayShape, Species,
 };
@@ -183,7 +182,7 @@ impl Simulation {
         let Some((rules, _)) = mind.flock_insight(species.species_bit, agent.decision) else {
             return;
         };
-        let parts: [(OverlayLayer, &Neighborhood, &str); 3] = [
+        let parts = [
             (OverlayLayer::Separation, &rules.separation, "separation"),
             (OverlayLayer::Alignment, &rules.alignment, "alignment"),
             (OverlayLayer::Cohesion, &rules.cohesion, "cohesion"),

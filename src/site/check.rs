@@ -213,7 +213,10 @@ pub(super) fn check_scene(entry: &Entry<SceneFile>, library: &Library, findings:
         findings.problem(entry, &path, message + &library.left_out_hint(&name));
     }
     for (table, names) in [
-        ("pool.margins_m", scene.pool.margins_m.keys().collect::<Vec<_>>()),
+        (
+            "pool.margins_m",
+            scene.pool.margins_m.keys().collect::<Vec<_>>(),
+        ),
         ("fish", scene.fish.keys().collect()),
     ] {
         for name in names {
@@ -223,7 +226,11 @@ pub(super) fn check_scene(entry: &Entry<SceneFile>, library: &Library, findings:
                 findings.problem(entry, &path, message);
             } else if !scene.population.contains_key(name) {
                 let known = scene.population.keys();
-                findings.warning(entry, &path, unknown("species in the population", name, known));
+                findings.warning(
+                    entry,
+                    &path,
+                    unknown("species in the population", name, known),
+                );
             }
         }
     }

@@ -410,9 +410,9 @@ fn warn_crowd(
         let size = entry.value.factors(&site.value.fish, name).size;
         population[name] as f32 * area_m2(species) * size.powi(2)
     };
-    let largest = living.iter().max_by(|(a, first), (b, second)| {
-        covered_m2(a, first).total_cmp(&covered_m2(b, second))
-    });
+    let largest = living
+        .iter()
+        .max_by(|(a, first), (b, second)| covered_m2(a, first).total_cmp(&covered_m2(b, second)));
     let Some((name, _)) = largest else {
         return;
     };

@@ -62,7 +62,10 @@ pub(crate) fn all() -> Vec<(&'static str, Vec<u8>)> {
     ] {
         models.push((name, glb::write(name, &[&mesh], &[], &[], &WHITE)));
     }
-    let atoms = paint::halves([Vec3::new(243.0, 197.0, 112.0), Vec3::new(252.0, 240.0, 214.0)]);
+    let atoms = paint::halves([
+        Vec3::new(243.0, 197.0, 112.0),
+        Vec3::new(252.0, 240.0, 214.0),
+    ]);
     for (name, build, divisions, paint) in [
         (
             "molecule",

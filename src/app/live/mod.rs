@@ -17,6 +17,7 @@ mod drawn_areas;
 mod drift_monitor;
 mod happenings;
 mod live_calibration;
+mod mind_line;
 mod panel_views;
 mod picture_faults;
 mod picture_watch;

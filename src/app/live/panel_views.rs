@@ -15,8 +15,9 @@ use crate::simulation::Simulation;
 use crate::vision::Vision;
 use crate::world::Snapshot;
 
+use super::mind_line::mind_line;
 use crate::control::TrackLine;
-use crate::records::{add_forces, agents_line, mind_line};
+use crate::records::{add_forces, agents_line};
 use crate::screen::ScreenSupervisor;
 
 /// Number of outputs that can be watched.

@@ -2,11 +2,9 @@
 
 mod agents_line;
 mod json_lines;
-mod mind_line;
 mod stoppable_input;
 mod tracks_file;
 
 pub use agents_line::{add_forces, agents_line};
 pub use json_lines::{JsonLinesReader, JsonLinesWriter, is_standard_output, is_standard_stream};
-pub use mind_line::mind_line;
 pub use tracks_file::TracksFile;

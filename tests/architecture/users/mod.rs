@@ -45,15 +45,6 @@ const WITHOUT_USER: &[(&[&str], &str)] = &[
     ),
     (
         &[
-            "key scene.look.foam",
-            "key scene.look.stir",
-            "key scene.look.sun_heading_deg",
-            "key scene.look.sun_tilt_deg",
-        ],
-        "light and water for another room; the shipped scenes show the defaults",
-    ),
-    (
-        &[
             "key species.drives.is_spread",
             "key species.needs[].limit.reset_by = courted",
             "key species.needs[].limit.reset_by = meal",

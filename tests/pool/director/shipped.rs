@@ -11,7 +11,8 @@ use crate::pools;
 /// A fixed bug: the rule for a scare waited longer than a scare lasts, so that it never began.
 #[test]
 fn every_rule_of_every_shipped_scene_can_begin() {
-    let shipped = "molecules nursery plankton pool lagoon reef aquarium cascade koi simple_school sky";
+    let shipped =
+        "molecules nursery plankton pool lagoon reef aquarium cascade koi simple_school sky";
     for name in shipped.split(' ') {
         let mut scene = load(None, Some(name)).unwrap().description();
         for rule in &mut scene.director {

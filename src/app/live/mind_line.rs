@@ -13,7 +13,7 @@ const NEIGHBORS_MAX: usize = 12;
 const FLOCK_PARTS: [&str; 3] = ["separation", "alignment", "cohesion"];
 
 /// Returns why the agent with this id did what it did in the last tick.
-pub fn mind_line(simulation: &Simulation, id: u32) -> MindLine {
+pub(super) fn mind_line(simulation: &Simulation, id: u32) -> MindLine {
     let world = simulation.world();
     let Some(index) = world.agents.index_of(id) else {
         return MindLine {
