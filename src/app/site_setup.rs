@@ -1,7 +1,6 @@
 //! Loads a site, and builds the inputs of the stages from it: simulation, render setup, windows and live configuration.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use anyhow::anyhow;
 
@@ -254,16 +253,14 @@ pub(super) fn simulation(site: &Site, seed: u64, threads: u16) -> anyhow::Result
 /// Builds the render setup of all outputs of a site.
 pub(super) fn render_setup(site: Site) -> RenderSetup {
     let kind = site.file.surface.kind;
+    let looks = site.looks();
+    let species = looks.map(|(look, model)| (look.clone(), (**model).clone()));
     RenderSetup {
+        species: species.collect(),
         outputs: site.outputs(),
         surface: site.file.surface,
         look: site.scene.look,
         depth_m: site.scene.pool.ground_depth_m,
-        species: site
-            .species
-            .into_iter()
-            .map(|s| (s.file.look, Arc::unwrap_or_clone(s.model)))
-            .collect(),
         static_models: site.stones.to_vec(),
         static_shapes: site
             .scene

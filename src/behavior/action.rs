@@ -151,6 +151,8 @@ pub struct Capabilities {
     pub avoids_barriers: bool,
     /// The agent may stay in one place while it executes the action.
     pub rests: bool,
+    /// The action stops the agent, so the species must be able to stand still.
+    pub stops: bool,
     /// The action leads the agent to a visitor who stands still.
     pub approaches_visitors: bool,
 }
@@ -165,6 +167,7 @@ impl Capabilities {
         follows_fields: false,
         avoids_barriers: false,
         rests: false,
+        stops: false,
         approaches_visitors: false,
     };
 }

@@ -110,7 +110,8 @@ impl<'p> Attraction<'p> {
     pub(super) fn new(params: &'p AttractionParams, context: &ActionContext<'_>) -> Self {
         Self {
             params,
-            temperament: Temperament::of(context.world.random.seed, context.id()),
+            temperament: Temperament::of(context.world.random.seed, context.id())
+                .with_courage(context.species.boldness),
         }
     }
 

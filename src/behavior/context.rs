@@ -3,10 +3,10 @@
 
 use glam::Vec3;
 
-use crate::geometry::Solid;
+use crate::geometry::{Solid, SurfaceKind};
 use crate::navigation::FlowFields;
-use crate::steering::{FlockRules, Motion, OtherVehicle, Tube};
-use crate::world::{Gathering, Random, RandomStream, Species, World};
+use crate::steering::{EdgeCrossing, FlockRules, Motion, OtherVehicle, Tube};
+use crate::world::{Gathering, HIDDEN_LENGTHS, Random, RandomStream, Species, World};
 
 use super::perception::{
     Neighbor, identity_key, is_occluded, nearest_visible, neighbor_velocity_mps,
@@ -46,6 +46,8 @@ pub struct ActionContext<'a> {
     pub need_follows_route: bool,
     /// Whether the agent escapes from a place that holds it. `false` until the active need has decided.
     pub need_escapes: bool,
+    /// Whether the active need lets the agent lie on the ground. `false` until the need has decided.
+    pub need_lies: bool,
     /// Shortest time for which an action of the need that is being evaluated acts.
     pub least_secs: f32,
     /// Mask of the names in the relations of the action that is being evaluated.
@@ -143,11 +145,33 @@ impl<'a> ActionContext<'a> {
         self.world.agents.ids[self.index]
     }
 
-    /// Returns the point where the director lets the agent's species gather. `None` if there is no such point.
+    /// Returns the point where the director lets the agent gather. `None` if there is no such point.
     pub fn gathering(&self) -> Option<Gathering> {
         self.world
             .director
-            .gathering(self.world.agents.species[self.index])
+            .gathering(self.world.agents.species[self.index], self.id())
+    }
+
+    /// Returns how the agent crosses the edges of the picture; `None` if it is a species that stays inside.
+    pub fn crossing(&self) -> Option<EdgeCrossing> {
+        let water = self.world.water;
+        let length_m = self.species.body.length_m * self.world.agents.size_factors[self.index];
+        let margin_m = self.species.margin_m;
+        if margin_m < water.params.leaving_margin_m(length_m) {
+            return None;
+        }
+        let mut half_m = water.visible_half_m(self.motion.position_m.y);
+        let goes_to = self.gathering().map(|gathering| gathering.point_m);
+        let leaves = goes_to.is_some_and(|to| to.x.abs() > half_m.x || to.z.abs() > half_m.y);
+        // In a picture on a wall, fish leave to the left and right only.
+        if water.surface.kind == SurfaceKind::Wall {
+            half_m.y = f32::INFINITY;
+        }
+        Some(EdgeCrossing {
+            half_m,
+            turn_m: (margin_m - water.params.guide_m).max(length_m * HIDDEN_LENGTHS),
+            leaves,
+        })
     }
 
     /// Returns a key that identifies a neighbor (agent or shadow) for as long as that neighbor exists.

@@ -11,7 +11,6 @@ impl MindParams {
     /// Returns warnings about parameters without effect.
     pub(super) fn without_effect(&self) -> Vec<Finding> {
         let mut found = Vec::new();
-        self.find_missing_needs(&mut found);
         self.find_replaced_actions(&mut found);
         self.find_blocked_needs(&mut found);
         self.find_unread_drives(&mut found);
@@ -32,21 +31,6 @@ impl MindParams {
     fn always_acts(&self, name: &str) -> bool {
         let action = self.actions.get(name);
         action.is_some_and(|action| action.weight() > 0.0 && action.is_always_executable())
-    }
-
-    fn find_missing_needs(&self, found: &mut Vec<Finding>) {
-        // Obstacle avoidance alone moves no agent.
-        let moves = |name: &String| {
-            let action = self.active(name);
-            action.is_some_and(|action| !action.capabilities().only_avoids)
-        };
-        if self.needs.is_empty() && !self.standard.actions.iter().any(moves) {
-            found.push((
-                "needs".into(),
-                "the species has no needs, so its agents only drift; add a need such as {name = \"roam\", actions = [\"wander\"]}"
-                    .into(),
-            ));
-        }
     }
 
     /// Finds actions behind an action that can always be executed, in needs that execute only one action.

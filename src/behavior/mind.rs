@@ -255,6 +255,7 @@ impl Mind {
         let wanted = escaping_n.map_or(wanted, |force| wanted.escaping(force));
         evaluation.context.need_escapes = escaping_n.is_some();
         evaluation.context.need_follows_route = wanted.proposal.follows_route;
+        evaluation.context.need_lies = wanted.proposal.lies;
         evaluation.context.need_force_n = wanted.proposal.force;
         evaluation.context.need_goal_m = wanted.proposal.goal_m;
         let recorded = evaluation.recorded();
@@ -302,6 +303,7 @@ impl Mind {
             need_goal_m: None,
             need_follows_route: false,
             need_escapes: false,
+            need_lies: false,
             least_secs: 0.0,
             related: 0,
         }

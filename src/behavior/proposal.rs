@@ -29,6 +29,8 @@ pub struct Proposal {
     pub goal_m: Option<Vec3>,
     /// Whether the agent wants to stay where it is.
     pub rests: bool,
+    /// Whether the agent lies down, so nothing holds it above the ground.
+    pub lies: bool,
     /// Whether the agent follows a planned route. The route keeps clear of the edges of the water, or crosses them in a leap,
     /// so no other force may turn the agent away from them.
     pub follows_route: bool,
@@ -86,6 +88,7 @@ impl Proposal {
         self.turns_in_place |= other.turns_in_place;
         self.leaves |= other.leaves;
         self.rests |= other.rests;
+        self.lies |= other.lies;
         self.follows_route |= other.follows_route;
         fill(&mut self.catch, other.catch.as_ref());
         fill(&mut self.goal_m, other.goal_m.as_ref());

@@ -12,10 +12,11 @@ use serde::de::DeserializeOwned;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::extend::{ExtendRules, at_level, extend};
+use super::extend::{ExtendRules, at_level, extend, name_of};
 use super::problem::{Problem, Problems};
 use super::schema::schema_of;
 use super::spans::Spans;
+use super::suggest::nearest_name;
 use super::syntax::explain;
 use super::validate::{FindingKind, validate};
 use crate::files::read_file;
@@ -79,8 +80,10 @@ pub fn parse_extending<T: JsonSchema + DeserializeOwned>(
     }
     let mut spans = Spans::new(text, file, bases);
     let (mut tree, syntax) = DeTable::parse_recoverable(text);
+    let inherited = combined_bases(bases, rules);
     if !bases.is_empty() {
-        let whole = combine(tree.get_ref(), bases, rules);
+        let mut whole = inherited.clone();
+        extend(&mut whole, tree.get_ref().clone(), rules);
         tree = Spanned::new(tree.span(), whole);
     }
     spans.record(tree.get_ref(), "");
@@ -100,7 +103,14 @@ pub fn parse_extending<T: JsonSchema + DeserializeOwned>(
         if Spans::is_inherited(&finding.span) {
             continue;
         }
-        let problem = spans.problem_at(Some(&finding.span), finding.path, finding.message);
+        let meant = match finding.kind {
+            FindingKind::Absent => {
+                inherited_meant(&finding.path, tree.get_ref(), &inherited, rules)
+            }
+            _ => None,
+        };
+        let message = finding.message + &meant.unwrap_or_default();
+        let problem = spans.problem_at(Some(&finding.span), finding.path, message);
         if !is_consequence && !broken.contains(&problem.line) {
             problems.push(problem);
         }
@@ -134,13 +144,56 @@ pub fn is_blank(text: &str) -> bool {
 
 /// Returns the tree of a text that extends `bases`.
 fn combine<'t>(own: &DeTable<'t>, bases: &[(&'t str, &str)], rules: &ExtendRules) -> DeTable<'t> {
+    let mut whole = combined_bases(bases, rules);
+    extend(&mut whole, own.clone(), rules);
+    whole
+}
+
+/// Returns the tree of all texts that a text extends.
+fn combined_bases<'t>(bases: &[(&'t str, &str)], rules: &ExtendRules) -> DeTable<'t> {
     let mut whole = DeTable::new();
     for (number, (text, _)) in bases.iter().enumerate().rev() {
         let (base, _) = DeTable::parse_recoverable(text);
         extend(&mut whole, at_level(base.get_ref(), number + 1), rules);
     }
-    extend(&mut whole, own.clone(), rules);
     whole
+}
+
+/// Returns the end of a message about a table in which a value is missing: the inherited table that it probably means to change. `None`
+/// if there is none with a similar name.
+fn inherited_meant(
+    path: &str,
+    whole: &DeTable<'_>,
+    inherited: &DeTable<'_>,
+    rules: &ExtendRules,
+) -> Option<String> {
+    let (name, known) = match path.strip_suffix(']') {
+        Some(item) => {
+            let (list, index) = item.split_once('[')?;
+            let keyed = rules.keyed_lists.iter().find(|keyed| keyed.list == list)?;
+            let names = |table: &DeTable<'_>| match table.get(list).map(Spanned::get_ref) {
+                Some(DeValue::Array(items)) => {
+                    items.iter().map(|item| name_of(item, keyed.key)).collect()
+                }
+                _ => Vec::new(),
+            };
+            let name = names(whole).into_iter().nth(index.parse().ok()?)??;
+            (name, names(inherited).into_iter().flatten().collect())
+        }
+        None => {
+            let (parent, name) = path.rsplit_once('.')?;
+            let table = parent.split('.').try_fold(inherited, |table, key| {
+                match table.get(key)?.get_ref() {
+                    DeValue::Table(inner) => Some(inner),
+                    _ => None,
+                }
+            })?;
+            let known: Vec<String> = table.keys().map(|key| key.get_ref().to_string()).collect();
+            (name.to_owned(), known)
+        }
+    };
+    let near = nearest_name(&name, known.iter().map(String::as_str))?;
+    (near != name).then(|| format!("; to change what is inherited: did you mean \"{near}\"?"))
 }
 
 /// Returns the table of a text that extends `bases`; `None` if it is not valid TOML.

@@ -173,7 +173,7 @@ fn text_of(table: &DeTable<'_>, key: &str) -> Option<String> {
     }
 }
 
-fn name_of(item: &Spanned<DeValue<'_>>, key: &str) -> Option<String> {
+pub(super) fn name_of(item: &Spanned<DeValue<'_>>, key: &str) -> Option<String> {
     match item.get_ref() {
         DeValue::Table(table) => text_of(table, key),
         _ => None,

@@ -117,6 +117,11 @@ impl Spans {
         span.start >= LEVEL_BYTES
     }
 
+    /// Whether the value at a path, or its nearest parent that is in a text, is in a text that this text extends.
+    pub fn is_inherited_at(&self, path: &str) -> bool {
+        self.nearest(path).is_some_and(Self::is_inherited)
+    }
+
     /// Returns the byte range of the value at a path, or of its nearest parent that is in a text.
     fn nearest(&self, path: &str) -> Option<&Range<usize>> {
         let path = path.replace('[', ".").replace(']', "");

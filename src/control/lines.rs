@@ -173,6 +173,12 @@ pub struct AgentLine {
     pub id: u32,
     /// Name of its species.
     pub species: String,
+    /// Name of the individual, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The groups that it belongs to: those of its species and its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<String>,
     /// Position in world space.
     pub position_m: [f32; 3],
     /// Velocity in world space.

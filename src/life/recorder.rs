@@ -45,6 +45,7 @@ struct SpeciesSums {
     touches: PhaseSum,
     leaps: u64,
     still_secs: f64,
+    rest_samples: f64,
     stillness: Stillness,
     maps: [OccupancyMap; 3],
     visitor_m: f64,
@@ -379,6 +380,7 @@ impl LifeRecorder {
             sums.maps[phase].add(glam::Vec2::new(at.x, at.z) / half_m);
 
             let rests = track.actions & counters.rests != 0;
+            sums.rest_samples += f64::from(u8::from(rests));
             if rests || body.teleported {
                 track.dwell = Dwell::default();
             }
@@ -519,6 +521,7 @@ impl SpeciesSums {
                 second: self.maps[2].entropy(),
             },
             outside_share: whole.outside_share(),
+            rests_share: self.rest_samples / self.samples.total().max(1.0),
             leaps: self.leaps,
             visitors: self.nearest_m.map(|nearest_m| VisitorDistance {
                 mean_m: per_sample(self.visitor_m),

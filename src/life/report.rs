@@ -76,6 +76,8 @@ pub struct SpeciesLife {
     pub occupancy: Halves,
     /// Share of the time outside the picture.
     pub outside_share: f64,
+    /// Share of the time in which an action lets it rest.
+    pub rests_share: f64,
     /// Number of flights between terraces.
     pub leaps: u64,
     /// Distance to the nearest visitor, while there are visitors.
@@ -244,7 +246,8 @@ impl SpeciesLife {
             let [x, y, z] = still.longest_at_m;
             found.push(format!(
                 "{name}: {} times an agent stayed within {STILL_M} m for {STILL_SECS} s without an action that rests; \
-                 longest {:.0} s (agent {} at {x:.2}, {y:.2}, {z:.2}, need \"{}\", actions {})",
+                 longest {:.0} s (agent {} at {x:.2}, {y:.2}, {z:.2}, need \"{}\", actions {}); if it is meant to rest, give \
+                 it the action rest",
                 still.episodes,
                 still.longest_secs,
                 still.longest_agent,
@@ -260,7 +263,8 @@ impl SpeciesLife {
                  other agents, or too weakly or too late"
             ));
         }
-        let is_small = self.occupancy.whole < SMALL_OCCUPANCY;
+        // An animal that lies for most of the time is not everywhere.
+        let is_small = self.occupancy.whole < SMALL_OCCUPANCY && self.rests_share < 0.5;
         if is_small && self.count >= 0.5 && simulated_secs >= OCCUPANCY_SECS {
             found.push(format!(
                 "{name}: uses only a small part of the picture (entropy {:.2} of 1, {:.0} % of the time outside)",
@@ -502,7 +506,8 @@ impl fmt::Display for SpeciesLife {
         let still = &self.stillness;
         writeln!(
             f,
-            "    still {:.1} % of the time, {} times, longest {:.0} s",
+            "    rests {:.1} % of the time; still without rest {:.1} %, {} times, longest {:.0} s",
+            percent(self.rests_share),
             percent(still.share),
             still.episodes,
             still.longest_secs

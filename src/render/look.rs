@@ -343,6 +343,10 @@ pub struct SpeciesLook {
     /// body straight.
     #[schemars(range(min = 0.0, max = 3.0))]
     pub bend: f32,
+    /// Number from which the pattern of all individuals grows; `None` if each has its own.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub pattern: Option<f32>,
 }
 
 impl Default for SpeciesLook {
@@ -365,7 +369,80 @@ impl Default for SpeciesLook {
             stride_lengths: 0.7,
             max_beat_hz: 6.0,
             bend: 1.0,
+            pattern: None,
         }
+    }
+}
+
+/// Table `[individuals.look]` of a scene: what a named individual has of its own, so that visitors recognize it. For each absent value,
+/// that of its species applies.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct IndividualLook {
+    /// The model: the name of a built-in one or the path of a `.glb` file, relative to the site file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Color variety of a koi.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variety: Option<Variety>,
+    /// Number from which the pattern of its variety grows. Higher or lower: another pattern.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub pattern: Option<f32>,
+    /// Rotation of the colors on the color wheel. Higher: red turns towards yellow, then green. Lower: red turns towards violet, then
+    /// blue. 0 keeps the colors.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = -180.0, max = 180.0))]
+    pub hue_shift_deg: Option<f32>,
+    /// Factor on the saturation of the colors. Higher: strong colors. Lower: pale colors; 0 is gray.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 3.0))]
+    pub saturation: Option<f32>,
+    /// Factor on the brightness of the colors. Higher: stands out on a dark ground. Lower: hides there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.1, max = 4.0))]
+    pub brightness: Option<f32>,
+    /// Strength of the reflections on the flanks. Higher: silver. Lower: dull.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 2.0))]
+    pub shine: Option<f32>,
+    /// Light that it emits in its own color. Higher: a bright light in dark water. Lower: a faint one; 0: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 4.0))]
+    pub glow: Option<f32>,
+}
+
+impl IndividualLook {
+    /// Returns the look of an individual of a species. `size` is its factor on the size of the species, if it has one.
+    pub fn of(&self, species: &SpeciesLook, size: Option<f32>) -> SpeciesLook {
+        let mut look = species.clone();
+        if let Some(size) = size {
+            look.length_m *= size;
+            look.length_variation = 0.0;
+        }
+        if let Some(model) = &self.model {
+            look.model.clone_from(model);
+        }
+        if let Some(variety) = self.variety {
+            look.varieties = vec![variety];
+        }
+        if self.hue_shift_deg.is_some() {
+            look.hue_variation_deg = 0.0;
+        }
+        if self.saturation.is_some() || self.brightness.is_some() {
+            look.tone_variation = 0.0;
+        }
+        for (own, value) in [
+            (self.hue_shift_deg, &mut look.hue_shift_deg),
+            (self.saturation, &mut look.saturation),
+            (self.brightness, &mut look.brightness),
+            (self.shine, &mut look.shine),
+            (self.glow, &mut look.glow),
+        ] {
+            *value = own.unwrap_or(*value);
+        }
+        look.pattern = self.pattern.or(look.pattern);
+        look
     }
 }
 

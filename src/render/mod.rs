@@ -58,7 +58,7 @@ pub use gpu::{
     ThumbnailPixels, WindowTarget, WindowTargets,
 };
 pub use light::{Light, Season};
-pub use look::{Markings, SceneLook, SpeciesLook};
+pub use look::{IndividualLook, Markings, SceneLook, SpeciesLook};
 pub use model::{
     Model, ModelError, ModelProblem, ModelVertex, SHIPPED_MODELS, shipped_static_models,
 };

@@ -179,7 +179,7 @@ impl Individual {
                 .varieties
                 .get((unit_hash(id, 7) * look.varieties.len() as f32) as usize)
                 .copied(),
-            pattern_seed: unit_hash(id, 8),
+            pattern_seed: look.pattern.unwrap_or_else(|| unit_hash(id, 8)),
         }
     }
 }

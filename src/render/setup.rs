@@ -22,7 +22,8 @@ pub struct RenderSetup {
     pub look: SceneLook,
     /// Depth of the ground below the surface.
     pub depth_m: f32,
-    /// Look and model of every species, in the order of the species numbers in the snapshots.
+    /// Look and model of every species, followed by those of named individuals with a look of their own, in the order of the numbers in
+    /// the snapshots.
     pub species: Vec<(SpeciesLook, Model)>,
     /// Models of static bodies, as [`shipped_static_models`](super::shipped_static_models) returns them. If there are fewer
     /// models, no static body is drawn.

@@ -33,6 +33,24 @@ impl PictureFormat {
     }
 }
 
+/// Endings of pictures and films that are not written. A folder with such a name would be a surprise.
+const OTHER_ENDINGS: [&str; 14] = [
+    "jpg", "jpeg", "webp", "gif", "bmp", "tif", "tiff", "avif", "mp4", "mkv", "avi", "mov", "webm",
+    "pdf",
+];
+
+/// Returns the error of a path that names a picture or a film of another format.
+fn other_format(path: &Path) -> Option<std::io::Error> {
+    let ending = path.extension()?.to_str()?.to_ascii_lowercase();
+    let is_other = OTHER_ENDINGS.contains(&ending.as_str()) && !path.is_dir();
+    is_other.then(|| {
+        std::io::Error::other(format!(
+            ".{ending} files are not written; use FILE.png for a picture, FILE.y4m for a film, or a folder, and convert it with another \
+             program such as ffmpeg"
+        ))
+    })
+}
+
 /// Writes pictures of one size.
 #[derive(Debug)]
 pub struct PictureWriter {
@@ -56,6 +74,12 @@ impl PictureWriter {
             PictureFormat::Folder => OutputKind::Folder,
             PictureFormat::Png | PictureFormat::Y4m => OutputKind::Stream,
         };
+        if let Some(source) = other_format(path) {
+            return Err(RenderError::Write {
+                path: path.to_owned(),
+                source,
+            });
+        }
         check_output(path, kind).map_err(|source| RenderError::Write {
             path: path.to_owned(),
             source,

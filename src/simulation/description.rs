@@ -68,6 +68,12 @@ pub struct IndividualDescription {
     pub relations: RelationParams,
     /// The individual's whole mind.
     pub mind: MindParams,
+    /// Factor on the size of the species; `None` if chance decides.
+    pub size: Option<f32>,
+    /// Courage, 0 to 1; `None` if chance decides.
+    pub boldness: Option<f32>,
+    /// Index of its look in the looks of the scene; `None` for that of its species.
+    pub look: Option<u16>,
     /// Start position in world space, in m; `None` for a random position.
     pub position_m: Option<[f32; 3]>,
 }

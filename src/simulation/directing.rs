@@ -11,15 +11,13 @@ use super::state::PoolState;
 use super::workspace::AgentMinds;
 use crate::geometry::SurfaceKind;
 use crate::world::{
-    Body, Condition, EarlierRule, Effect, Gathering, GatheringRequest, GatheringVisitor,
-    PictureSide, RandomStream, RuleParams, RuleState, RuleTransition, Water, World,
+    Body, Condition, EarlierRule, Effect, Entrance, Gathering, GatheringRequest, GatheringVisitor,
+    HIDDEN_LENGTHS, PictureSide, RandomStream, RuleParams, RuleState, RuleTransition, Species,
+    Water, World,
 };
 
 /// Distance from the center of the picture to the point that `send_across` sends fish to, as a share of the half width.
 const ACROSS_SHARE: f32 = 0.9;
-
-/// Distance of the center of an entering body from the edge of the picture, in body lengths: no part of it is visible.
-const HIDDEN_LENGTHS: f32 = 0.6;
 
 /// Fish enter within this share of the height of the picture.
 const ENTRANCE_SHARE: f32 = 0.6;
@@ -67,39 +65,41 @@ impl Simulation {
         })
     }
 
-    /// Moves the agents that are out of sight to the side from which a rule that begins in this tick lets them enter. The bodies after
-    /// the tick must be complete.
+    /// Moves the agents that enter and are out of sight to the side from which they come. The bodies after the tick must be complete.
     pub(super) fn let_in(&mut self) {
-        for number in 0..self.plan.rules.len() {
-            let state = &self.state.rules[number];
-            let begins = state.is_on && state.begin_tick == self.state.world.random.tick;
-            if begins && let Effect::Enter(enter) = &self.plan.rules[number].then {
-                let sign = match enter.side {
-                    PictureSide::Nearest => continue,
-                    PictureSide::Left => -1.0,
-                    PictureSide::Right => 1.0,
-                };
-                for index in 0..self.workspace.next_bodies.len() {
-                    self.let_in_from(sign, number, index);
-                }
+        let mut number = 0;
+        while let Some(entrance) = self.state.world.director.entrances.get(number).copied() {
+            if self.let_in_one(entrance) {
+                self.state.world.director.entrances.remove(number);
+                // The effect lasts from the last entrance on, so that an agent that was in sight has time to come in.
+                let hold_secs = self.plan.rules[entrance.rule].hold_secs;
+                self.state.rules[entrance.rule].left_secs = hold_secs;
+            } else {
+                number += 1;
             }
         }
     }
 
-    /// Moves an agent of the species of a rule to the left (−1) or right (1) side, if it is out of sight and not absent.
-    fn let_in_from(&mut self, sign: f32, rule: usize, index: usize) {
+    /// Moves an agent to the side from which it enters, if it is out of sight and not absent. Returns whether its entrance is over.
+    fn let_in_one(&mut self, entrance: Entrance) -> bool {
         let agents = &self.state.world.agents;
+        let Some(index) = agents.index_of(entrance.agent) else {
+            return true;
+        };
+        let Effect::Enter(enter) = &self.plan.rules[entrance.rule].then else {
+            return true;
+        };
+        let Some(sign) = sign_of(enter.side) else {
+            return true;
+        };
         let species = &self.plan.world.species[usize::from(agents.species[index])];
         let length_m = species.body.length_m * agents.size_factors[index];
         let (water, id) = (&self.plan.world.water, agents.ids[index]);
         let body = &mut self.workspace.next_bodies[index];
         let y = body.position_m.y;
         let is_absent = agents.name_bits[index] == 0;
-        if is_absent
-            || !self.plan.is_target(&self.plan.rules[rule].then, species)
-            || water.is_visible(body.position_m, length_m)
-        {
-            return;
+        if is_absent || water.is_visible(body.position_m, length_m) {
+            return false;
         }
         let half = water.visible_half_m(y);
         let draw = (self.state.world.random).signed(id, RandomStream::Place, 0);
@@ -112,6 +112,31 @@ impl Simulation {
                 quarantine_count: body.quarantine_count,
                 ..Body::new(at_m, Vec3::X * -sign, species.motion.cruise_mps)
             };
+        }
+        true
+    }
+
+    /// Notes the agents that a rule lets come from a side, and where each of them swims out of the picture if it is in sight.
+    fn request_entrances(&mut self, number: usize) {
+        let Effect::Enter(enter) = &self.plan.rules[number].then else {
+            return;
+        };
+        if sign_of(enter.side).is_none() {
+            return;
+        }
+        let state = &mut self.state.world;
+        let agents = &state.agents;
+        for (index, body) in agents.bodies.iter().enumerate() {
+            let species = &self.plan.world.species[usize::from(agents.species[index])];
+            if self.plan.is_target(&self.plan.rules[number].then, species) {
+                let (water, nearest) = (&self.plan.world.water, PictureSide::Nearest);
+                let point_m = outside_m(water, species, body.position_m, nearest);
+                state.director.entrances.push(Entrance {
+                    rule: number,
+                    agent: agents.ids[index],
+                    exit: gathering_at(point_m, enter.weight),
+                });
+            }
         }
     }
 
@@ -155,6 +180,7 @@ impl Simulation {
         let effect = &self.plan.rules[number].then;
         apply_effect(effect, &self.plan, minds, &mut self.state);
         self.request_gatherings(number);
+        self.request_entrances(number);
     }
 
     /// Applies an effect once to all agents of its species. Returns whether the effect changed the mind of an agent.
@@ -201,21 +227,37 @@ impl Simulation {
     }
 }
 
-/// Returns the gathering that an effect requests of a species. `None` if the effect does not gather, or if there is no point
-/// to gather at.
-fn gathering(effect: &Effect, world: &World<'_>, species_index: usize) -> Option<Gathering> {
-    let at = |point_m: Vec3, weight: f32| Gathering {
+/// Returns the side of the picture from which agents enter: −1 left, 1 right; `None` if they come from where they are.
+fn sign_of(side: PictureSide) -> Option<f32> {
+    match side {
+        PictureSide::Nearest => None,
+        PictureSide::Left => Some(-1.0),
+        PictureSide::Right => Some(1.0),
+    }
+}
+
+fn gathering_at(point_m: Vec3, weight: f32) -> Gathering {
+    Gathering {
         point_m,
         weight,
         visitor: None,
-    };
+    }
+}
+
+/// Returns the gathering that an effect requests of a species. `None` if the effect does not gather, or if there is no point
+/// to gather at.
+fn gathering(effect: &Effect, world: &World<'_>, species_index: usize) -> Option<Gathering> {
+    let at = gathering_at;
     match effect {
         Effect::Gather(gather) => Some(at(gather.point_m.into(), gather.weight)),
         Effect::SendAcross(send) => {
             opposite_side_m(world, species_index).map(|point_m| at(point_m, send.weight))
         }
         Effect::Leave(leave) => {
-            outside_m(world, species_index, leave.side).map(|point_m| at(point_m, leave.weight))
+            let from_m = mean_position_m(world, species_index)?;
+            let species = &world.species[species_index];
+            let point_m = outside_m(world.water, species, from_m, leave.side);
+            Some(at(point_m, leave.weight))
         }
         Effect::Enter(enter) => {
             let point_m = Vec3::Y * middle_height(world.water);
@@ -273,28 +315,31 @@ fn apply_effect(
     changed
 }
 
-/// Returns a point outside the picture, at the guide of a species; `None` if the species has no agents.
-fn outside_m(world: &World<'_>, species_index: usize, side: PictureSide) -> Option<Vec3> {
-    let mean = mean_position_m(world, species_index)?;
-    let y = middle_height(world.water);
-    let half = world.water.visible_half_m(y);
-    let edge = world
-        .water
-        .edge_half_m(y, world.species[species_index].margin_m);
-    let mean = Vec2::new(mean.x, mean.z);
-    let (inside, gaps) = (mean.clamp(-half, half), half - mean.abs());
-    let is_wall = world.water.surface.kind == SurfaceKind::Wall;
+/// Returns a point outside the picture, for agents that come from `from_m`. An agent that circles around it is out of sight.
+fn outside_m(water: &Water, species: &Species, from_m: Vec3, side: PictureSide) -> Vec3 {
+    let y = middle_height(water);
+    let half = water.visible_half_m(y);
+    let (body, motion) = (&species.body, &species.motion);
+    let cruise = &motion.cruise;
+    let turn_dps = cruise.max_turn_rate_dps.unwrap_or(motion.max_turn_rate_dps);
+    let force_n = cruise.max_force_n.unwrap_or(motion.max_force_n);
+    let curve_m = (motion.cruise_mps / turn_dps.to_radians().max(1e-3))
+        .max(motion.cruise_mps.powi(2) * body.mass_kg / force_n.max(1e-3));
+    let edge = half + body.length_m * (1.0 + body.size_spread) / 2.0 + 2.0 * curve_m;
+    let from = Vec2::new(from_m.x, from_m.z);
+    let (inside, gaps) = (from.clamp(-half, half), half - from.abs());
+    let is_wall = water.surface.kind == SurfaceKind::Wall;
     let to_x = |sign: f32| Vec2::new(sign * edge.x, inside.y);
     let at = match side {
         PictureSide::Left => to_x(-1.0),
         PictureSide::Right => to_x(1.0),
         // In a picture on a wall, fish leave to the left and right only.
         PictureSide::Nearest if gaps.y < gaps.x && !is_wall => {
-            Vec2::new(inside.x, edge.y.copysign(mean.y))
+            Vec2::new(inside.x, edge.y.copysign(from.y))
         }
-        PictureSide::Nearest => to_x(1f32.copysign(mean.x)),
+        PictureSide::Nearest => to_x(1f32.copysign(from.x)),
     };
-    Some(Vec3::new(at.x, y, at.y))
+    Vec3::new(at.x, y, at.y)
 }
 
 /// Returns the mean position of a species; `None` if the species has no agents.

@@ -121,7 +121,7 @@ fn pose(world: &World<'_>, index: usize) -> AgentPose {
     let boost = (body.boost.allowed_mps - motion.cruise_mps) / range;
     AgentPose {
         id: agents.ids[index],
-        species: species.base_species,
+        species: species.look,
         position_m: body.position_m,
         forward: body.forward,
         up: body.up,

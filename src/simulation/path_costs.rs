@@ -8,7 +8,7 @@ use super::Simulation;
 use crate::behavior::Mind;
 use crate::geometry::{Visitor, nearest_on_edge, polygon_contains};
 use crate::navigation::CostLayer;
-use crate::world::{IN_THE_AIR, Temperament, World, outline_at_depth};
+use crate::world::{IN_THE_AIR, Species, Temperament, World, outline_at_depth};
 
 /// Number of ticks between two updates. Visitors and enemies do not move far in this time.
 const COST_TICKS: u64 = 15;
@@ -32,8 +32,12 @@ const FRIEND_REACH_M: f32 = 0.5;
 const CROWD_COST: f32 = 0.5;
 
 /// Returns the factor on the costs of dangerous water for an individual: 2 for the shyest, 1/2 for the boldest.
-pub(super) fn caution(seed: u64, id: u32) -> f32 {
-    Temperament::factor(1.0 - Temperament::of(seed, id).courage, 1.0)
+pub(super) fn caution(seed: u64, id: u32, species: &Species) -> f32 {
+    let temperament = Temperament::of(seed, id);
+    Temperament::factor(
+        1.0 - temperament.with_courage(species.boldness).courage,
+        1.0,
+    )
 }
 
 impl Simulation {

@@ -51,7 +51,11 @@ impl Simulation {
             GridQuery {
                 id: path_id(agents.ids[index], number),
                 species: agents.species[index],
-                caution: caution(world.random.seed, agents.ids[index]),
+                caution: caution(
+                    world.random.seed,
+                    agents.ids[index],
+                    &species[usize::from(agents.species[index])],
+                ),
                 at_m,
                 radius_m: agents.radii_m[index],
                 bounds: FloorRect {

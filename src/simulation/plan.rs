@@ -12,8 +12,8 @@ use crate::behavior::{Mind, SOLID_SEARCH_RADIUS_MIN_M, query_radius_m};
 use crate::geometry::Solid;
 use crate::navigation::FlowFields;
 use crate::world::{
-    Effect, NameTable, Relations, RuleParams, ScenePath, SolidIndex, Species, VISITOR_SPECIES,
-    Water, WorldPlan,
+    BodyParams, Effect, NameTable, Relations, RuleParams, ScenePath, SolidIndex, Species,
+    VISITOR_SPECIES, Water, WorldPlan,
 };
 
 /// Search margin of `WorldPlan::contact_solids`. A body whose motion in one tick plus radius is shorter than this is checked
@@ -143,6 +143,9 @@ fn compile_species(
         base_species: u16::try_from(index).ok()?,
         species_bit,
         name_bits,
+        groups: description.groups.clone(),
+        boldness: None,
+        look: u16::try_from(index).ok()?,
         margin_m,
         body: description.body.clone(),
         motion: description.motion.clone(),
@@ -163,7 +166,21 @@ fn compile_individual(
     for group in &individual.groups {
         name_bits |= names.intern(group)?;
     }
+    let own = individual.groups.iter();
+    let own = own.filter(|group| !species.groups.contains(group)).cloned();
+    let size = individual.size.unwrap_or(1.0);
+    let body = &species.body;
+    let body = BodyParams {
+        length_m: body.length_m * size,
+        radius_m: body.radius_m * size,
+        size_spread: individual.size.map_or(body.size_spread, |_| 0.0),
+        ..body.clone()
+    };
     Some(Species {
+        body,
+        boldness: individual.boldness,
+        look: individual.look.unwrap_or(species.look),
+        groups: species.groups.iter().cloned().chain(own).collect(),
         individual: Some(individual.name.clone()),
         base_species: u16::try_from(base).ok()?,
         name_bits,

@@ -281,6 +281,10 @@ fn check_director(state: &PoolState, plan: &PoolPlan) -> Result<(), String> {
             "the pace of the director is {pace}; it must be a positive number"
         ));
     }
+    let mut entrances = state.world.director.entrances.iter();
+    if entrances.any(|entrance| entrance.rule >= plan.rules.len()) {
+        return Err("an agent enters by a rule that does not exist".into());
+    }
     for request in &state.world.director.requests {
         let gathers = plan
             .rules

@@ -66,12 +66,13 @@ impl PoolState {
         }
     }
 
-    /// Allocates memory for a catch of every agent, so that a catch allocates nothing in its tick.
+    /// Allocates memory for a catch and an entrance of every agent, so that these allocate nothing in their tick.
     pub(super) fn reserve_catches(&mut self) {
         let agents = self.world.agents.ids.len();
         let missing = |used: usize| agents.saturating_sub(used);
         self.caught.reserve(missing(self.caught.len()));
         self.swallowed.reserve(missing(self.swallowed.len()));
+        self.world.director.reserve_entrances(agents);
     }
 
     /// Adds an agent. Its id is [`Self::next_id`], which then increases by 1.

@@ -11,6 +11,7 @@ use super::dead_configuration::{warn_dead_scene, warn_dead_species};
 use super::files::{SceneFile, SiteFile, SpeciesFile, VISITOR};
 use super::findings::Findings;
 use super::library::Library;
+use super::rules::check_rules;
 use super::source::Entry;
 use crate::camera::SourceSpec;
 use crate::config::suggestion;
@@ -18,7 +19,7 @@ use crate::control::{DocumentName, FAULT_NAMES, names_fault};
 use crate::geometry::Surface;
 use crate::render::OutputParams;
 use crate::simulation::MAX_AGENTS;
-use crate::world::{EdgeMode, Effect, rule_problems};
+use crate::world::{EdgeMode, Effect};
 
 /// Largest ratio between the drawn and the simulated length of a fish, in both directions. Above this ratio, fish
 /// seem to swim through each other and through obstacles, or to keep too large distances.
@@ -251,7 +252,7 @@ pub(super) fn check_scene(entry: &Entry<SceneFile>, library: &Library, findings:
         }
     }
     check_individuals(entry, library, findings);
-    check_director(entry, library, findings);
+    check_rules(entry, library, findings);
     warn_dead_scene(entry, library, findings);
     let count: u64 = scene.population.values().map(|&n| u64::from(n)).sum();
     if count > MAX_AGENTS {
@@ -401,14 +402,20 @@ fn check_individuals(entry: &Entry<SceneFile>, library: &Library, findings: &mut
         let before = scene.individuals[..=i].iter();
         let named = before.filter(|o| o.species == individual.species).count();
         if named > count as usize {
-            findings.warning(
-                entry,
-                &path,
-                format!(
-                    "the population has {count} of \"{}\", but this is named individual number {named}; increase the population or remove an individual",
-                    individual.species
+            let (name, species) = (&individual.name, &individual.species);
+            // A scene that takes a species out of the pool that it extends takes out its individuals, too.
+            let is_inherited = entry.spans.is_inherited_at(&path);
+            let message = match count {
+                0 if is_inherited => continue,
+                0 => format!(
+                    "\"{name}\" is not in the pool, because the population of \"{species}\" is 0; raise it, or remove the individual"
                 ),
-            );
+                count => format!(
+                    "the population has {count} of \"{species}\", but this is named individual number {named}; increase the population or \
+                     remove an individual"
+                ),
+            };
+            findings.warning(entry, &path, message);
         }
         let Some(Some(species)) = library.species.get(&individual.species) else {
             continue;
@@ -434,8 +441,8 @@ fn check_individuals(entry: &Entry<SceneFile>, library: &Library, findings: &mut
 }
 
 /// Warns of names that a file leaves out of what it extends, although its base does not have them.
-fn warn_left_out<T>(
-    (entry, key): (&Entry<T>, &str),
+pub(super) fn warn_left_out<T>(
+    (entry, key, what): (&Entry<T>, &str, &str),
     left_out: &[String],
     inherited: &[&str],
     findings: &mut Findings,
@@ -447,65 +454,60 @@ fn warn_left_out<T>(
                 &format!("{key}[{index}]"),
                 format!(
                     "{}; there is nothing to leave out",
-                    unknown("inherited name", name, inherited.iter())
+                    unknown(&format!("inherited {what}"), name, inherited.iter())
                 ),
             );
         }
     }
 }
 
-/// Checks that the rules of the director use existing species and needs.
-fn check_director(entry: &Entry<SceneFile>, library: &Library, findings: &mut Findings) {
-    let scene = &entry.value;
-    findings.problems_of(entry, "", rule_problems(&scene.director, &scene.pool.areas));
-    let base = scene
+/// Checks the names in `without_needs`, and that something is left that moves the animal.
+fn check_left_out_needs(
+    (name, entry): (&str, &Entry<SpeciesFile>),
+    library: &Library,
+    findings: &mut Findings,
+) {
+    let species = &entry.value;
+    let base = species
         .extends
         .as_ref()
-        .and_then(|base| library.scenes.get(base)?.as_ref());
-    let rules = base.iter().flat_map(|base| &base.value.director);
-    let inherited: Vec<&str> = rules.map(|rule| rule.name.as_str()).collect();
+        .and_then(|base| library.species.get(base)?.as_ref());
+    let needs = base.iter().flat_map(|base| &base.value.needs);
+    let standard = base.iter().map(|base| &base.value.standard.name);
+    let standard: Vec<&str> = standard.map(String::as_str).collect();
+    let inherited: Vec<&str> = (needs.map(|need| need.name.as_str()))
+        .chain(standard.iter().copied())
+        .collect();
     warn_left_out(
-        (entry, "without_rules"),
-        &scene.without_rules,
+        (entry, "without_needs", "need"),
+        &species.without_needs,
         &inherited,
         findings,
     );
-    let known = library.target_names(scene);
-    for (i, rule) in scene.director.iter().enumerate() {
-        for (k, name) in rule.then.species().iter().enumerate() {
-            if !known.contains(name.as_str()) {
-                findings.warning(
-                    entry,
-                    &format!("director[{i}].then.species[{k}]"),
-                    unknown(
-                        "species, group or individual in this scene",
-                        name,
-                        known.iter(),
-                    ),
-                );
-            }
-        }
-        let Effect::SetNeed(set) = &rule.then else {
-            continue;
-        };
-        let targets = library.targets(scene, &rule.then);
-        let species = targets.filter_map(|name| library.species.get(name)?.as_ref());
-        let has_need = |file: &SpeciesFile| {
-            file.needs
-                .iter()
-                .any(|need| need.name == set.need && need.limit.is_some())
-        };
-        let mut species = species.peekable();
-        if species.peek().is_some() && !species.any(|species| has_need(&species.value)) {
+    for (i, left_out) in species.without_needs.iter().enumerate() {
+        if standard.contains(&left_out.as_str()) {
             findings.warning(
                 entry,
-                &format!("director[{i}].then.need"),
+                &format!("without_needs[{i}]"),
                 format!(
-                    "none of these species has a limit_based need \"{}\"; use the name of one of their needs",
-                    set.need
+                    "\"{left_out}\" is the standard need, which every species has; to leave out what it does, write [standard] with actions = []"
                 ),
             );
         }
+    }
+    let scenes = library.scenes.values().flatten();
+    let mut homes = scenes.filter(|scene| scene.value.population.contains_key(name));
+    let drifts = homes.any(|scene| !scene.value.fields.is_empty());
+    if !findings.is_invalid(entry) && species.needs.is_empty() && !species.moves(drifts) {
+        let (path, cause) = match species.without_needs.is_empty() {
+            true => ("needs", "the species has no needs"),
+            false => ("without_needs", "the species is left without needs"),
+        };
+        findings.warning(
+            entry,
+            path,
+            format!("{cause}, so its agents only drift; add a need such as {{name = \"roam\", actions = [\"wander\"]}}"),
+        );
     }
 }
 
@@ -517,18 +519,7 @@ pub(super) fn check_species(
     findings: &mut Findings,
 ) {
     let species = &entry.value;
-    let base = species
-        .extends
-        .as_ref()
-        .and_then(|base| library.species.get(base)?.as_ref());
-    let needs = base.iter().flat_map(|base| &base.value.needs);
-    let inherited: Vec<&str> = needs.map(|need| need.name.as_str()).collect();
-    warn_left_out(
-        (entry, "without_needs"),
-        &species.without_needs,
-        &inherited,
-        findings,
-    );
+    check_left_out_needs((name, entry), library, findings);
     if name == VISITOR {
         findings.problem(
             entry,

@@ -8,10 +8,10 @@ use std::collections::BTreeSet;
 use super::files::{IndividualParams, SceneFile, SpeciesFile, VISITOR};
 use super::findings::Findings;
 use super::library::Library;
+use super::rules::warn_dead_rules;
 use super::source::Entry;
 use crate::behavior::ActionParams;
 use crate::config::suggestion;
-use crate::world::{Condition, Effect};
 
 /// Relations that the program itself uses, for perception, flocking, path costs or drives.
 const KNOWN_RELATIONS: [&str; 8] = [
@@ -57,11 +57,20 @@ impl SpeciesFile {
             .any(|action| action.capabilities().follows_fields)
     }
 
-    fn follows_director(&self) -> bool {
+    pub(super) fn follows_director(&self) -> bool {
         self.used_actions().any(ActionParams::follows_director)
     }
 
-    fn hunts(&self) -> bool {
+    /// Whether an action moves the animal by itself: keeping clear of something does not. `drifts`: whether there are fields to follow.
+    pub(super) fn moves(&self, drifts: bool) -> bool {
+        let moves = |action: &ActionParams| {
+            let can = action.capabilities();
+            !can.only_avoids && (drifts || !can.follows_fields)
+        };
+        self.used_actions().any(moves)
+    }
+
+    pub(super) fn hunts(&self) -> bool {
         self.used_actions()
             .any(|action| action.capabilities().hunts)
     }
@@ -93,6 +102,17 @@ pub(super) fn warn_dead_species(
         .filter(|individual| individual.species == name)
         .collect();
     warn_unrelated(entry, &individuals, findings);
+    let stops = |(_, action): &(&String, &ActionParams)| action.capabilities().stops;
+    let min_mps = species.motion.min_speed_mps;
+    if let Some((name, _)) = species.used_actions_by_name().find(stops)
+        && min_mps > 0.0
+    {
+        findings.warning(
+            entry,
+            "motion.min_speed_mps",
+            format!("the action '{name}' stops the animal, but it always swims at {min_mps} m/s or more; set min_speed_mps = 0.0"),
+        );
+    }
     let named = || {
         let own = individuals
             .iter()
@@ -287,67 +307,6 @@ fn warn_unused_paths(
     }
 }
 
-fn warn_dead_rules(
-    (entry, library): (&Entry<SceneFile>, &Library),
-    living: &[(&String, &SpeciesFile)],
-    findings: &mut Findings,
-) {
-    for (index, rule) in entry.value.director.iter().enumerate() {
-        let path = format!("director[{index}]");
-        let names: BTreeSet<&String> = library.targets(&entry.value, &rule.then).collect();
-        let mut targets = living
-            .iter()
-            .filter(|(name, _)| names.contains(name))
-            .peekable();
-        let lasts = rule.then.gathers();
-        if targets.peek().is_some() {
-            let hunts = matches!(rule.then, Effect::Hunting(_));
-            if lasts && !targets.any(|(_, species)| species.follows_director()) {
-                findings.warning(
-                    entry,
-                    &format!("{path}.then"),
-                    "none of these species has an action whose target is \"director\", so none of them follows; add one to a need, \
-                     for example {action = \"seek\", weight = 0.0}"
-                        .into(),
-                );
-            } else if hunts && !targets.any(|(_, species)| species.hunts()) {
-                findings.warning(
-                    entry,
-                    &format!("{path}.then"),
-                    "none of these species has an action that hunts, so the rule has no effect; name a hunter".into(),
-                );
-            }
-        }
-        let hold_secs = format!("{path}.hold_secs");
-        if matches!(rule.then, Effect::Hunting(_)) && entry.spans.is_written(&hold_secs) {
-            findings.warning(
-                entry,
-                &hold_secs,
-                "hunting is a switch, so the hunt does not end after this time, but with a catch, with give_up_secs of the action, or \
-                 with a rule that switches hunting off; remove hold_secs"
-                    .into(),
-            );
-        }
-        if lasts && rule.hold_secs <= 0.0 {
-            findings.warning(
-                entry,
-                &format!("{path}.hold_secs"),
-                "the effect ends as soon as it begins, because hold_secs is 0; set its duration"
-                    .into(),
-            );
-        }
-        if let Condition::Chance(chance) = &rule.when
-            && chance.rate_per_sec <= 0.0
-        {
-            findings.warning(
-                entry,
-                &format!("{path}.when.rate_per_sec"),
-                "the rule never begins, because its rate is 0; set a rate, or use condition = \"by_hand\"".into(),
-            );
-        }
-    }
-}
-
 /// Warns about species that hunt, but none of whose prey is in the scene.
 fn warn_without_prey(
     entry: &Entry<SceneFile>,
@@ -355,16 +314,18 @@ fn warn_without_prey(
     findings: &mut Findings,
 ) {
     let individuals = &entry.value.individuals;
+    let population = &entry.value.population;
+    let living = living.iter().filter(|(name, _)| population[*name] > 0);
     let is_there = |name: &String| {
         name == VISITOR
             || living
-                .iter()
+                .clone()
                 .any(|(other, species)| *other == name || species.groups.contains(name))
             || individuals
                 .iter()
                 .any(|one| one.name == *name || one.groups.contains(name))
     };
-    for (name, species) in living {
+    for (name, species) in living.clone() {
         let hunts = species
             .used_actions()
             .filter(|action| action.capabilities().hunts);

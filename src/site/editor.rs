@@ -11,7 +11,6 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::check::unknown;
 use super::disk_texts::DiskTexts;
 use super::documents::DocumentsView;
 use super::edit::{self, Current, Draft, SpeciesLookup};
@@ -93,12 +92,11 @@ impl Editor {
         let own = |name: DocumentName| Some((name.clone(), library.own_text(&name)?.to_owned()));
         let disk = library.names().into_iter().filter_map(own).collect();
         let site_text = library.text(&DocumentName::Site).map(str::to_owned);
+        if let Some(problem) = scene.and_then(|scene| library.unknown_scene_option(scene)) {
+            problems.insert(0, problem);
+            return Err(Problems(problems));
+        }
         if let (Some(scene), Some(text)) = (scene, site_text) {
-            // The site file is not to blame for an option.
-            if problems.is_empty() && !library.scenes.contains_key(scene) {
-                let message = unknown("scene", scene, library.scenes.keys());
-                return Err(Problems(vec![Problem::of_file("--scene", message)]));
-            }
             let path = ValuePath(vec![PathSegment::Key("scene".into())]);
             let change = (path, TextChange::Set(scene.into()));
             // If the site text cannot be changed, `Library::read` has already added its problems to `problems`.

@@ -15,7 +15,7 @@ use crate::navigation::FieldParams;
 use crate::operation::{AlertParams, CountingParams, ScheduleParams};
 use crate::panel::PanelParams;
 use crate::remote::RemoteParams;
-use crate::render::{OutputParams, PictureParams, SceneLook, SpeciesLook};
+use crate::render::{IndividualLook, OutputParams, PictureParams, SceneLook, SpeciesLook};
 use crate::simulation::SimulationParams;
 use crate::sound::SoundParams;
 use crate::vision::VisionParams;
@@ -247,6 +247,19 @@ pub struct IndividualParams {
     #[serde(default)]
     #[schemars(length(max = 64))]
     pub needs: Vec<NeedParams>,
+    /// Factor on the size that the species has. Without it, chance decides, as for other fish. Higher: the large one that visitors
+    /// remember. Lower: a young one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.2, max = 5.0))]
+    pub size: Option<f32>,
+    /// Courage. Without it, chance decides. Higher: comes to visitors sooner and flees from them later; 1: at half the distance.
+    /// Lower: keeps away; 0: flees at twice the distance.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub boldness: Option<f32>,
+    /// Appearance of the individual.
+    #[serde(default)]
+    pub look: IndividualLook,
     /// Start position `[x, y, z]` in world space. Without it, the position is random.
     #[serde(default)]
     #[schemars(inner(range(min = -100.0, max = 100.0)))]
@@ -254,6 +267,12 @@ pub struct IndividualParams {
 }
 
 impl IndividualParams {
+    /// Returns the look of the individual; `None` if it looks like the others of its species.
+    pub fn own_look(&self, species: &SpeciesLook) -> Option<SpeciesLook> {
+        let is_own = self.look != IndividualLook::default() || self.size.is_some();
+        is_own.then(|| self.look.of(species, self.size))
+    }
+
     /// Returns the mind of the individual: the mind of its species with the individual's own actions and needs.
     pub fn mind(&self, species: &SpeciesFile) -> MindParams {
         let mut mind = species.mind();

@@ -7,7 +7,7 @@ use glam::{Vec2, Vec3};
 
 use super::files::{Fit, SceneFile};
 use crate::geometry::{Surface, SurfaceKind};
-use crate::world::{BarrierShape, Effect, ObstacleParams, Water};
+use crate::world::{AreaParams, BarrierShape, Effect, ObstacleParams, Water};
 
 /// Share of the water that obstacles may fill without a warning.
 const FILLED_PERCENT_MAX: u32 = 50;
@@ -98,8 +98,34 @@ impl SceneFile {
                 ));
             }
         }
+        let areas = self.areas_outside(surface).into_iter().map(|index| {
+            let message = format!(
+                "the area is outside the surface of {} x {} m, so no visitor is ever there; move it onto the surface, or remove it",
+                surface.width_m, surface.height_m
+            );
+            (format!("pool.areas[{index}].outline_m"), message)
+        });
+        found.extend(areas);
         found.extend(filled_warning(&fitted, &water));
         found
+    }
+
+    /// Returns the indices of the areas that lie wholly beside a surface: no visitor can be there. Fish that leave the picture can be
+    /// in an area with a cost.
+    pub(super) fn areas_outside(&self, surface: &Surface) -> Vec<usize> {
+        let fitted = self.fitted(surface);
+        let margins = fitted.pool.margins_m.values().copied();
+        let margin_m = margins.fold(fitted.pool.margin_m.max(0.0), f32::max);
+        let areas = fitted.pool.areas.iter().enumerate();
+        let is_outside = |(_, area): &(usize, &AreaParams)| {
+            let reach_m = if area.cost == 0.0 { 0.0 } else { margin_m };
+            let half = surface.half_extent_m() + reach_m;
+            let corners = area.corners();
+            let low = corners.iter().copied().fold(Vec2::INFINITY, Vec2::min);
+            let high = corners.iter().copied().fold(Vec2::NEG_INFINITY, Vec2::max);
+            (low - half).max_element() > 0.0 || (-high - half).max_element() > 0.0
+        };
+        areas.filter(is_outside).map(|(index, _)| index).collect()
     }
 
     /// Whether the scene is made for this kind of surface.

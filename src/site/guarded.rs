@@ -46,6 +46,15 @@ impl GuardedValues {
             let document = DocumentName::Species { name: name.clone() };
             values.add_outside(document, "look.model", Path::new(&species.value.look.model));
         }
+        for (name, scene) in &library.scenes {
+            let individuals = scene.iter().flat_map(|scene| &scene.value.individuals);
+            for one in individuals {
+                let document = DocumentName::Scene { name: name.clone() };
+                let model = one.look.model.as_deref().unwrap_or_default();
+                let path = format!("individuals.{}.look.model", one.name);
+                values.add_outside(document, &path, Path::new(model));
+            }
+        }
         values
     }
 

@@ -15,6 +15,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::builtin;
+use super::check::unknown;
 use super::files::{SceneFile, SiteFile, SpeciesFile};
 use super::inheritance::Texts;
 use super::source::{Entries, Entry, SourceText};
@@ -172,6 +173,17 @@ impl Library {
                     .map(|(scene, _)| scene.as_str())
             }
         }
+    }
+
+    /// Returns the problem of a scene that an option of the command line names, if there is no such scene: the site file is not to
+    /// blame for an option.
+    pub(super) fn unknown_scene_option(&self, scene: &str) -> Option<Problem> {
+        if self.site.is_none() || self.scenes.contains_key(scene) {
+            return None;
+        }
+        let name = DocumentName::Scene { name: scene.into() };
+        let message = unknown("scene", scene, self.scenes.keys()) + &self.left_out_hint(&name);
+        Some(Problem::of_file("--scene", message))
     }
 
     /// Returns the base folder of relative paths; empty (the working folder) for the built-in site.

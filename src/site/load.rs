@@ -18,7 +18,7 @@ use crate::camera::{SourceKind, SourceSpec};
 use crate::config::{self, Problem, Problems};
 use crate::control::DocumentName;
 use crate::geometry::Surface;
-use crate::render::{Model, OutputParams};
+use crate::render::{Model, OutputParams, SpeciesLook};
 use crate::simulation::{
     IndividualDescription, PoolPlan, SceneDescription, SimulationError, SpeciesDescription,
 };
@@ -36,6 +36,17 @@ pub struct SiteSpecies {
     pub model: Arc<Model>,
 }
 
+/// The look of a named individual.
+#[derive(Clone, Debug)]
+pub struct NamedLook {
+    /// Name of the individual.
+    pub name: String,
+    /// Its look.
+    pub look: SpeciesLook,
+    /// The 3D model.
+    pub model: Arc<Model>,
+}
+
 /// The complete, checked configuration of one installation.
 #[derive(Clone, Debug)]
 pub struct Site {
@@ -47,8 +58,10 @@ pub struct Site {
     pub scene_name: String,
     /// The shown scene, fitted to the surface.
     pub scene: SceneFile,
-    /// Species of the scene, sorted by name. `AgentPose::species` is an index into this list.
+    /// Species of the scene, sorted by name.
     pub species: Vec<SiteSpecies>,
+    /// The named individuals with a look of their own.
+    pub individual_looks: Vec<NamedLook>,
     /// Models of stones, in the order that rendering expects.
     pub stones: Arc<[Model]>,
     /// The calibration of each camera, if the site file names one.
@@ -122,10 +135,56 @@ impl Site {
             species: self
                 .species
                 .iter()
-                .map(|species| describe(species, &self.scene))
+                .map(|species| self.describe(species))
                 .collect(),
             director: self.scene.director.clone(),
         }
+    }
+
+    fn describe(&self, species: &SiteSpecies) -> SpeciesDescription {
+        let file = &species.file;
+        SpeciesDescription {
+            name: species.name.clone(),
+            count: species.count,
+            groups: file.groups.clone(),
+            body: file.body.clone(),
+            motion: file.motion.clone(),
+            perception: file.perception.clone(),
+            flock: file.flock.clone(),
+            relations: file.relations.clone(),
+            mind: file.mind(),
+            individuals: self
+                .scene
+                .individuals
+                .iter()
+                .filter(|individual| individual.species == species.name)
+                .map(|individual| IndividualDescription {
+                    name: individual.name.clone(),
+                    groups: individual.groups.clone(),
+                    relations: individual.all_relations(file),
+                    mind: individual.mind(file),
+                    size: individual.size,
+                    boldness: individual.boldness,
+                    look: self.look_of(&individual.name),
+                    position_m: individual.position_m,
+                })
+                .collect(),
+        }
+    }
+
+    /// Returns look and model of all species, and of the individuals with a look of their own. `AgentPose::species` is an index into this
+    /// list.
+    pub fn looks(&self) -> impl Iterator<Item = (&SpeciesLook, &Arc<Model>)> {
+        let species = self.species.iter().map(|s| (&s.file.look, &s.model));
+        let individuals = self.individual_looks.iter();
+        species.chain(individuals.map(|one| (&one.look, &one.model)))
+    }
+
+    /// Returns the index of the look of a named individual in [`Self::looks`]; `None` if it looks like its species.
+    fn look_of(&self, individual: &str) -> Option<u16> {
+        let mut own = self.individual_looks.iter();
+        let place = own.position(|one| one.name == individual)?;
+        u16::try_from(self.species.len() + place).ok()
     }
 
     /// Returns the projectors' outputs; one default output if the site file has none.
@@ -134,33 +193,6 @@ impl Site {
             [] => vec![OutputParams::default()],
             outputs => outputs.to_vec(),
         }
-    }
-}
-
-fn describe(species: &SiteSpecies, scene: &SceneFile) -> SpeciesDescription {
-    let file = &species.file;
-    SpeciesDescription {
-        name: species.name.clone(),
-        count: species.count,
-        groups: file.groups.clone(),
-        body: file.body.clone(),
-        motion: file.motion.clone(),
-        perception: file.perception.clone(),
-        flock: file.flock.clone(),
-        relations: file.relations.clone(),
-        mind: file.mind(),
-        individuals: scene
-            .individuals
-            .iter()
-            .filter(|individual| individual.species == species.name)
-            .map(|individual| IndividualDescription {
-                name: individual.name.clone(),
-                groups: individual.groups.clone(),
-                relations: individual.all_relations(file),
-                mind: individual.mind(file),
-                position_m: individual.position_m,
-            })
-            .collect(),
     }
 }
 
@@ -210,6 +242,10 @@ pub(super) fn load_and_check(
 ) -> (Option<Site>, Problems, Problems) {
     let mut problems = Vec::new();
     let mut library = Library::read(path, &mut problems);
+    if let Some(problem) = scene.and_then(|scene| library.unknown_scene_option(scene)) {
+        problems.insert(0, problem);
+        return (None, Problems::default(), Problems(problems));
+    }
     if let (Some(scene), Some(site)) = (scene, &mut library.site) {
         scene.clone_into(&mut Arc::make_mut(site).value.scene);
     }
@@ -306,7 +342,23 @@ fn with_scene(library: &Library, models: &Models, scene_name: &str) -> Option<Si
             })
         })
         .collect::<Option<Vec<_>>>()?;
+    let individual_looks = scene
+        .individuals
+        .iter()
+        .filter_map(|one| {
+            let of: &SiteSpecies = species.iter().find(|species| species.name == one.species)?;
+            Some((one, one.own_look(&of.file.look)?))
+        })
+        .map(|(one, look)| {
+            Some(NamedLook {
+                name: one.name.clone(),
+                model: Arc::clone(models.get(&look.model)?),
+                look,
+            })
+        })
+        .collect::<Option<Vec<_>>>()?;
     Some(Site {
+        individual_looks,
         scene_name: scene_name.to_owned(),
         scene: scene.fitted(&site.surface),
         file: site.clone(),
@@ -353,6 +405,16 @@ fn read_models(library: &Library, models: &mut Models, folder: &Path, findings: 
             findings
                 .warnings
                 .push(species.spans.problem("look.model", message));
+        }
+    }
+    for scene in library.scenes.values().flatten() {
+        let individuals = scene.value.individuals.iter().enumerate();
+        let named = individuals.filter_map(|(i, one)| Some((i, one.look.model.as_ref()?)));
+        for (i, name) in named {
+            if let Err(message) = models.read(name, folder) {
+                let path = format!("individuals[{i}].look.model");
+                findings.problems.push(scene.spans.problem(&path, message));
+            }
         }
     }
 }

@@ -116,6 +116,13 @@ fn model_file(name: &str, folder: &Path) -> Result<PathBuf, String> {
             "\"{name}\" is a glTF file whose data lie in other files; export everything into one file, 'glTF Binary (.glb)'"
         ));
     }
+    // A file of another kind: no name of a built-in model is meant.
+    if let Some(extension) = extension.and_then(|e| e.to_str()) {
+        return Err(format!(
+            "\"{name}\" is a .{extension} file, but a model is a .glb file with meshes, textures and clips; export the animal as 'glTF \
+             Binary (.glb)': docs/models.md says how; a picture alone is no model"
+        ));
+    }
     let known: Vec<&str> = SHIPPED_MODELS.iter().map(|(n, _)| *n).collect();
     let meant = suggestion(name, known.iter().copied());
     Err(format!(

@@ -101,10 +101,8 @@ impl Editor {
         };
         let mut applied = Applied::default();
         let old = &self.site;
-        let models = old.species.iter().zip(&site.species);
-        let has_new_model = models
-            .into_iter()
-            .any(|(a, b)| !Arc::ptr_eq(&a.model, &b.model));
+        let has_new_model =
+            (old.looks().zip(site.looks())).any(|((_, a), (_, b))| !Arc::ptr_eq(a, b));
         if has_new_model || site.calibrations != old.calibrations {
             self.site = Arc::new(site);
             applied.is_new_site = true;

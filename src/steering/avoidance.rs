@@ -5,7 +5,7 @@
 //! force, the vehicle passes on the right. **Source**: Reynolds 1999, "Obstacle avoidance" (corridor); Buckland 2005
 //! (braking); Tu 1996 (decision by the active need).
 
-use glam::Vec3;
+use glam::{Vec2, Vec3};
 
 use super::motion::Motion;
 use crate::geometry::Solid;
@@ -164,21 +164,61 @@ pub fn stay_inside_walls(
             if facing > 0.7 && half + motion.position_m.dot(inward) > 0.0 {
                 continue;
             }
-            let sideways = perpendicular_part(inward, motion.forward)
-                .try_normalize()
-                .filter(|_| facing > -0.98);
-            let side = sideways.unwrap_or_else(|| {
-                // The vehicle moves straight at the wall. It turns towards the side of the pool's center, or to the
-                // right if the center is straight ahead.
-                let to_middle = perpendicular_part(-motion.position_m, motion.forward);
-                let side = motion.side();
-                if to_middle.dot(side) < 0.0 {
-                    -side
-                } else {
-                    side
-                }
-            });
+            let side = turn_towards(motion, inward);
             force += (side + inward * 0.3) * (strength * force_n);
+        }
+    }
+    (force != Vec3::ZERO).then_some(force)
+}
+
+/// Returns the direction in which a vehicle turns to face `wanted`, perpendicular to its heading. One that moves straight away from it
+/// turns to the side of the pool's center, or to the right if the center is straight behind.
+fn turn_towards(motion: &Motion, wanted: Vec3) -> Vec3 {
+    let sideways = perpendicular_part(wanted, motion.forward)
+        .try_normalize()
+        .filter(|_| motion.forward.dot(wanted) > -0.98);
+    sideways.unwrap_or_else(|| {
+        let to_middle = perpendicular_part(-motion.position_m, motion.forward);
+        let side = motion.side();
+        if to_middle.dot(side) < 0.0 {
+            -side
+        } else {
+            side
+        }
+    })
+}
+
+/// How a vehicle leaves the picture, a rectangle that is centered on the origin, and comes back.
+#[derive(Clone, Copy, Debug)]
+pub struct EdgeCrossing {
+    /// Half of the width and height of the picture; infinite for edges that it does not cross.
+    pub half_m: Vec2,
+    /// Distance beyond the edge from which on it turns back.
+    pub turn_m: f32,
+    /// Whether it leaves the picture to stay outside.
+    pub leaves: bool,
+}
+
+/// Lets a vehicle cross the edges of the picture, and not swim along them half visible: beyond an edge it turns outwards if it swims
+/// outwards, and inwards otherwise. At `turn_m` it turns back. Returns `None` if no force is needed.
+pub fn cross_edges(motion: &Motion, crossing: &EdgeCrossing, force_n: f32) -> Option<Vec3> {
+    let mut force = Vec3::ZERO;
+    for (axis, half_m) in [(Vec3::X, crossing.half_m.x), (Vec3::Z, crossing.half_m.y)] {
+        let along_m = motion.position_m.dot(axis);
+        let beyond_m = along_m.abs() - half_m;
+        let is_far = beyond_m >= crossing.turn_m;
+        if beyond_m <= 0.0 || (is_far && crossing.leaves) {
+            continue;
+        }
+        let outward = axis * along_m.signum();
+        let goes_out = motion.forward.dot(outward) > 0.0 && !is_far;
+        let wanted = if crossing.leaves || goes_out {
+            outward
+        } else {
+            -outward
+        };
+        if motion.forward.dot(wanted) <= 0.7 {
+            force += (turn_towards(motion, wanted) + wanted * 0.3) * force_n;
         }
     }
     (force != Vec3::ZERO).then_some(force)

@@ -11,7 +11,10 @@ mod path;
 mod pursuit;
 mod simple_school;
 
-pub use avoidance::{Corridor, PassingSide, avoid_solids, stay_in_depth_band, stay_inside_walls};
+pub use avoidance::{
+    Corridor, EdgeCrossing, PassingSide, avoid_solids, cross_edges, stay_in_depth_band,
+    stay_inside_walls,
+};
 pub use barriers::{Barrier, SeenFrom, avoid_barrier, contain};
 pub use crowd::{LeaderFollowing, avoid_neighbors, follow_leader, queue, shadow};
 pub use flocking::{FlockForces, FlockRules, FlockSums, NeighborArrays, Neighborhood};

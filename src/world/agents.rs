@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::body::{BodyParams, FlockParams, MotionParams, PerceptionParams};
 use super::random::{Random, RandomStream};
 use super::relations::Relations;
+use super::temperament::Temperament;
 
 /// All living agents, as arrays of equal length. Every array has one element per agent, at the agent's index. The index can
 /// change when agents are removed; the id never changes. Agents are added with [`Self::push`] and removed with
@@ -272,6 +273,12 @@ pub struct Species {
     pub species_bit: u64,
     /// Bit set of all names: species, groups and individual name.
     pub name_bits: u64,
+    /// Names of the groups.
+    pub groups: Vec<String>,
+    /// Courage of a named individual that has its own; `None` if chance decides.
+    pub boldness: Option<f32>,
+    /// Index into the looks of the scene: that of the species, or that of a named individual with a look of its own.
+    pub look: u16,
     /// Distance from the edge of the picture outwards up to which the species swims.
     pub margin_m: f32,
     /// Size and mass.
@@ -287,6 +294,13 @@ pub struct Species {
 }
 
 impl Species {
+    /// Returns the factor on the distance at which the agents flee from visitors: 1, except for a named individual with a boldness of its
+    /// own: from 1/2 for the boldest to 2 for the shyest.
+    pub fn flight_factor(&self) -> f32 {
+        let factor = |boldness: f32| Temperament::factor(1.0 - boldness, 1.0);
+        self.boldness.map_or(1.0, factor)
+    }
+
     /// Returns the size of the individual with this id as a factor on the species' length and radius. Depends only on seed, id
     /// and `size_spread`, so an individual keeps its size when other parameters change.
     pub fn size_factor(&self, seed: u64, id: u32) -> f32 {

@@ -34,7 +34,7 @@ pub use body::{
 };
 pub use director::{
     CalmEffect, CommandedDirection, Condition, CrossEdgeEffect, Director, EarlierRule, Effect,
-    GatherAtShadowEffect, GatherEffect, Gathering, GatheringRequest, GatheringVisitor,
+    Entrance, GatherAtShadowEffect, GatherEffect, Gathering, GatheringRequest, GatheringVisitor,
     HuntingEffect, PictureSide, Presence, RuleParams, RuleState, RuleTransition, SendAcrossEffect,
     SetNeedEffect, rule_problems,
 };
@@ -59,7 +59,7 @@ pub use stature::FishParams;
 pub use temperament::Temperament;
 pub use terrace::{LeapParams, TerraceParams, far_edge};
 pub use visitors::{ShadowAtDepth, Visitors, circle_at_depth, outline_at_depth};
-pub use water::Water;
+pub use water::{HIDDEN_LENGTHS, Water};
 
 use serde::{Deserialize, Serialize};
 

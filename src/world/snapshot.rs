@@ -14,7 +14,7 @@ pub struct Snapshot {
     pub tick: u64,
     /// Simulated time: `tick` times the fixed time step.
     pub time_secs: f64,
-    /// Number of plan changes since the pool was created. [`AgentPose::species`] refers to the species list of this revision.
+    /// Number of plan changes since the pool was created. [`AgentPose::species`] refers to the looks of this revision.
     pub revision: u64,
     /// All agents except the visitors, in ascending order of ids.
     pub agents: Vec<AgentPose>,
@@ -59,7 +59,7 @@ pub struct Catch {
 pub struct AgentPose {
     /// Id of the individual. Constant and never reused; the renderer derives the individual's appearance from it.
     pub id: u32,
-    /// Index into the scene's list of species.
+    /// Index into the looks of the scene: those of its species, followed by those of named individuals with a look of their own.
     pub species: u16,
     /// Center of the body in world space.
     pub position_m: Vec3,

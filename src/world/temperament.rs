@@ -26,6 +26,15 @@ impl Temperament {
         }
     }
 
+    /// Returns the same temperament with the courage that a named individual has of its own, if it has one.
+    #[must_use]
+    pub fn with_courage(self, courage: Option<f32>) -> Self {
+        Self {
+            courage: courage.unwrap_or(self.courage),
+            ..self
+        }
+    }
+
     /// Returns the factor of a trait's value: from 1/2 (value 0) to 2 (value 1) for a spread of 1. With a spread of 0, the factor
     /// is 1.
     pub fn factor(value: f32, spread: f32) -> f32 {

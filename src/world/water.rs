@@ -6,6 +6,9 @@ use super::pool::{EdgeMode, PoolParams};
 use super::random::{Random, RandomStream};
 use crate::geometry::{Solid, Surface, SurfaceKind, edges_contain};
 
+/// Distance of the center of a body from the edge of the picture at which no part of it is visible, in body lengths.
+pub const HIDDEN_LENGTHS: f32 = 0.6;
+
 /// The extent of the pool.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Water {
@@ -75,7 +78,7 @@ impl Water {
 
     /// Returns the distance outside the picture at which a body of this length is completely hidden.
     pub fn hidden_margin_m(&self, length_m: f32) -> f32 {
-        self.params.margin_m.max(length_m * 0.6)
+        self.params.margin_m.max(length_m * HIDDEN_LENGTHS)
     }
 
     /// Rotates a world vector so that the fish's up direction becomes +y. In world space, up for a fish is −z in a picture on a

@@ -20,6 +20,9 @@ pub(in crate::app) struct CheckArguments {
     /// Report as JSON
     #[arg(long)]
     json: bool,
+    /// List who lives in each scene: species, named individuals, the members of each group; and its places and rules
+    #[arg(long, conflicts_with = "json")]
+    list: bool,
 }
 
 /// Prints the report. Returns exit code 0 if the site can run, otherwise 1.
@@ -29,6 +32,9 @@ pub(in crate::app) struct CheckArguments {
 pub(in crate::app) fn check(arguments: &CheckArguments) -> anyhow::Result<ExitCode> {
     let report = site::check_report(arguments.site.site.as_deref());
     let mut out = text_output();
+    if arguments.list {
+        write!(out, "{}", site::inhabitants(arguments.site.site.as_deref()))?;
+    }
     if arguments.json {
         writeln!(out, "{}", serde_json::to_string_pretty(&report)?)?;
     } else {

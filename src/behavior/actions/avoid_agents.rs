@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::behavior::action::Action;
+use crate::behavior::action::{Action, Capabilities};
 use crate::behavior::context::ActionContext;
 use crate::behavior::proposal::Proposal;
 use crate::steering::avoid_neighbors;
@@ -43,6 +43,11 @@ impl Default for AvoidAgents {
 
 impl Action for AvoidAgents {
     type Memory = ();
+
+    const CAPABILITIES: Capabilities = Capabilities {
+        only_avoids: true,
+        ..Capabilities::NONE
+    };
 
     fn propose(&self, context: &ActionContext<'_>, _: &mut ()) -> Option<Proposal> {
         let largest = context

@@ -1,14 +1,15 @@
 //! `avoid_obstacles`: the agent steers around obstacles ahead.
 
-use glam::Vec3;
+use glam::{Vec2, Vec3};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::behavior::action::{Action, Capabilities};
 use crate::behavior::context::ActionContext;
 use crate::behavior::proposal::Proposal;
+use crate::geometry::SurfaceKind;
 use crate::steering::{
-    Corridor, EdgeGuide, Motion, PassingSide, avoid_solids, stay_in_depth_band,
+    Corridor, EdgeGuide, Motion, PassingSide, avoid_solids, cross_edges, stay_in_depth_band,
     stay_inside_outline, stay_inside_walls,
 };
 
@@ -61,21 +62,35 @@ impl Action for AvoidObstacles {
             Some(terrace) => terrace.y_range_m(context.radius_m),
             None => water.y_range_m(context.radius_m),
         };
-        let floor = stay_in_depth_band(motion, band, lookahead_m * 0.5, own.max_force_n * 0.5);
+        let floor = (!context.need_lies)
+            .then(|| stay_in_depth_band(motion, band, lookahead_m * 0.5, own.max_force_n * 0.5))
+            .flatten();
         // An escape leads through open water. What turns the agent from one side of a pocket to the other is what holds it there.
         if context.need_escapes {
             return floor.map(Proposal::force);
         }
         let walls = water.has_guides().then(|| {
+            let crossing = context.crossing();
+            let crossed = crossing.map_or(Vec2::INFINITY, |crossing| crossing.half_m);
             let edge = water.edge_half_m(motion.position_m.y, context.species.margin_m);
+            let mut edge = Vec2::select(crossed.cmplt(Vec2::INFINITY), Vec2::MAX, edge);
+            if context.need_lies && water.surface.kind == SurfaceKind::Wall {
+                edge.y = f32::MAX;
+            }
             let half = Vec3::new(edge.x, 0.0, edge.y);
-            stay_inside_walls(
+            let stay = stay_inside_walls(
                 motion,
                 half,
                 water.params.guide_m,
                 lookahead_m,
                 own.max_force_n,
-            )
+            );
+            let cross =
+                crossing.and_then(|crossing| cross_edges(motion, &crossing, own.max_force_n));
+            match (stay, cross) {
+                (Some(stay), Some(cross)) => Some(stay + cross),
+                (stay, cross) => stay.or(cross),
+            }
         });
         // A route over terraces keeps clear of their edges, or leaps over them.
         let outline = terrace.filter(|_| !context.need_follows_route);

@@ -125,7 +125,7 @@ impl EvadeShadow {
         let at = context.motion.position_m;
         let scale = context.world.water.scale(at.y);
         let visitors = &context.world.visitors;
-        let startled = 1.0 + self.startle_share;
+        let startled = (1.0 + self.startle_share) * context.species.flight_factor();
         let widest_m = self
             .flee_distance_m
             .max(self.still_flee_distance_m)
@@ -145,6 +145,7 @@ impl EvadeShadow {
                 continue;
             }
             let flee_m = self.flee_distance_m(shadow);
+            let flee_m = flee_m.max(0.0) * context.species.flight_factor() + flee_m.min(0.0);
             let limit = least.as_ref().map_or(flee_m + margin_m, |found| {
                 found.distance_m.min(flee_m + margin_m)
             });

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::behavior::action::Action;
+use crate::behavior::action::{Action, Capabilities};
 use crate::behavior::context::ActionContext;
 use crate::behavior::proposal::Proposal;
 use crate::steering::steer_along;
@@ -66,6 +66,11 @@ impl MakeRoom {
 
 impl Action for MakeRoom {
     type Memory = ();
+
+    const CAPABILITIES: Capabilities = Capabilities {
+        only_avoids: true,
+        ..Capabilities::NONE
+    };
 
     fn propose(&self, context: &ActionContext<'_>, _: &mut ()) -> Option<Proposal> {
         let at = context.motion.position_m;

@@ -40,6 +40,7 @@ mod make_room;
 mod navigate;
 mod pursue;
 mod queue;
+mod rest;
 mod seek;
 mod separate;
 mod separate_non_shadow;
@@ -249,6 +250,7 @@ register_actions! {
     interpose::Interpose,
     pursue::Pursue,
     queue::Queue,
+    rest::Rest,
     stay_inside::StayInside,
     stay_on_path::StayOnPath,
 }

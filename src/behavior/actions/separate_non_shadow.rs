@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::behavior::action::Action;
+use crate::behavior::action::{Action, Capabilities};
 use crate::behavior::context::ActionContext;
 use crate::behavior::proposal::Proposal;
 use crate::behavior::schooling::keep_apart;
@@ -38,6 +38,11 @@ impl Default for SeparateNonShadow {
 
 impl Action for SeparateNonShadow {
     type Memory = ();
+
+    const CAPABILITIES: Capabilities = Capabilities {
+        only_avoids: true,
+        ..Capabilities::NONE
+    };
 
     fn propose(&self, context: &ActionContext<'_>, _: &mut ()) -> Option<Proposal> {
         keep_apart(context, self.radius_m, self.angle_deg, |neighbor| {

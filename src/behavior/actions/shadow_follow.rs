@@ -202,6 +202,7 @@ mod tests {
             need_goal_m: None,
             need_follows_route: false,
             need_escapes: false,
+            need_lies: false,
             least_secs: 0.0,
             related: 0,
         };

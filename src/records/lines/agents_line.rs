@@ -4,19 +4,22 @@ use std::collections::BTreeMap;
 
 use crate::control::{AgentLine, AgentsLine, VisitorLine};
 use crate::simulation::Simulation;
-use crate::world::Snapshot;
+use crate::world::{Snapshot, Species, World};
 
 /// Returns the line for the current tick.
 pub fn agents_line(simulation: &Simulation, snapshot: &Snapshot) -> AgentsLine {
-    let species = &simulation.world().species;
+    let world = simulation.world();
     let agents = snapshot.agents.iter().enumerate();
     AgentsLine {
         tick: snapshot.tick,
         time_secs: snapshot.time_secs,
         agents: agents
-            .map(|(index, pose)| AgentLine {
+            .map(|(index, pose)| (index, pose, own(&world, index)))
+            .map(|(index, pose, species)| AgentLine {
                 id: pose.id,
-                species: species[usize::from(pose.species)].name.clone(),
+                species: species.name.clone(),
+                name: species.individual.clone(),
+                groups: species.groups.clone(),
                 position_m: pose.position_m.to_array(),
                 velocity_mps: pose.velocity_mps.to_array(),
                 radius_m: pose.radius_m,
@@ -32,6 +35,11 @@ pub fn agents_line(simulation: &Simulation, snapshot: &Snapshot) -> AgentsLine {
             .collect(),
         shadows: snapshot.shadows.iter().map(VisitorLine::from).collect(),
     }
+}
+
+/// Returns the species of an agent, or the named individual that it is.
+fn own<'a>(world: &World<'a>, index: usize) -> &'a Species {
+    &world.species[usize::from(world.agents.species[index])]
 }
 
 /// Adds the steering forces of every agent to the line, under the name of the action that causes them.

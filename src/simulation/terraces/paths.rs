@@ -128,7 +128,7 @@ impl TerraceTick<'_> {
             radius_m: agents.radii_m[index],
             abilities,
             cooldown_left_secs,
-            caution: caution(self.world.random.seed, agents.ids[index]),
+            caution: caution(self.world.random.seed, agents.ids[index], species),
         })
     }
 

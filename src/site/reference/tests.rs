@@ -258,3 +258,30 @@ fn every_number_of_a_designer_says_what_higher_and_lower_do() {
     );
     assert_eq!(is_used, [true; WITHOUT_MORE_OR_LESS.len()]);
 }
+
+/// A fixed bug: `explain` said that no shipped file sets a key that only the examples in `docs` set.
+#[test]
+fn the_examples_in_docs_count_as_users_of_a_key() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
+    let mut found = Vec::new();
+    for page in ["navigation", "shows", "steering"] {
+        for (kind, folder) in [("site", ""), ("scene", "scenes"), ("species", "species")] {
+            for entry in std::fs::read_dir(root.join(page).join(folder)).unwrap() {
+                let path = entry.unwrap().path();
+                if path.extension().is_some_and(|ending| ending == "toml") {
+                    let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+                    found.push((kind, format!("docs/{page}/{name}")));
+                }
+            }
+        }
+    }
+    let listed = builtin::EXAMPLES.iter();
+    let mut listed: Vec<_> = listed
+        .map(|(kind, name, _)| (*kind, (*name).to_owned()))
+        .collect();
+    found.sort();
+    listed.sort();
+    assert_eq!(found, listed);
+    let text = explain(Some("rest")).unwrap();
+    assert_message(&text, &["Used by: docs/steering/rester"]);
+}

@@ -125,26 +125,25 @@ pub(super) struct Use {
 /// The values of the shipped files by [`Node::path`]. Inherited values count only for the file that writes them.
 pub(super) fn shipped_uses(schemas: &Value) -> BTreeMap<String, Vec<Use>> {
     let mut uses = BTreeMap::new();
-    let sites = [("demo", builtin::SITE)];
-    let files = [
-        ("site", sites.as_slice()),
-        ("scene", builtin::SCENES),
-        ("species", builtin::SPECIES),
-    ];
-    for (kind, files) in files {
+    let built_in = |kind, files: &'static [(&'static str, &'static str)]| {
+        files.iter().map(move |&(file, text)| (kind, file, text))
+    };
+    let files = built_in("site", &[("demo", builtin::SITE)])
+        .chain(built_in("scene", builtin::SCENES))
+        .chain(built_in("species", builtin::SPECIES))
+        .chain(builtin::EXAMPLES.iter().copied());
+    for (kind, file, text) in files {
         let Some(schema) = schemas.get(kind) else {
             continue;
         };
-        for (file, text) in files {
-            let value = toml::from_str::<toml::Table>(text).ok();
-            if let Some(value) = value.and_then(|table| serde_json::to_value(table).ok()) {
-                let mut reader = Reader {
-                    file,
-                    table: None,
-                    uses: &mut uses,
-                };
-                reader.read(schema, &value, kind);
-            }
+        let value = toml::from_str::<toml::Table>(text).ok();
+        if let Some(value) = value.and_then(|table| serde_json::to_value(table).ok()) {
+            let mut reader = Reader {
+                file,
+                table: None,
+                uses: &mut uses,
+            };
+            reader.read(schema, &value, kind);
         }
     }
     uses

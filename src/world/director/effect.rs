@@ -21,8 +21,9 @@ pub enum Effect {
     /// Sends species out of the picture while the effect lasts. Only species that `pool.margins_m` lets out of the picture, and that
     /// have an action `seek` or `navigate` whose target is `director`, react.
     Leave(CrossEdgeEffect),
-    /// Lets species come into the picture from one side: those that are out of sight enter there. Then they swim to the middle while the
-    /// effect lasts. The same species react as for `leave`.
+    /// Lets species come into the picture from one side. A fish that is in sight swims out of the picture first, and then comes from that
+    /// side. The fish swim to the middle while the effect lasts: for `hold_secs` from the last entrance on. The same species react as for
+    /// `leave`.
     Enter(CrossEdgeEffect),
     /// Ends all boosts: agents want to swim at cruise speed, and slow down to it in the time `calm_secs` of the action that
     /// hurried them.

@@ -55,6 +55,18 @@ pub struct GatheringRequest {
     pub gathering: Option<Gathering>,
 }
 
+/// An agent that a rule lets come from a side of the picture. It swims out of the picture first, if it is in sight.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entrance {
+    /// Index of the rule in the plan.
+    pub rule: usize,
+    /// Id of the agent.
+    pub agent: u32,
+    /// Where the agent swims out of the picture.
+    pub exit: Gathering,
+}
+
 /// The gathering points that the director currently requests of the fish.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -69,6 +81,12 @@ pub struct Director {
     pub requests: Vec<GatheringRequest>,
     /// Gathering point of each species, set by rules; `None` if there is none. Indexed like the list of species.
     pub by_rules: Vec<Option<Gathering>>,
+    /// The rule of each of these gathering points. Indexed like the list of species.
+    #[serde(default)]
+    pub winners: Vec<Option<usize>>,
+    /// Agents that have not entered yet.
+    #[serde(default)]
+    pub entrances: Vec<Entrance>,
 }
 
 /// What commands have set and a command can undo.
@@ -87,32 +105,54 @@ impl Default for Director {
             by_hand: None,
             requests: Vec::new(),
             by_rules: Vec::new(),
+            winners: Vec::new(),
+            entrances: Vec::new(),
         }
     }
 }
 
 impl Director {
-    /// Returns the current gathering point of the species with this index; `None` if there is none.
-    pub fn gathering(&self, species_index: u16) -> Option<Gathering> {
-        let by_rule = || {
-            let gathering = self.by_rules.get(usize::from(species_index));
-            gathering.copied().flatten()
-        };
-        self.by_hand.or_else(by_rule)
+    /// Returns the current gathering point of an agent of the species with this index; `None` if there is none.
+    pub fn gathering(&self, species_index: u16, agent: u32) -> Option<Gathering> {
+        let species = usize::from(species_index);
+        let by_rule = || self.by_rules.get(species).copied().flatten();
+        self.by_hand
+            .or_else(|| self.exit(species, agent))
+            .or_else(by_rule)
+    }
+
+    /// Returns where an agent swims out of the picture before it enters.
+    fn exit(&self, species: usize, agent: u32) -> Option<Gathering> {
+        if self.entrances.is_empty() {
+            return None;
+        }
+        let rule = self.winners.get(species).copied().flatten()?;
+        let mut own = self.entrances.iter();
+        let is_own = |entrance: &&Entrance| entrance.agent == agent && entrance.rule == rule;
+        own.find(is_own).map(|entrance| entrance.exit)
     }
 
     /// Removes all requests, and reserves memory for one request of each rule to each species.
     pub fn reset(&mut self, rules: usize, species: usize) {
         self.requests.clear();
+        self.entrances.clear();
         self.reserve(rules, species);
         self.by_rules.clear();
         self.by_rules.resize(species, None);
+        self.winners.clear();
+        self.winners.resize(species, None);
     }
 
     /// Reserves memory for one request of each rule to each species.
     pub fn reserve(&mut self, rules: usize, species: usize) {
         let missing = (rules * species).saturating_sub(self.requests.len());
         self.requests.reserve(missing);
+    }
+
+    /// Reserves memory for the entrance of all agents.
+    pub fn reserve_entrances(&mut self, agents: usize) {
+        let missing = agents.saturating_sub(self.entrances.len());
+        self.entrances.reserve(missing);
     }
 
     /// Adds a request.
@@ -125,17 +165,23 @@ impl Director {
     /// Removes the requests of a rule.
     pub fn remove(&mut self, rule: usize) {
         self.requests.retain(|request| request.rule != rule);
+        self.entrances.retain(|entrance| entrance.rule != rule);
     }
 
     /// Chooses the gathering point of each species: among the requests with a point, the one with the highest priority, and
     /// of these the latest.
     pub fn arbitrate(&mut self) {
         self.by_rules.fill(None);
+        self.winners.resize(self.by_rules.len(), None);
+        self.winners.fill(None);
         for request in &self.requests {
-            if let Some(current) = self.by_rules.get_mut(request.species)
+            let current = self.by_rules.get_mut(request.species);
+            let winner = self.winners.get_mut(request.species);
+            if let (Some(current), Some(winner)) = (current, winner)
                 && request.gathering.is_some()
             {
                 *current = request.gathering;
+                *winner = Some(request.rule);
             }
         }
     }
@@ -165,7 +211,7 @@ mod tests {
         director.reset(4, 1);
         let winner = |director: &mut Director| {
             director.arbitrate();
-            director.gathering(0).map(|g| g.point_m.x as usize)
+            director.gathering(0, 0).map(|g| g.point_m.x as usize)
         };
         assert_eq!(winner(&mut director), None);
         director.add(request(1, 0, 10));

@@ -6,7 +6,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::super::{AreaParams, RandomStream, World};
+use super::super::{RandomStream, World};
 use super::effect::Effect;
 use crate::geometry::Visitor;
 
@@ -224,9 +224,8 @@ impl Default for ChanceCondition {
 #[serde(default, deny_unknown_fields)]
 pub struct NoParams {}
 
-/// Returns errors in the rules that depend on several values, as (path inside the scene file, message). `places` are the areas of the
-/// pool.
-pub fn rule_problems(rules: &[RuleParams], places: &[AreaParams]) -> Vec<(String, String)> {
+/// Returns errors in the rules that depend on several values, as (path inside the scene file, message).
+pub fn rule_problems(rules: &[RuleParams]) -> Vec<(String, String)> {
     let mut found = Vec::new();
     if rules.len() > MAX_RULES {
         found.push((
@@ -250,18 +249,14 @@ pub fn rule_problems(rules: &[RuleParams], places: &[AreaParams]) -> Vec<(String
                 ),
             ));
         }
-        let problem = condition_problem(rule, rules, places);
+        let problem = condition_problem(rule);
         found.extend(problem.map(|(key, message)| (format!("director[{index}].{key}"), message)));
     }
     found
 }
 
 /// Returns what is wrong with the condition of a rule, as (key inside the rule, message).
-fn condition_problem(
-    rule: &RuleParams,
-    rules: &[RuleParams],
-    places: &[AreaParams],
-) -> Option<(&'static str, String)> {
+fn condition_problem(rule: &RuleParams) -> Option<(&'static str, String)> {
     if rule.when.is_momentary() && rule.for_secs > 0.0 {
         let message = "the condition holds for a moment only, so it never holds for this time; remove for_secs";
         return Some(("for_secs", message.into()));
@@ -279,28 +274,8 @@ fn condition_problem(
             "the rule would follow itself; name another rule, or use \"always\" with pause_secs"
                 .into(),
         )),
-        Condition::After(after) => {
-            let names = || rules.iter().map(|rule| rule.name.as_str());
-            let message = || unknown_name("rule", &after.rule, names());
-            (!names().any(|name| name == after.rule)).then(|| ("when.rule", message()))
-        }
-        Condition::VisitorAt(at) => {
-            let names = || places.iter().map(|place| place.name.as_str());
-            let message = || unknown_name("area in pool.areas", &at.place, names());
-            let is_known = !at.place.is_empty() && names().any(|name| name == at.place);
-            (!is_known).then(|| ("when.place", message()))
-        }
         _ => None,
     }
-}
-
-fn unknown_name<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> String {
-    let known: Vec<&str> = known.filter(|name| !name.is_empty()).collect();
-    let known = match known.as_slice() {
-        [] => "there are none with a name".to_owned(),
-        known => format!("there are {}", known.join(", ")),
-    };
-    format!("there is no {what} named \"{name}\"; {known}")
 }
 
 /// The other rule of a condition [`Condition::After`], and the time since it began.

@@ -231,3 +231,27 @@ fn a_shark_swims_out_of_a_pocket_between_steep_rocks() {
         }
     }
 }
+
+/// A fixed bug: fish with a margin of their own swam along the edge of the picture, half visible, for most of the time.
+#[test]
+fn a_fish_with_a_margin_is_in_the_picture_for_most_of_the_time() {
+    for margin_m in [0.6, 1.1, 2.0] {
+        let mut scene = roaming_scene(EdgeMode::Guide);
+        scene.pool.margins_m = [("fish".to_owned(), margin_m)].into();
+        scene.pool.guide_m = 0.7;
+        let mut pool = Simulation::new(&scene, &pools::run(3, 1)).unwrap();
+        let (mut outside, mut all) = (0.0, 0.0);
+        for _ in 0..180 * 60 {
+            pool.run_tick(&Observation::default());
+            let world = pool.world();
+            for body in &world.agents.bodies {
+                let at = body.position_m;
+                let half = world.water.visible_half_m(at.y);
+                all += 1.0;
+                outside += f32::from(u8::from(at.x.abs() > half.x || at.z.abs() > half.y));
+            }
+        }
+        let share = outside / all;
+        assert!((0.02..0.5).contains(&share), "{margin_m} m: {share}");
+    }
+}

@@ -1,5 +1,7 @@
 //! Tests of the director's rules, of named individuals, drives and intentions.
 
+mod entrances;
+mod individuals;
 mod shipped;
 mod shows;
 
@@ -10,7 +12,7 @@ use shoal::behavior::actions::{Seek, SeekTarget};
 use shoal::behavior::{ActionParams, AttractionParams, LimitOf, LimitParams, NeedKind};
 use shoal::geometry::Visitor;
 use shoal::simulation::{Change, IndividualDescription, SceneDescription, Simulation};
-use shoal::world::{EdgeMode, Observation, RuleParams};
+use shoal::world::{Observation, RuleParams};
 
 const Y: f32 = -0.8;
 
@@ -230,7 +232,7 @@ fn guided(rules: &[&str]) -> Simulation {
 }
 
 fn goal_x_m(pool: &Simulation) -> Option<f32> {
-    pool.world().director.gathering(0).map(|g| g.point_m.x)
+    pool.world().director.gathering(0, 0).map(|g| g.point_m.x)
 }
 
 /// A fixed bug: the end of one rule removed the gathering point of another rule of the same species.
@@ -467,56 +469,4 @@ fn an_agent_at_rest_can_turn_back() {
     run(&mut pool, 3.0, &visitors(0, 0.0));
     let x = pool.world().agents.bodies[0].position_m.x;
     assert!(x < -0.8, "the fish has not turned back, x = {x} m");
-}
-
-/// A fish whose margin lets it out of the picture, and that swims where the director wants.
-fn outsider() -> SceneDescription {
-    let seek = Seek {
-        target: SeekTarget::Director,
-        weight: 0.0,
-        ..Seek::default()
-    };
-    let mut fish = wants(bare("fish", 1), "go", &[("seek", ActionParams::Seek(seek))]);
-    fish.motion.cruise_mps = 0.5;
-    let mut scene = wide(vec![fish]);
-    scene.surface.width_m = 4.0;
-    scene.surface.height_m = 3.0;
-    scene.pool.edge = EdgeMode::Guide;
-    scene.pool.margins_m = [("fish".to_owned(), 1.0)].into();
-    scene
-}
-
-#[test]
-fn a_fish_is_sent_out_of_the_picture_and_comes_in_from_the_other_side() {
-    let mut scene = outsider();
-    let by_hand = |name: &str, effect: &str| {
-        rule(&format!(
-            "name = '{name}'\nwhen = {{ condition = 'by_hand' }}\nthen = {{ effect = '{effect}', side = 'right' }}\nhold_secs = 12.0"
-        ))
-    };
-    scene.director = vec![by_hand("out", "leave"), by_hand("in", "enter")];
-    scene.director[1].then = toml::from_str("effect = 'enter'\nside = 'left'").unwrap();
-    let mut pool = start(&scene);
-    let nobody = Observation::default();
-    let is_visible = |pool: &Simulation| {
-        let world = pool.world();
-        world
-            .water
-            .is_visible(world.agents.bodies[0].position_m, 0.3)
-    };
-    assert!(pool.place(0, at(0.0, 0.0), Vec3::X) && pool.start_rule("out"));
-    run(&mut pool, 10.0, &nobody);
-    assert!(!is_visible(&pool) && pool.world().agents.bodies[0].position_m.x > 2.0);
-    assert!(pool.start_rule("in"));
-    run(&mut pool, 1.0 / 60.0, &nobody);
-    let body = pool.world().agents.bodies[0];
-    assert!(body.teleported && body.position_m.x < -2.0 && !is_visible(&pool));
-    run(&mut pool, 5.0, &nobody);
-    assert!(is_visible(&pool));
-    // A fish that is in sight swims, and is not moved.
-    assert!(pool.start_rule("in"));
-    for _ in 0..60 {
-        pool.run_tick(&nobody);
-        assert!(!pool.world().agents.bodies[0].teleported);
-    }
 }

@@ -154,7 +154,7 @@ fn an_effect_concerns_a_group_or_a_single_individual() {
             groups: Vec::new(),
             relations: fish.relations.clone(),
             mind: fish.mind.clone(),
-            position_m: None,
+            ..IndividualDescription::default()
         }];
         scene.species = vec![fish, bare("other", 1)];
         scene.director = vec![rule(&format!(

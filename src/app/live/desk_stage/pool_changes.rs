@@ -250,13 +250,13 @@ fn vision_settings(site: &Site) -> Vec<VisionSettings> {
 
 /// Whether the same render setup can draw both sites, apart from their outputs.
 fn has_same_look(a: &Site, b: &Site) -> bool {
-    let species = |site: &Site| -> Vec<_> {
-        // The same model is the same object until its file changes.
-        let look = |s: &crate::site::SiteSpecies| {
-            let model = Arc::as_ptr(&s.model);
-            (s.name.clone(), s.file.look.clone(), model)
-        };
-        site.species.iter().map(look).collect()
+    // The same model is the same object until its file changes.
+    let names = |site: &Site| -> Vec<_> { site.species.iter().map(|s| s.name.clone()).collect() };
+    let looks = |site: &Site| -> Vec<_> {
+        let looks = site
+            .looks()
+            .map(|(look, model)| (look.clone(), Arc::as_ptr(model)));
+        looks.collect()
     };
     a.file.surface == b.file.surface
         && a.file.picture == b.file.picture
@@ -264,7 +264,8 @@ fn has_same_look(a: &Site, b: &Site) -> bool {
         && a.scene.obstacles == b.scene.obstacles
         && a.scene.pool.ground_depth_m.to_bits() == b.scene.pool.ground_depth_m.to_bits()
         && a.scene.pool.terraces == b.scene.pool.terraces
-        && species(a) == species(b)
+        && names(a) == names(b)
+        && looks(a) == looks(b)
 }
 
 #[cfg(test)]

@@ -1,0 +1,283 @@
+//! Checks the rules of the director: the names in them, and rules that never begin or change nothing.
+//!
+//! In: parsed files. Out: problems and warnings with their positions. Must not: know an action by its name.
+
+use std::collections::BTreeSet;
+
+use super::check::{unknown, warn_left_out};
+use super::files::{SceneFile, SpeciesFile};
+use super::findings::Findings;
+use super::library::Library;
+use super::source::Entry;
+use crate::world::{Condition, Effect, RuleParams, rule_problems};
+
+/// Checks that the rules of the director use existing rules, places, species and needs.
+pub(super) fn check_rules(entry: &Entry<SceneFile>, library: &Library, findings: &mut Findings) {
+    let scene = &entry.value;
+    findings.problems_of(entry, "", rule_problems(&scene.director));
+    let base = scene
+        .extends
+        .as_ref()
+        .and_then(|base| library.scenes.get(base)?.as_ref());
+    let rules = base.iter().flat_map(|base| &base.value.director);
+    let inherited: Vec<&str> = rules.map(|rule| rule.name.as_str()).collect();
+    warn_left_out(
+        (entry, "without_rules", "rule"),
+        &scene.without_rules,
+        &inherited,
+        findings,
+    );
+    check_places(entry, findings);
+    let known = library.target_names(scene);
+    for (i, rule) in scene.director.iter().enumerate() {
+        check_condition(entry, (i, rule), findings);
+        for (k, name) in rule.then.species().iter().enumerate() {
+            if !known.contains(name.as_str()) {
+                findings.warning(
+                    entry,
+                    &format!("director[{i}].then.species[{k}]"),
+                    unknown(
+                        "species, group or individual in this scene",
+                        name,
+                        known.iter(),
+                    ),
+                );
+            }
+        }
+        let Effect::SetNeed(set) = &rule.then else {
+            continue;
+        };
+        let targets = library.targets(scene, &rule.then);
+        let species = targets.filter_map(|name| library.species.get(name)?.as_ref());
+        let has_need = |file: &SpeciesFile| {
+            file.needs
+                .iter()
+                .any(|need| need.name == set.need && need.limit.is_some())
+        };
+        let mut species = species.peekable();
+        if species.peek().is_some() && !species.any(|species| has_need(&species.value)) {
+            findings.warning(
+                entry,
+                &format!("director[{i}].then.need"),
+                format!(
+                    "none of these species has a limit_based need \"{}\"; use the name of one of their needs",
+                    set.need
+                ),
+            );
+        }
+    }
+}
+
+/// Checks the rule or the place that a condition names.
+fn check_condition(
+    entry: &Entry<SceneFile>,
+    (index, rule): (usize, &RuleParams),
+    findings: &mut Findings,
+) {
+    let scene = &entry.value;
+    let (key, message) = match &rule.when {
+        Condition::After(after) if !scene.director.iter().any(|r| r.name == after.rule) => {
+            let left_out = match scene.without_rules.contains(&after.rule) {
+                true => "; without_rules of this scene leaves it out",
+                false => "",
+            };
+            let names = scene.director.iter().map(|rule| &rule.name);
+            let message = unknown("rule", &after.rule, names) + left_out;
+            ("rule", message)
+        }
+        Condition::VisitorAt(at) => {
+            let places = scene.pool.areas.iter().map(|place| &place.name);
+            let places: Vec<&String> = places.filter(|name| !name.is_empty()).collect();
+            if places.contains(&&at.place) {
+                return;
+            }
+            let message = match places.as_slice() {
+                [] => format!(
+                    "there is no place \"{}\"; add [[pool.areas]] with this name",
+                    at.place
+                ),
+                places => unknown("place in pool.areas", &at.place, places.iter()),
+            };
+            ("place", message)
+        }
+        _ => return,
+    };
+    let path = format!("director[{index}].when.{key}");
+    findings.problems_of(entry, "", vec![(path, message)]);
+}
+
+/// Warns about places that share a name: a rule that names it means all of them.
+fn check_places(entry: &Entry<SceneFile>, findings: &mut Findings) {
+    let areas = &entry.value.pool.areas;
+    for (i, area) in areas.iter().enumerate() {
+        let is_same = |other: &str| !other.is_empty() && other == area.name;
+        if areas[..i].iter().any(|other| is_same(&other.name)) {
+            findings.warning(
+                entry,
+                &format!("pool.areas[{i}].name"),
+                format!(
+                    "another area is already named \"{}\", and a rule that names it means both; choose a different name, or make one \
+                     area of both",
+                    area.name
+                ),
+            );
+        }
+    }
+}
+
+/// Warns about rules that change nothing, and about rules that never begin.
+pub(super) fn warn_dead_rules(
+    (entry, library): (&Entry<SceneFile>, &Library),
+    living: &[(&String, &SpeciesFile)],
+    findings: &mut Findings,
+) {
+    let scene = &entry.value;
+    let outside = library
+        .site
+        .as_ref()
+        .map(|site| scene.areas_outside(&site.value.surface))
+        .unwrap_or_default();
+    for (index, rule) in scene.director.iter().enumerate() {
+        warn_dead_effect((entry, library), living, index, findings);
+        if let Some((key, message)) = never_begins(scene, &outside, rule) {
+            findings.warning(entry, &format!("director[{index}].{key}"), message);
+        }
+    }
+}
+
+/// Warns about an effect that changes no fish.
+fn warn_dead_effect(
+    (entry, library): (&Entry<SceneFile>, &Library),
+    living: &[(&String, &SpeciesFile)],
+    index: usize,
+    findings: &mut Findings,
+) {
+    let scene = &entry.value;
+    let rule = &scene.director[index];
+    let path = format!("director[{index}]");
+    let names: BTreeSet<&String> = library.targets(scene, &rule.then).collect();
+    let mut targets = living
+        .iter()
+        .filter(|(name, _)| names.contains(name) && scene.population[*name] > 0)
+        .peekable();
+    let lasts = rule.then.gathers();
+    if targets.peek().is_none() && !names.is_empty() && !rule.then.species().is_empty() {
+        findings.warning(
+            entry,
+            &format!("{path}.then.species"),
+            "none of these fish is in the pool, because the population of their species is 0, so the rule changes nothing; raise it, \
+             or leave the rule out"
+                .into(),
+        );
+    } else if targets.peek().is_some() {
+        let hunts = matches!(rule.then, Effect::Hunting(_));
+        if lasts && !targets.any(|(_, species)| species.follows_director()) {
+            findings.warning(
+                entry,
+                &format!("{path}.then"),
+                "none of these species has an action whose target is \"director\", so none of them follows; add one to a need, \
+                 for example {action = \"seek\", weight = 0.0}"
+                    .into(),
+            );
+        } else if hunts && !targets.any(|(_, species)| species.hunts()) {
+            findings.warning(
+                entry,
+                &format!("{path}.then"),
+                "none of these species has an action that hunts, so the rule has no effect; name a hunter".into(),
+            );
+        }
+    }
+    let hold_secs = format!("{path}.hold_secs");
+    if matches!(rule.then, Effect::Hunting(_)) && entry.spans.is_written(&hold_secs) {
+        findings.warning(
+            entry,
+            &hold_secs,
+            "hunting is a switch, so the hunt does not end after this time, but with a catch, with give_up_secs of the action, or \
+             with a rule that switches hunting off; remove hold_secs"
+                .into(),
+        );
+    }
+    if lasts && rule.hold_secs <= 0.0 {
+        findings.warning(
+            entry,
+            &hold_secs,
+            "the effect ends as soon as it begins, because hold_secs is 0; set its duration".into(),
+        );
+    }
+}
+
+/// Returns why a rule never begins by itself, as (key inside the rule, message); `None` if it can begin, or if the reason stands at
+/// another rule or place. `outside` are the areas that no visitor can enter.
+fn never_begins(
+    scene: &SceneFile,
+    outside: &[usize],
+    rule: &RuleParams,
+) -> Option<(&'static str, String)> {
+    match &rule.when {
+        Condition::Chance(chance) if chance.rate_per_sec <= 0.0 => Some((
+            "when.rate_per_sec",
+            "the rule never begins, because its rate is 0; set a rate, or use condition = \"by_hand\"".into(),
+        )),
+        Condition::After(_) => {
+            let chain = chain_of(scene, rule);
+            let last = chain.last()?;
+            let is_circle = chain.len() > 1 && last.name == rule.name;
+            if is_circle {
+                // A circle is reported once, at its first rule.
+                let place = |rule: &RuleParams| scene.director.iter().position(|r| r.name == rule.name);
+                let is_first = chain.iter().all(|other| place(other) >= place(rule));
+                let names: Vec<&str> = chain.iter().map(|rule| rule.name.as_str()).collect();
+                return is_first.then(|| {
+                    (
+                        "when.rule",
+                        format!(
+                            "these rules wait for each other, so none of them begins by itself: {}; give one of them another condition",
+                            names.join(" → ")
+                        ),
+                    )
+                });
+            }
+            let is_circular = matches!(last.when, Condition::After(_));
+            let is_dead = is_circular || cannot_begin(scene, outside, last);
+            is_dead.then(|| {
+                (
+                    "when.rule",
+                    format!(
+                        "the rule waits for \"{}\", which never begins; correct that rule, or name another one",
+                        last.name
+                    ),
+                )
+            })
+        }
+        _ => None,
+    }
+}
+
+/// Returns a rule with the rules that it waits for, up to one that waits for none, or up to the first one that is there twice.
+fn chain_of<'a>(scene: &'a SceneFile, rule: &'a RuleParams) -> Vec<&'a RuleParams> {
+    let mut chain = vec![rule];
+    while let Some(Condition::After(after)) = chain.last().map(|rule| &rule.when) {
+        let Some(next) = scene.director.iter().find(|one| one.name == after.rule) else {
+            break;
+        };
+        let is_known = chain.iter().any(|one| one.name == next.name);
+        chain.push(next);
+        if is_known {
+            break;
+        }
+    }
+    chain
+}
+
+/// Whether a rule that waits for no other rule never begins by itself.
+fn cannot_begin(scene: &SceneFile, outside: &[usize], rule: &RuleParams) -> bool {
+    match &rule.when {
+        Condition::Chance(chance) => chance.rate_per_sec <= 0.0,
+        Condition::VisitorAt(at) => {
+            let mut places =
+                (scene.pool.areas.iter().enumerate()).filter(|(_, p)| p.name == at.place);
+            places.all(|(index, _)| outside.contains(&index))
+        }
+        _ => false,
+    }
+}
