@@ -55,8 +55,12 @@ const id = async () => Number(/ (\d+)$/.exec(await page.locator("shoal-live .car
 test("a chosen fish says which need acts and why, what it does, and whom it perceives", { skip }, async () => {
   await page.goto(`${pool.url}/#/live`);
   await until(async () => (await page.locator("shoal-live .legend li").count()) > 0, "the species");
-  await page.getByRole("button", { name: "Next fish" }).click();
-  await page.locator(".why-reason").waitFor();
+  // The fish come a moment after the page.
+  await until(async () => {
+    if ((await page.locator(".why-reason").count()) === 0) await page.getByRole("button", { name: "Next fish" }).click();
+    await page.waitForTimeout(500);
+    return (await page.locator(".why-reason").count()) > 0;
+  }, "the reason of a chosen fish");
   assert.match(await page.locator(".why-reason").innerText(), /acts|does what it always does/);
   const needs = await page.locator(".why-need").count();
   assert.ok(needs >= 3, `${needs} needs`);
