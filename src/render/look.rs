@@ -385,7 +385,7 @@ pub struct IndividualLook {
     /// Color variety of a koi.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variety: Option<Variety>,
-    /// Number from which the pattern of its variety grows. Higher or lower: another pattern.
+    /// Number from which the pattern of its variety grows. Higher: another pattern. Lower: another one, too.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub pattern: Option<f32>,

@@ -82,7 +82,7 @@ mod tests {
         assert_message(
             &lagoon,
             &[
-                "  12 trout, among them Old Speckle",
+                " trout, among them Old Speckle",
                 "  group elders: Old Speckle",
                 "  group hunters: shark",
                 "  rules: ",
