@@ -64,7 +64,8 @@ pub(super) struct Background {
     usable_count: u32,
     gain: GainMeter,
     frames: u64,
-    age_secs: f32,
+    /// Time since the first frame, in seconds. A 32-bit number would stop to grow after twelve days.
+    age_secs: f64,
 }
 
 impl Background {
@@ -141,7 +142,7 @@ impl Background {
 
     /// Returns whether the model accepts every darker level, because it has just begun to learn. Nothing is foreground then.
     pub(super) fn is_starting(&self) -> bool {
-        self.age_secs < START_SECS
+        self.age_secs < f64::from(START_SECS)
     }
 
     /// Returns the pixels that cannot be trusted.
@@ -301,7 +302,8 @@ impl Background {
         params: &VisionParams,
         dt_secs: f32,
     ) {
-        let is_learning = self.age_secs < params.learn_secs;
+        let learning_secs = f64::from(params.learn_secs) - self.age_secs;
+        let is_learning = learning_secs > 0.0;
         let rates = Rates::new(self, params, dt_secs, is_learning);
         let height = levels.len() / self.width.max(1);
         Arch::new().dispatch(UpdateRows {
@@ -313,9 +315,9 @@ impl Background {
             rates,
         });
         self.record_disturbances(occupied);
-        self.follow_unlit(dt_secs, params.learn_secs - self.age_secs);
+        self.follow_unlit(dt_secs, learning_secs as f32);
         self.frames += 1;
-        self.age_secs += dt_secs;
+        self.age_secs += f64::from(dt_secs);
     }
 
     /// Lets disturbances be forgotten, and updates the fault of the picture.

@@ -49,7 +49,7 @@ impl Background {
         }
         self.brighter_visits.fill(0);
         self.gain.reset();
-        (self.frames, self.age_secs) = (0, START_SECS);
+        (self.frames, self.age_secs) = (0, START_SECS.into());
         true
     }
 

@@ -97,6 +97,38 @@ fn foreground_never_becomes_background() {
     }
 }
 
+/// The age was a 32-bit number, which stopped to grow after twelve days.
+#[test]
+fn a_model_of_a_year_still_ages_and_learns_as_on_the_first_day() {
+    const YEAR_SECS: f64 = 365.25 * 86_400.0;
+    let frames_until_learned = |age_secs: f64| {
+        let mut floor = Floor::new();
+        for _ in 0..200 {
+            floor.show(&lit(120));
+        }
+        floor.model.age_secs += age_secs;
+        floor.model.frames += (age_secs / 0.04) as u64 / 64 * 64;
+        let before_secs = floor.model.age_secs;
+        let mut covered = lit(120);
+        covered[..400].fill(20);
+        for _ in 0..500 {
+            assert_eq!(floor.show(&covered), 400, "a still visitor is no floor");
+        }
+        let grown_secs = floor.model.age_secs - before_secs;
+        assert!((grown_secs - 20.0).abs() < 1e-3, "{grown_secs}");
+        let mut brighter = lit(120);
+        brighter[1200..].fill(200);
+        let is_learned = |floor: &mut Floor| {
+            floor.show(&brighter);
+            floor.model.levels()[SIZE * SIZE - 1] > 190.0
+        };
+        (0..2000).find(|_| is_learned(&mut floor))
+    };
+    let on_the_first_day = frames_until_learned(0.0);
+    assert!(on_the_first_day.is_some());
+    assert_eq!(frames_until_learned(YEAR_SECS), on_the_first_day);
+}
+
 #[test]
 fn uncovered_floor_is_learned_quickly() {
     let mut floor = Floor::new();
