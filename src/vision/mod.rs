@@ -22,6 +22,7 @@ mod group;
 mod height_profile;
 mod kalman;
 mod moments;
+mod noise;
 mod outline;
 mod params;
 mod pipeline;
