@@ -80,7 +80,7 @@ mod tests {
         let (_, lagoon) = text.split_once("scene lagoon\n").unwrap();
         let (lagoon, _) = lagoon.split_once("scene ").unwrap();
         assert_message(
-            &lagoon,
+            lagoon,
             &[
                 " trout, among them Old Speckle",
                 "  group elders: Old Speckle",
