@@ -9,12 +9,11 @@ use glam::Vec2;
 use super::cameras::CameraEntry;
 use super::dead_configuration::{warn_dead_scene, warn_dead_species};
 use super::files::{SceneFile, SiteFile, SpeciesFile, VISITOR};
-use super::findings::Findings;
+use super::findings::{Findings, unknown, warn_left_out};
 use super::library::Library;
 use super::rules::check_rules;
 use super::source::Entry;
 use crate::camera::SourceSpec;
-use crate::config::suggestion;
 use crate::control::{DocumentName, FAULT_NAMES, names_fault};
 use crate::geometry::Surface;
 use crate::render::OutputParams;
@@ -440,27 +439,6 @@ fn check_individuals(entry: &Entry<SceneFile>, library: &Library, findings: &mut
     }
 }
 
-/// Warns of names that a file leaves out of what it extends, although its base does not have them.
-pub(super) fn warn_left_out<T>(
-    (entry, key, what): (&Entry<T>, &str, &str),
-    left_out: &[String],
-    inherited: &[&str],
-    findings: &mut Findings,
-) {
-    for (index, name) in left_out.iter().enumerate() {
-        if !inherited.contains(&name.as_str()) {
-            findings.warning(
-                entry,
-                &format!("{key}[{index}]"),
-                format!(
-                    "{}; there is nothing to leave out",
-                    unknown(&format!("inherited {what}"), name, inherited.iter())
-                ),
-            );
-        }
-    }
-}
-
 /// Checks the names in `without_needs`, and that something is left that moves the animal.
 fn check_left_out_needs(
     (name, entry): (&str, &Entry<SpeciesFile>),
@@ -582,19 +560,4 @@ fn names(library: &Library) -> BTreeSet<&str> {
         .map(String::as_str)
         .chain([VISITOR])
         .collect()
-}
-
-/// Returns a message about an unknown name. It lists the known names and suggests the most similar name.
-pub(super) fn unknown<S: AsRef<str>>(
-    what: &str,
-    name: &str,
-    known: impl Iterator<Item = S>,
-) -> String {
-    let known: Vec<S> = known.collect();
-    let known: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
-    let meant = suggestion(name, known.iter().copied());
-    format!(
-        "there is no {what} \"{name}\"; existing: {}{meant}",
-        known.join(", ")
-    )
 }

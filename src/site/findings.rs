@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use super::source::Entry;
-use crate::config::Problem;
+use crate::config::{Problem, suggestion};
 
 /// Results of the check.
 #[derive(Debug)]
@@ -137,4 +137,40 @@ fn join(table: &str, path: &str) -> String {
         (table, "") => table.to_owned(),
         (table, path) => format!("{table}.{path}"),
     }
+}
+
+/// Warns of names that a file leaves out of what it extends, although its base does not have them.
+pub(super) fn warn_left_out<T>(
+    (entry, key, what): (&Entry<T>, &str, &str),
+    left_out: &[String],
+    inherited: &[&str],
+    findings: &mut Findings,
+) {
+    for (index, name) in left_out.iter().enumerate() {
+        if !inherited.contains(&name.as_str()) {
+            findings.warning(
+                entry,
+                &format!("{key}[{index}]"),
+                format!(
+                    "{}; there is nothing to leave out",
+                    unknown(&format!("inherited {what}"), name, inherited.iter())
+                ),
+            );
+        }
+    }
+}
+
+/// Returns a message about an unknown name. It lists the known names and suggests the most similar name.
+pub(super) fn unknown<S: AsRef<str>>(
+    what: &str,
+    name: &str,
+    known: impl Iterator<Item = S>,
+) -> String {
+    let known: Vec<S> = known.collect();
+    let known: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
+    let meant = suggestion(name, known.iter().copied());
+    format!(
+        "there is no {what} \"{name}\"; existing: {}{meant}",
+        known.join(", ")
+    )
 }

@@ -15,8 +15,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::builtin;
-use super::check::unknown;
 use super::files::{SceneFile, SiteFile, SpeciesFile};
+use super::findings::unknown;
 use super::inheritance::Texts;
 use super::source::{Entries, Entry, SourceText};
 use crate::calibration::Calibration;

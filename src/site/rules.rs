@@ -4,9 +4,8 @@
 
 use std::collections::BTreeSet;
 
-use super::check::{unknown, warn_left_out};
 use super::files::{SceneFile, SpeciesFile};
-use super::findings::Findings;
+use super::findings::{Findings, unknown, warn_left_out};
 use super::library::Library;
 use super::source::Entry;
 use crate::world::{Condition, Effect, RuleParams, rule_problems};

@@ -90,7 +90,7 @@ fn simulate_reports_the_life_in_a_scene_as_text_and_as_json() {
     assert_eq!(output.status.code(), Some(0), "{}", messages(&output));
     for words in [
         "life: nursery, children, seed 1, 2 s simulated",
-        "action wander",
+        "action stay_with_mother",
         "rule \"",
     ] {
         assert!(text.contains(words), "the report lacks '{words}':\n{text}");

@@ -40,6 +40,15 @@ const WITHOUT_USER: &[(&[&str], &str)] = &[
         "several projectors of different colors, and things that must stay dark",
     ),
     (
+        &[
+            "key scene.individuals[].look.variety = asagi",
+            "key scene.individuals[].look.variety = kohaku",
+            "key scene.individuals[].look.variety = sanke",
+            "key scene.individuals[].look.variety = showa",
+        ],
+        "the same varieties as those of the species koi, which has them all; the example shows one",
+    ),
+    (
         &["key site.simulation.search_budget"],
         "a slow machine, or many fish that search paths",
     ),
