@@ -22,7 +22,6 @@ use glam::Vec2;
 use super::TrackingParams;
 use super::blobs::{Blob, Bounds};
 use super::foot::Origin;
-use super::noise::{BODY_M, CERTAIN, FAINT, LIKELY, nats};
 use super::segmented_frame::SegmentedFrame;
 
 pub(super) use merge::MergedFit;
@@ -42,12 +41,27 @@ const MIN_TONE_SHARE: f32 = 0.03;
 const RIM_PX: i32 = 2;
 /// Margin around a blob in which pixels are sampled, as a share of the image width.
 const MARGIN_SHARE: f32 = 0.04;
+/// Unit of the residual area in the cost, in m²: so much residual costs 1, the same as a deviation of one standard
+/// deviation from the predicted position.
+const RESIDUAL_UNIT_M2: f32 = 0.02;
 /// Standard deviation of a member's position around its prediction, in meters.
 const EXPECTED_SPREAD_M: f32 = 0.07;
-/// Upper limit of the cost of a deviation from the predicted position, in nats. Visitors turn, so predictions can be far wrong.
-const MAX_DISTANCE_COST: f32 = 6.0;
+/// Upper limit of the cost of a deviation from the predicted position. Visitors turn, so predictions can be far wrong.
+const MAX_DISTANCE_COST: f32 = 12.0;
 /// Standard deviation of a member's position while an id swap is tested, in meters.
 const SWAP_SPREAD_M: f32 = 0.3;
+/// Area in m² by which an id swap must decrease the residual area.
+pub(super) const SWAP_GAIN_M2: f32 = 0.08;
+/// A member that alone explains less area than this, in m², is also tried at other positions in the blob.
+const REDUNDANT_M2: f32 = 0.06;
+/// Area in m² that a member must explain at another position in addition, before it moves there.
+const RELOCATION_GAIN_M2: f32 = 0.1;
+/// Smallest area that a new candidate must explain that no other member explains, in m².
+pub(super) const CANDIDATE_M2: f32 = 0.2;
+/// Smallest distance of a new candidate from all other members, in meters.
+const CANDIDATE_APART_M: f32 = 0.35;
+/// Area that a candidate must explain in addition at a position that other members already cover, in m².
+const COVERED_POSITION_M2: f32 = 0.2;
 /// Upper limit for the number of uncovered foreground pixels that are tried as positions of a new candidate. The same
 /// limit applies to covered pixels.
 const MAX_POSITIONS: usize = 40;
@@ -72,13 +86,13 @@ pub(super) struct Member {
     pub(super) body_tone: Option<f32>,
     /// Fitted foot point in floor space.
     pub(super) position_m: Vec2,
-    /// Log-likelihood of the members with this one, less that without it, in nats.
-    pub(super) evidence: f32,
+    /// Increase of the residual area if this member is removed, in m².
+    pub(super) exclusive_m2: f32,
     /// Whether the visitor stands still. The fit does not move this member.
     pub(super) is_standing: bool,
-    /// If the fit moved this member to a position unrelated to the prediction: the evidence for it there, and the limit that this
-    /// had to exceed, in nats.
-    pub(super) relocated: Option<[f32; 2]>,
+    /// If the fit moved this member to a position unrelated to the prediction: the area that it explains alone there, and the area that it
+    /// had to exceed, in m².
+    pub(super) relocated_m2: Option<[f32; 2]>,
 }
 
 impl Member {
@@ -89,9 +103,9 @@ impl Member {
             height_m,
             body_tone: None,
             position_m: expected_m,
-            evidence: 0.0,
+            exclusive_m2: 0.0,
             is_standing: false,
-            relocated: None,
+            relocated_m2: None,
         }
     }
 
@@ -171,19 +185,19 @@ impl GroupFitter {
             self.adjust_height(members, index, &origins);
         }
         for index in 0..members.len() {
-            members[index].evidence = self.evidence(members, index, &origins);
+            members[index].exclusive_m2 = self.exclusive_m2(members, index, &origins);
         }
         let least = members.iter_mut().enumerate();
-        let least = least.min_by(|a, b| a.1.evidence.total_cmp(&b.1.evidence));
+        let least = least.min_by(|a, b| a.1.exclusive_m2.total_cmp(&b.1.exclusive_m2));
         if let Some((index, member)) = least
-            && member.evidence < FAINT
+            && member.exclusive_m2 < REDUNDANT_M2
         {
             self.relocate_redundant(members, index, &origins);
         }
     }
 
     /// Swaps the heights and tones of two members if the fit with swapped `appearances` is clearly better than the fit
-    /// without the swap, see [`LIKELY`]. Returns the evidence for the swap in nats. Call it after
+    /// without the swap: by more than [`SWAP_GAIN_M2`]. Returns the area that the swap explains in addition. Call it after
     /// [`Self::fit`], for the same members.
     pub(super) fn try_swap(
         &mut self,
@@ -193,7 +207,7 @@ impl GroupFitter {
         origins: &[Option<Origin>; 2],
     ) -> f32 {
         let placed = pair.map(|index| members[index]);
-        let misfit = [0, 1].map(|swapped| {
+        let residual_m2 = [0, 1].map(|swapped| {
             for (number, &index) in pair.iter().enumerate() {
                 let (height_m, body_tone) = appearances[number ^ swapped];
                 members[index] = Member {
@@ -213,10 +227,10 @@ impl GroupFitter {
             }
             self.cover_by_others(members, pair[0], origins);
             let silhouette = members[pair[0]].silhouette(origins);
-            self.misfit(Some(&silhouette))
+            self.pixels.residual_m2(Some(&silhouette))
         });
-        let gain = misfit[0] - misfit[1];
-        let is_better = gain > LIKELY;
+        let gain_m2 = residual_m2[0] - residual_m2[1];
+        let is_better = gain_m2 > SWAP_GAIN_M2;
         for (index, placed) in pair.into_iter().zip(placed) {
             members[index] = if is_better {
                 Member {
@@ -228,12 +242,13 @@ impl GroupFitter {
                 placed
             };
         }
-        gain
+        gain_m2
     }
 
-    /// Returns the evidence in nats that the last member is a separate visitor instead of a fragment of the member at `index`. The fit uses the pixels of both blobs and around them. Returns infinity if the
+    /// Returns by how much the residual area decreases if the last member is a separate visitor instead of a fragment
+    /// of the member at `index`. The fit uses the pixels of both blobs and around them. Returns infinity if the
     /// silhouette of the member at `index` is observable but does not touch the second blob.
-    pub(super) fn second_visitor_evidence(
+    pub(super) fn second_visitor_gain_m2(
         &mut self,
         members: &mut [Member],
         index: usize,
@@ -257,7 +272,7 @@ impl GroupFitter {
         {
             return f32::INFINITY;
         }
-        let misfit = self.misfit(Some(&silhouette));
+        let residual_m2 = self.pixels.residual_m2(Some(&silhouette));
         for step_m in STEPS_M {
             self.step(members, index, step_m, &origins);
             self.step(members, second, step_m, &origins);
@@ -265,7 +280,7 @@ impl GroupFitter {
         let fitted = members[second];
         self.cover_by_others(members, second, &origins);
         let silhouette = fitted.silhouette(&origins);
-        misfit - self.misfit(Some(&silhouette))
+        residual_m2 - self.pixels.residual_m2(Some(&silhouette))
     }
 
     /// Moves a member that explains almost no area of its own to a position at which foreground is unexplained.
@@ -286,17 +301,17 @@ impl GroupFitter {
                 self.adjust_height(&mut others, other, origins);
             }
         }
-        let without = self.unexplained(&others, origins);
+        let without_m2 = self.unexplained_m2(&others, origins);
         self.others = others;
-        if let Some((position_m, extra)) = self.find_missing(member.height_m, origins) {
+        if let Some((position_m, extra_m2)) = self.find_missing(member.height_m, origins) {
             let moved = self.refine_near(position_m, member, origins);
             let silhouette = moved.silhouette(origins);
-            let evidence = without - self.misfit(Some(&silhouette));
-            let limit = member.evidence.max(0.0) + LIKELY + extra;
-            if is_separate(&moved, index, members) && evidence > limit {
+            let exclusive_m2 = without_m2 - self.pixels.residual_m2(Some(&silhouette));
+            let limit_m2 = member.exclusive_m2.max(0.0) + RELOCATION_GAIN_M2 + extra_m2;
+            if is_separate(&moved, index, members) && exclusive_m2 > limit_m2 {
                 members[index] = Member {
-                    evidence,
-                    relocated: Some([evidence, limit]),
+                    exclusive_m2,
+                    relocated_m2: Some([exclusive_m2, limit_m2]),
                     ..moved
                 };
             }
@@ -339,7 +354,7 @@ impl GroupFitter {
         // Area on a member's stripes counts as explained, no matter how bright it is: clothes have folds and patterns,
         // and the tone of a new visitor is unknown.
         self.pixels.ignore_tones();
-        if self.unexplained(members, &origins) < CERTAIN {
+        if self.unexplained_m2(members, &origins) < CANDIDATE_M2 {
             return None;
         }
         if let [alone] = members.as_mut_slice() {
@@ -358,14 +373,14 @@ impl GroupFitter {
         if let [alone] = members.as_slice() {
             self.pixels.ignore_stride_area(&alone.silhouette(&origins));
         }
-        let without = self.unexplained(members, &origins);
-        if without < CERTAIN {
+        let without_m2 = self.unexplained_m2(members, &origins);
+        if without_m2 < CANDIDATE_M2 {
             return None;
         }
-        let (position_m, extra) = self.find_missing(typical.height_m, &origins)?;
+        let (position_m, extra_m2) = self.find_missing(typical.height_m, &origins)?;
         let found = self.refine_near(position_m, typical, &origins);
         let silhouette = found.silhouette(&origins);
-        if without - self.misfit(Some(&silhouette)) < CERTAIN + extra {
+        if without_m2 - self.pixels.residual_m2(Some(&silhouette)) < CANDIDATE_M2 + extra_m2 {
             return None;
         }
         // The fit may have pulled the known members towards the new candidate, so all of them are fitted again.
@@ -376,17 +391,17 @@ impl GroupFitter {
                 self.step(members, index, step_m, &origins);
             }
         }
-        let evidence = self.evidence(members, last, &origins);
+        let exclusive_m2 = self.exclusive_m2(members, last, &origins);
         let found = Member {
-            evidence,
+            exclusive_m2,
             ..members.pop()?
         };
-        let is_needed = evidence > CERTAIN * members.len() as f32;
+        let is_needed = exclusive_m2 > CANDIDATE_M2 * members.len() as f32;
         (is_needed && is_separate(&found, last, members)).then_some(found)
     }
 
-    /// Returns the position at which one more member would explain the most, and the evidence in nats that this member needs there
-    /// in addition. Returns `None` if there is no such position.
+    /// Returns the position at which one more member would explain the most unexplained area, and the smallest area
+    /// that this member must explain there. Returns `None` if there is no such position.
     fn find_missing(&self, height_m: f32, origins: &[Option<Origin>; 2]) -> Option<(Vec2, f32)> {
         let pixels = &self.pixels;
         let position_m = |i: usize| Vec2::new(pixels.x_m[i], pixels.z_m[i]);
@@ -401,35 +416,34 @@ impl GroupFitter {
                 .map(position_m)
                 .map(|position_m| {
                     let silhouette = Silhouette::new(position_m, height_m, None, origins);
-                    (self.misfit(Some(&silhouette)), position_m)
+                    (pixels.residual_m2(Some(&silhouette)), position_m)
                 })
                 .min_by(|a, b| a.0.total_cmp(&b.0))
         };
-        let (misfit, position_m) = best(true)?;
-        let covered = best(false).filter(|covered| covered.0 + CERTAIN < misfit);
+        let (residual_m2, position_m) = best(true)?;
+        let covered = best(false).filter(|covered| covered.0 + COVERED_POSITION_M2 < residual_m2);
         Some(match covered {
-            Some((_, position_m)) => (position_m, CERTAIN),
+            Some((_, position_m)) => (position_m, COVERED_POSITION_M2),
             None => (position_m, 0.0),
         })
     }
 
-    /// Returns the negative log-likelihood of the foreground under the cover that is set, with one more silhouette if there is one, in
-    /// nats. It has the same constant for all hypotheses.
-    fn misfit(&self, silhouette: Option<&Silhouette>) -> f32 {
-        nats(self.pixels.residual_m2(silhouette))
-    }
-
-    /// Returns the same with the cover of these members only.
-    fn unexplained(&mut self, members: &[Member], origins: &[Option<Origin>; 2]) -> f32 {
+    /// Returns the residual area with the cover of all members, in m².
+    fn unexplained_m2(&mut self, members: &[Member], origins: &[Option<Origin>; 2]) -> f32 {
         self.cover_by_others(members, members.len(), origins);
-        self.misfit(None)
+        self.pixels.residual_m2(None)
     }
 
-    /// Returns the log-likelihood of the members with one of them, less that without it, in nats.
-    fn evidence(&mut self, members: &[Member], index: usize, origins: &[Option<Origin>; 2]) -> f32 {
+    /// Returns the increase of the residual area if a member is removed, in m².
+    fn exclusive_m2(
+        &mut self,
+        members: &[Member],
+        index: usize,
+        origins: &[Option<Origin>; 2],
+    ) -> f32 {
         self.cover_by_others(members, index, origins);
         let silhouette = members[index].silhouette(origins);
-        self.misfit(None) - self.misfit(Some(&silhouette))
+        self.pixels.residual_m2(None) - self.pixels.residual_m2(Some(&silhouette))
     }
 
     /// Samples about `pixels` pixels within `bounds` and a margin around it.
@@ -529,21 +543,23 @@ impl GroupFitter {
         }
     }
 
-    /// Returns the negative log-likelihood of a member at a position, in nats: misfit plus deviation from the prediction.
+    /// Returns the cost of a member at a position: residual area plus deviation from the prediction.
     fn cost(&self, member: &Member, position_m: Vec2, origins: &[Option<Origin>; 2]) -> f32 {
         let silhouette = Member {
             position_m,
             ..*member
         }
         .silhouette(origins);
-        let off = 0.5 * position_m.distance_squared(member.expected_m) / member.spread_m.powi(2);
-        self.misfit(Some(&silhouette)) + off / (1.0 + off / MAX_DISTANCE_COST)
+        let off = position_m.distance_squared(member.expected_m) / member.spread_m.powi(2);
+        self.pixels.residual_m2(Some(&silhouette)) / RESIDUAL_UNIT_M2
+            + off / (1.0 + off / MAX_DISTANCE_COST)
     }
 }
 
 /// Returns whether a candidate is far enough from all members except the one at index `number`.
 fn is_separate(candidate: &Member, number: usize, members: &[Member]) -> bool {
-    let is_far = |member: &Member| member.position_m.distance(candidate.position_m) > BODY_M;
+    let is_far =
+        |member: &Member| member.position_m.distance(candidate.position_m) > CANDIDATE_APART_M;
     let mut others = members.iter().enumerate();
     others.all(|(other, member)| other == number || is_far(member))
 }

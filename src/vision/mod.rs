@@ -22,7 +22,6 @@ mod group;
 mod height_profile;
 mod kalman;
 mod moments;
-mod noise;
 mod outline;
 mod params;
 mod pipeline;

@@ -32,7 +32,6 @@ use super::foot::TYPICAL_HEIGHT_SHARE;
 use super::group::{GroupFitter, Member};
 use super::height_profile::HeightProfile;
 use super::kalman::{Kalman, Measurement};
-use super::noise::{BODY_M, COURSE_SECS, STEP_SECS};
 use super::outline::Tracer;
 use super::segmented_frame::SegmentedFrame;
 use super::stillness::Stillness;
@@ -44,8 +43,16 @@ use rigidity::Rigidity;
 use schedule::{Schedule, Work};
 use walk::Walk;
 
+/// Time constant with which the velocity of a track without a detection decays, in seconds.
+const MISSED_SLOWDOWN_SECS: f32 = 0.5;
 /// Standard deviation of a position found by the group fit, in meters.
 const GROUP_POSITION_SPREAD_M: f32 = 0.12;
+/// Time constant with which the area factor of a track increases, in seconds. It is longer than a stride: spread legs,
+/// or a visitor who is not detected yet, enlarge a blob only for a short time.
+const AREA_GROWTH_SECS: f32 = 1.2;
+/// A track that was ever detected this far from its birth position, in meters, belongs to a visitor who walked in, not
+/// to an object.
+const WALKED_M: f32 = 0.4;
 /// Speed with which the search radius around a lost track grows, in m/s.
 const RETURN_SPEED_MPS: f64 = 1.0;
 /// Upper limit of the search radius around a lost track, in meters.
@@ -65,7 +72,7 @@ struct TrackState {
     birth_secs: f64,
     /// Position of the first detection of this body.
     birth_m: Vec2,
-    /// Whether the body was ever detected at least [`BODY_M`] from its birth position.
+    /// Whether the body was ever detected at least `WALKED_M` from its birth position.
     has_walked: bool,
     /// Time of the last detection: either an own blob, or enough exclusive area in a shared blob.
     last_detected_secs: f64,
@@ -79,9 +86,9 @@ struct TrackState {
     is_independent: bool,
     /// Time for which this track has explained as much area of its own in a group as a new candidate must explain.
     strong_evidence_secs: f32,
-    /// Evidence for this track in a shared blob, averaged over a step, in nats.
-    mean_evidence: f32,
-    /// Time for which `mean_evidence` has been very low while another track is close.
+    /// Share of the silhouette that only this track explains in a shared blob, averaged over a short time.
+    exclusive_share: f32,
+    /// Time for which `exclusive_share` has been very low while another track is close.
     redundant_secs: f32,
     /// Whether the track was ever far from all others. If so, the track is not a fragment of another one.
     was_isolated: bool,
@@ -90,7 +97,7 @@ struct TrackState {
     /// Time for which a fit of two small visitors has explained the blob clearly better than this track. Counted only while
     /// this track is the only one in its blob.
     splittable_secs: f32,
-    /// Evidence for two small visitors instead of this one, as a share of that for the silhouette, averaged over time.
+    /// Additional area that two small visitors explain, as a share of the silhouette, averaged over time.
     split_gain_share: f32,
     stillness: Stillness,
     /// Motion of the outline.
@@ -116,8 +123,8 @@ struct TrackState {
     nearest_track_m: f32,
     /// Cost of the blob that was assigned in this frame, in meters.
     assignment_cost_m: Option<f32>,
-    /// Evidence for the track in its group, and the evidence from which it counts as detected, in nats.
-    group_evidence: [f32; 2],
+    /// Area that the track alone explains in its group, and the area from which it counts as detected, in m².
+    group_evidence_m2: [f32; 2],
     /// Position and velocity at the last time at which the track had a blob to itself.
     course: exits::Course,
     /// Public data of this track, as it is published.
@@ -141,7 +148,7 @@ impl TrackState {
             duplicate_secs: 0.0,
             is_independent: false,
             strong_evidence_secs: 0.0,
-            mean_evidence: duplicates::MAX_EVIDENCE,
+            exclusive_share: 1.0,
             redundant_secs: 0.0,
             was_isolated: false,
             mergeable_secs: 0.0,
@@ -160,7 +167,7 @@ impl TrackState {
             ambiguity_id: None,
             nearest_track_m: f32::INFINITY,
             assignment_cost_m: None,
-            group_evidence: [f32::INFINITY; 2],
+            group_evidence_m2: [f32::INFINITY; 2],
             course: exits::Course::new(&kalman, output.area_m2, now_secs),
             output,
         }
@@ -190,7 +197,7 @@ impl TrackState {
     /// Updates the area factor with a measurement from a frame in which the track had its own blob.
     fn learn_area_factor(&mut self, measured: f32, dt_secs: f32) {
         let area_factor = self.area_factor.get_or_insert(measured);
-        let rate = 1.0 - (-dt_secs / COURSE_SECS).exp();
+        let rate = 1.0 - (-dt_secs / AREA_GROWTH_SECS).exp();
         *area_factor = measured.min(*area_factor + rate * (measured - *area_factor));
     }
 }
@@ -395,7 +402,7 @@ impl Tracker {
                 self.measure(index, blob, frame);
             } else {
                 let track = &mut self.tracks[index];
-                track.kalman.slow_down(frame.dt_secs, STEP_SECS);
+                track.kalman.slow_down(frame.dt_secs, MISSED_SLOWDOWN_SECS);
             }
         }
         self.locate_groups(frame);
@@ -432,7 +439,7 @@ impl Tracker {
                 track.last_detected = track.kalman;
             }
             if let Detection::Own(blob) = track.detection {
-                track.has_walked |= track.kalman.position_m.distance(track.birth_m) > BODY_M;
+                track.has_walked |= track.kalman.position_m.distance(track.birth_m) > WALKED_M;
                 let pixel_m = frame.blobs.blobs()[blob].pixel_m();
                 let centroid_m = track.output.centroid_m;
                 (track.rigidity).add(centroid_m, pixel_m, frame.time_secs, frame.dt_secs);

@@ -13,20 +13,20 @@ const SHADOW_TONE_RATE: f32 = 0.05;
 const HEIGHT_COUNT: usize = 9;
 /// Smallest height that is tried, as a share of the tallest expected height.
 const SMALLEST_SHARE: f32 = 0.43;
-/// A measurement is valid only if the worst cost exceeds the best cost by at least this value, in nats.
-const MIN_COST_RANGE: f32 = 0.75;
+/// A measurement is valid only if the worst cost exceeds the best cost by at least this value.
+const MIN_COST_RANGE: f32 = 1.5;
 /// A measurement is valid only if the costs of a clearly smaller and of a clearly taller height both exceed the best
-/// cost by at least this value, in nats.
-const BOUND_COST: f32 = 0.375;
+/// cost by at least this value.
+const BOUND_COST: f32 = 0.75;
 /// Used instead of [`BOUND_COST`] for a visitor who may be only partly visible. With `BOUND_COST`, 17 of 100 such
 /// measurements were wrong by more than 12 cm. With this value, 2 of 100 were, as for fully visible visitors.
-const CUT_OFF_COST: f32 = 6.0;
+const CUT_OFF_COST: f32 = 12.0;
 /// Largest step by which the position is adapted to each tried height, in meters.
 const REPOSITION_STEP_M: f32 = 0.06;
 /// Step by which the height of a group member may change per frame, in meters.
 pub(super) const HEIGHT_ADJUST_M: f32 = 0.08;
-/// Cost of one height change, in nats.
-const HEIGHT_ADJUST_COST: f32 = 0.32;
+/// Cost of one height change, in the units of the position cost.
+const HEIGHT_ADJUST_COST: f32 = 0.64;
 /// If more than this area of the silhouette at the tallest height is unobservable, in m², the visitor may be only
 /// partly visible.
 const MAX_UNOBSERVABLE_M2: f32 = 0.02;

@@ -10,14 +10,17 @@ use super::{GroupFitter, Member, PIXELS_ALONE, STEPS_M};
 const SPREAD_M: f32 = 0.3;
 /// Number of rounds of position and height fitting.
 const ROUNDS: usize = 2;
+/// Lower limit of the silhouette area that a gain is divided by, in m².
+const MIN_SILHOUETTE_M2: f32 = 0.05;
 
 /// Result of fitting one member instead of two.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::vision) struct MergedFit {
     /// The single member, fitted.
     pub(in crate::vision) member: Member,
-    /// Log-likelihood of two members, less that of one, in nats.
-    pub(in crate::vision) evidence_for_two: f32,
+    /// Additional area that two members explain, as a share of the smaller of their silhouettes. Negative if two
+    /// members explain less than one.
+    pub(in crate::vision) split_gain_share: f32,
 }
 
 impl GroupFitter {
@@ -31,16 +34,16 @@ impl GroupFitter {
     ) -> MergedFit {
         self.sample_pixels(bounds, PIXELS_ALONE, frame);
         self.pixels.ignore_tones();
-        let (evidence_for_two, member) =
-            self.fit_merged_and_pair(pair, &frame.feet.lamp_and_camera());
+        let (gain_m2, member) = self.fit_merged_and_pair(pair, &frame.feet.lamp_and_camera());
+        let [first_m2, second_m2] = pair.map(|member| member.silhouette_m2(frame));
         MergedFit {
             member,
-            evidence_for_two,
+            split_gain_share: gain_m2 / first_m2.min(second_m2).max(MIN_SILHOUETTE_M2),
         }
     }
 
-    /// Fits the pair, and a single member near each of the two positions. Returns the evidence in nats
-    /// for the pair instead of the better single member, and this single member. Heights are fitted too.
+    /// Fits the pair, and a single member near each of the two positions. Returns the area by which the residual of the
+    /// pair is smaller than that of the better single member, and this single member. Heights are fitted too.
     pub(super) fn fit_merged_and_pair(
         &mut self,
         pair: [Member; 2],
@@ -48,7 +51,7 @@ impl GroupFitter {
     ) -> (f32, Member) {
         let mut fitted_pair = pair;
         self.fit_with_heights(&mut fitted_pair, origins);
-        let pair_misfit = self.unexplained(&fitted_pair, origins);
+        let pair_m2 = self.unexplained_m2(&fitted_pair, origins);
         let mut best = (f32::INFINITY, pair[0]);
         for either in pair {
             let mut merged = [Member {
@@ -56,12 +59,12 @@ impl GroupFitter {
                 ..Member::new(either.position_m, either.height_m)
             }];
             self.fit_with_heights(&mut merged, origins);
-            let misfit = self.unexplained(&merged, origins);
-            if misfit < best.0 {
-                best = (misfit, merged[0]);
+            let merged_m2 = self.unexplained_m2(&merged, origins);
+            if merged_m2 < best.0 {
+                best = (merged_m2, merged[0]);
             }
         }
-        (best.0 - pair_misfit, best.1)
+        (best.0 - pair_m2, best.1)
     }
 
     /// Fits positions and heights of the members.

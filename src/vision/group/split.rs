@@ -4,14 +4,14 @@
 use crate::vision::foot::Origin;
 
 use super::height::HEIGHT_ADJUST_M;
-use crate::vision::noise::{BODY_M, CERTAIN, FEET_M, nats};
-
-use super::{GroupFitter, Member, STEPS_M};
+use super::{CANDIDATE_APART_M, CANDIDATE_M2, GroupFitter, Member, STEPS_M};
 
 /// Initial heights to try for both visitors, as shares of the tallest expected height.
 const HEIGHT_SHARES: [f32; 3] = [0.45, 0.53, 0.61];
 /// Standard deviation of each position around its start position, in meters.
 const SPREAD_M: f32 = 0.3;
+/// Smallest distance between the two visitors, in meters.
+const MIN_APART_M: f32 = 0.25;
 /// A split is tried if the residual area exceeds this share of the silhouette area of the single visitor.
 const UNEXPLAINED_SHARE: f32 = 0.1;
 /// Share of the residual area that two visitors must explain.
@@ -22,8 +22,7 @@ const EXPLAINED_SHARE: f32 = 0.5;
 pub(in crate::vision) struct SplitFit {
     /// The two smaller members.
     pub(in crate::vision) members: [Member; 2],
-    /// Log-likelihood of two members, less that of one, as a share of that of the whole silhouette of the single member: the errors of
-    /// the silhouette of one body do not change from step to step, and grow with it.
+    /// Additional area that two members explain, as a share of the silhouette area of the single member.
     pub(in crate::vision) gain_share: f32,
     /// Whether the gain and the distance also meet the limits for a new candidate.
     pub(in crate::vision) is_clear: bool,
@@ -38,12 +37,12 @@ impl GroupFitter {
         origins: &[Option<Origin>; 2],
     ) -> Option<SplitFit> {
         self.pixels.restore_stride_area();
-        let without = self.unexplained(&[*alone], origins);
-        let silhouette = nats(alone.silhouette(origins).area_m2(|_| true));
-        if without < UNEXPLAINED_SHARE * silhouette {
+        let without_m2 = self.unexplained_m2(&[*alone], origins);
+        let silhouette_m2 = alone.silhouette(origins).area_m2(|_| true);
+        if without_m2 < UNEXPLAINED_SHARE * silhouette_m2 {
             return None;
         }
-        let mut least = (1.0 - EXPLAINED_SHARE) * without;
+        let mut least_m2 = (1.0 - EXPLAINED_SHARE) * without_m2;
         let mut found = None;
         for share in HEIGHT_SHARES {
             let height_m = share * self.tallest_m;
@@ -75,20 +74,20 @@ impl GroupFitter {
                 self.step(&mut pair, 0, step_m, origins);
                 self.step(&mut pair, 1, step_m, origins);
             }
-            let is_separate = pair[0].position_m.distance(pair[1].position_m) > FEET_M;
-            let misfit = self.unexplained(&pair, origins);
-            if is_separate && misfit < least {
-                least = misfit;
+            let is_separate = pair[0].position_m.distance(pair[1].position_m) > MIN_APART_M;
+            let residual_m2 = self.unexplained_m2(&pair, origins);
+            if is_separate && residual_m2 < least_m2 {
+                least_m2 = residual_m2;
                 found = Some(pair);
             }
         }
         let members = found?;
-        let evidence_for_two = without - least;
+        let gain_m2 = without_m2 - least_m2;
         let apart_m = members[0].position_m.distance(members[1].position_m);
         Some(SplitFit {
             members,
-            gain_share: evidence_for_two / silhouette.max(evidence_for_two),
-            is_clear: evidence_for_two > CERTAIN && apart_m > BODY_M,
+            gain_share: gain_m2 / silhouette_m2.max(gain_m2),
+            is_clear: gain_m2 > CANDIDATE_M2 && apart_m > CANDIDATE_APART_M,
         })
     }
 }

@@ -106,8 +106,8 @@ fn two_members_are_swapped_if_the_swap_fits_better() {
         let mut is_swapped = |position_m: [Vec2; 2]| {
             let placed = position_m.map(|position_m| Member::new(position_m, 1.5));
             let mut members = placed;
-            let gain = fitter.try_swap(&mut members, [0, 1], known, &origins());
-            let is_swapped = gain > LIKELY;
+            let gain_m2 = fitter.try_swap(&mut members, [0, 1], known, &origins());
+            let is_swapped = gain_m2 > SWAP_GAIN_M2;
             if is_swapped {
                 let appearances = [0, 1].map(|n| (members[n].height_m, members[n].body_tone));
                 assert_eq!(appearances, [known[1], known[0]]);
@@ -138,11 +138,14 @@ fn clothes_brighter_than_expected_create_no_candidate() {
         body_tone: Some(DARK),
         ..Member::new(position_m, height_m)
     });
-    let before = fitter.unexplained(&members, &origins());
-    assert!(before > CERTAIN, "{before}");
+    let unexplained_before_m2 = fitter.unexplained_m2(&members, &origins());
+    assert!(
+        unexplained_before_m2 > CANDIDATE_M2,
+        "{unexplained_before_m2}"
+    );
     fitter.pixels.ignore_tones();
-    let unexplained = fitter.unexplained(&members, &origins());
-    assert!(unexplained < CERTAIN, "{unexplained}");
+    let unexplained_m2 = fitter.unexplained_m2(&members, &origins());
+    assert!(unexplained_m2 < CANDIDATE_M2, "{unexplained_m2}");
 }
 
 #[test]
@@ -150,13 +153,16 @@ fn a_visitor_taller_than_expected_creates_no_candidate() {
     let position_m = Vec2::new(0.9, 1.2);
     let mut fitter = floor(&[(position_m, 1.9)]);
     let mut members = [Member::new(position_m, 1.65)];
-    let before = fitter.unexplained(&members, &origins());
-    assert!(before > CERTAIN, "{before}");
+    let unexplained_before_m2 = fitter.unexplained_m2(&members, &origins());
+    assert!(
+        unexplained_before_m2 > CANDIDATE_M2,
+        "{unexplained_before_m2}"
+    );
     for _ in 0..HEIGHT_ADJUST_ROUNDS {
         fitter.adjust_height(&mut members, 0, &origins());
     }
-    let unexplained = fitter.unexplained(&members, &origins());
-    assert!(unexplained < CERTAIN, "{unexplained}");
+    let unexplained_m2 = fitter.unexplained_m2(&members, &origins());
+    assert!(unexplained_m2 < CANDIDATE_M2, "{unexplained_m2}");
 }
 
 #[test]
@@ -166,12 +172,12 @@ fn a_redundant_member_is_not_relocated_if_another_is_taller_than_expected() {
     // The second member is not visible at all.
     let mut members = [Member::new(position_m, 1.65), Member::new(position_m, 1.65)];
     fitter.relocate_redundant(&mut members, 1, &origins());
-    assert_eq!(members[1].relocated, None, "{members:?}");
+    assert_eq!(members[1].relocated_m2, None, "{members:?}");
     let second_m = Vec2::new(-0.6, 0.5);
     let mut fitter = floor(&[(position_m, 1.9), (second_m, 1.65)]);
     fitter.relocate_redundant(&mut members, 1, &origins());
-    let [found, limit] = members[1].relocated.unwrap();
-    assert!(found > limit, "{members:?}");
+    let [found_m2, limit_m2] = members[1].relocated_m2.unwrap();
+    assert!(found_m2 > limit_m2, "{members:?}");
     assert_near(members[1].position_m, second_m, 0.15);
 }
 
@@ -182,9 +188,9 @@ fn a_missing_member_is_found_where_another_body_hides_the_feet() {
     assert!(body(near_m, 1.7).covers(behind_m));
     let mut fitter = floor(&[(near_m, 1.7), (behind_m, 1.5)]);
     fitter.cover_by_others(&[Member::new(near_m, 1.7)], 1, &origins());
-    let (found_m, extra) = fitter.find_missing(1.5, &origins()).unwrap();
+    let (found_m, gain_m2) = fitter.find_missing(1.5, &origins()).unwrap();
     assert!(found_m.distance(behind_m) < 0.2, "{found_m}");
-    assert_eq!(extra, CERTAIN);
+    assert_eq!(gain_m2, COVERED_POSITION_M2);
 }
 
 #[test]
@@ -247,17 +253,17 @@ fn foreground_covered_by_a_bystander_needs_no_member() {
         fitter.cover_by_bystanders(&origins());
         fitter.cover_by_others(&members, members.len(), &origins());
         let position_m = fitter.find_missing(1.6, &origins()).map(|place| place.0);
-        (fitter.misfit(None), position_m)
+        (fitter.pixels.residual_m2(None), position_m)
     };
-    let (unexplained, position_m) = measure(&mut fitter);
-    assert!(unexplained > CERTAIN, "{unexplained}");
+    let (unexplained_m2, position_m) = measure(&mut fitter);
+    assert!(unexplained_m2 > CANDIDATE_M2, "{unexplained_m2}");
     assert!(
         position_m.is_some_and(|position_m| position_m.distance(bystander.0) < 0.4),
         "{position_m:?}"
     );
     fitter.set_bystanders([bystander].into_iter());
-    let (unexplained, _) = measure(&mut fitter);
-    assert!(unexplained < CERTAIN, "{unexplained}");
+    let (unexplained_m2, _) = measure(&mut fitter);
+    assert!(unexplained_m2 < CANDIDATE_M2, "{unexplained_m2}");
 }
 
 #[test]
@@ -524,8 +530,8 @@ fn one_member_explains_two_fragments_of_it() {
     for height_m in [1.2, 1.6, 1.9] {
         for offset_m in [Vec2::X, Vec2::Y, Vec2::new(0.5, -0.5)].map(|m| 0.3 * m) {
             let places_m = [position_m - offset_m, position_m + offset_m];
-            let (evidence, one) = fit_merged_and_pair(&[(position_m, height_m)], places_m);
-            assert!(evidence < 0.5, "{height_m} {offset_m}: {evidence}");
+            let (gain_m2, one) = fit_merged_and_pair(&[(position_m, height_m)], places_m);
+            assert!(gain_m2 < 0.02, "{height_m} {offset_m}: {gain_m2}");
             let off_m = one.position_m.distance(position_m);
             assert!(off_m < 0.2, "{height_m} {offset_m}: {off_m}");
         }
@@ -539,8 +545,8 @@ fn one_member_explains_less_than_two_real_visitors() {
         for offset_m in [0.5 * Vec2::X, 0.5 * Vec2::Y, Vec2::new(0.6, -0.6)] {
             let b_m = a_m + offset_m;
             let people = [(a_m, heights_m[0]), (b_m, heights_m[1])];
-            let (evidence, _) = fit_merged_and_pair(&people, [a_m, b_m]);
-            assert!(evidence > FAINT, "{heights_m:?} {offset_m}: {evidence}");
+            let (gain_m2, _) = fit_merged_and_pair(&people, [a_m, b_m]);
+            assert!(gain_m2 > 0.05, "{heights_m:?} {offset_m}: {gain_m2}");
         }
     }
 }

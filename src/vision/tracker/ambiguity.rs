@@ -6,10 +6,11 @@
 //! Otherwise, effects that follow a visitor would jump a second time.
 
 use crate::vision::height_profile::{HeightProfile, KNOWN_MEASUREMENTS};
-use crate::vision::noise::BODY_M;
 
 use super::{Decision, TrackState, Tracker};
 
+/// Tracks closer than this, in meters, can switch ids.
+pub(super) const AMBIGUOUS_M: f32 = 0.4;
 /// Number of height measurements after a meeting that makes an id certain. The same number is needed to replace a known
 /// height by heights that contradict it.
 const RESOLVED_MEASUREMENTS: f32 = 12.0;
@@ -31,7 +32,7 @@ impl Tracker {
                     .position_m
                     .distance(self.tracks[b].kalman.position_m);
                 nearest_m = nearest_m.min(distance_m);
-                if b < a && distance_m < BODY_M {
+                if b < a && distance_m < AMBIGUOUS_M {
                     self.join_ambiguity(a, b);
                 }
             }
@@ -45,7 +46,7 @@ impl Tracker {
         if of_a.is_none() || of_a != of_b {
             let [first, second] = [a, b].map(|index| &self.tracks[index]);
             let distance_m = first.kalman.position_m.distance(second.kalman.position_m);
-            let evidence = [distance_m, BODY_M];
+            let evidence = [distance_m, AMBIGUOUS_M];
             (self.events).add(Decision::Met, first, second.id(), evidence);
         }
         let ambiguity_id = of_a.or(of_b).unwrap_or_else(|| {

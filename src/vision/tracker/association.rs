@@ -6,20 +6,34 @@ use glam::Vec2;
 use crate::vision::assignment::FORBIDDEN;
 use crate::vision::blobs::{Blob, Sample};
 use crate::vision::group::Member;
-use crate::vision::noise::{FEET_M, LIKELY, MOST_SHARE, REACH_M, nats};
 
 use super::{Detection, SegmentedFrame, TYPICAL_HEIGHT_SHARE, TrackKey, TrackState, Tracker};
 
+/// Largest distance in meters between a track and a blob at which the track counts as inside the blob.
+const NEAR_BLOB_M: f32 = 0.25;
 /// Every n-th sample is used to estimate the foot point of a blob before it is assigned.
 const UNASSIGNED_SAMPLE_STEP: usize = 2;
-/// Cost of a doubt, in meters: if a track is inside a blob, but not at the foot point of the blob; and for a candidate, so that
-/// published tracks are preferred.
-const DOUBT_COST_M: f32 = 0.3;
+/// Additional cost if a track is inside a blob, but not at the foot point of the blob, in meters.
+const INSIDE_COST_M: f32 = 0.3;
 /// Cost of a blob area that differs by a factor of e from the area of the track, in meters.
 const AREA_COST_M: f32 = 0.15;
+/// Additional cost for a candidate, so that published tracks are preferred, in meters.
+const CANDIDATE_COST_M: f32 = 0.3;
+/// A blob is a fragment of a track that explains at least this share of its samples.
+const FRAGMENT_SHARE: f32 = 0.5;
+/// A blob smaller than this, in m², can be a fragment because of its distance only.
+const FRAGMENT_MAX_M2: f32 = 0.1;
+/// Largest distance of a fragment from its track, in meters.
+pub(super) const FRAGMENT_REACH_M: f32 = 1.0;
+/// Area that a second visitor must explain in addition to the existing tracks, in m².
+const SECOND_VISITOR_M2: f32 = 0.05;
+/// Area that a second visitor must explain in addition to the existing tracks, as a share of the blob.
+const SECOND_VISITOR_SHARE: f32 = 0.4;
 /// If the own blob of a track is smaller than this share of the area of the track, the main part of the visitor may be
 /// in another blob.
 const PARTIAL_BLOB_SHARE: f32 = 0.7;
+/// Share of the silhouette that must be foreground in the other blob before the track shares that blob.
+const MAIN_BLOB_SHARE: f32 = 0.5;
 
 impl Tracker {
     /// Assigns each track the blob whose foot point fits it best, if there is one.
@@ -40,7 +54,7 @@ impl Tracker {
             let track = &tracks[row];
             let cost = track.cost_m(&blobs[column], unassigned_feet_m[column], frame);
             let candidate = if track.id().is_none() {
-                DOUBT_COST_M
+                CANDIDATE_COST_M
             } else {
                 0.0
             };
@@ -74,7 +88,7 @@ impl Tracker {
                 .map(|b| (distance_to_samples_m(frame.blobs.samples(&blobs[b]), at), b))
                 .min_by(|a, b| a.0.total_cmp(&b.0));
             if let Some((distance, blob)) = nearest
-                && distance < FEET_M
+                && distance < NEAR_BLOB_M
             {
                 track.detection = Detection::Shared(blob);
             }
@@ -86,7 +100,7 @@ impl Tracker {
                 continue;
             }
             let samples = frame.blobs.samples(blob);
-            let wanted = (samples.len() as f32 * MOST_SHARE) as usize;
+            let wanted = (samples.len() as f32 * FRAGMENT_SHARE) as usize;
             let known =
                 |v: &&TrackState| v.id().is_some() && matches!(v.detection, Detection::Own(_));
             let unassigned_feet_m = &self.unassigned_feet_m;
@@ -102,8 +116,8 @@ impl Tracker {
                 samples.iter().filter(explained).count() > wanted
             };
             let near = |track: &TrackState| {
-                nats(blob.area_m2) < LIKELY
-                    && distance_to_samples_m(samples, track.kalman.position_m) < REACH_M
+                blob.area_m2 < FRAGMENT_MAX_M2
+                    && distance_to_samples_m(samples, track.kalman.position_m) < FRAGMENT_REACH_M
             };
             self.blob_owners[index] = self
                 .tracks
@@ -139,7 +153,7 @@ impl Tracker {
                 .map(|other| (member.overlap_m2(&blobs[other], frame), other))
                 .max_by(|a, b| a.0.total_cmp(&b.0));
             if let Some((covered_m2, other)) = most
-                && covered_m2 > MOST_SHARE * member.silhouette_m2(frame)
+                && covered_m2 > MAIN_BLOB_SHARE * member.silhouette_m2(frame)
             {
                 self.tracks[index].detection = Detection::Shared(other);
             }
@@ -180,9 +194,9 @@ impl Tracker {
             // If a track was lost near this blob recently, the blob probably belongs to a returning visitor.
             let is_return = self.lost.iter().any(|lost| {
                 frame.time_secs - lost.lost_secs < f64::from(self.params.return_secs)
-                    && lost.position_m.as_vec2().distance(position_m) < REACH_M
+                    && lost.position_m.as_vec2().distance(position_m) < FRAGMENT_REACH_M
             });
-            if distance_m > REACH_M || is_return {
+            if distance_m > FRAGMENT_REACH_M || is_return {
                 continue;
             }
             self.members.clear();
@@ -200,10 +214,10 @@ impl Tracker {
             ));
             self.group_fitter.set_bystanders(std::iter::empty());
             let pair = [&blobs[own], blob];
-            let evidence =
+            let gain_m2 =
                 self.group_fitter
-                    .second_visitor_evidence(&mut self.members, known, pair, frame);
-            if evidence < LIKELY {
+                    .second_visitor_gain_m2(&mut self.members, known, pair, frame);
+            if gain_m2 < SECOND_VISITOR_M2.max(SECOND_VISITOR_SHARE * blob.area_m2) {
                 self.blob_owners[index] = Some(self.tracks[number].key);
                 if let Some(owner) = owner {
                     self.tracks[owner].detection = Detection::Missed;
@@ -217,7 +231,7 @@ impl TrackState {
     /// Returns the cost of assigning a blob with this foot point to the track, in meters.
     pub(super) fn cost_m(&self, blob: &Blob, foot_m: Vec2, frame: &SegmentedFrame<'_>) -> f32 {
         let at = self.kalman.position_m;
-        let to_blob = distance_to_samples_m(frame.blobs.samples(blob), at) + DOUBT_COST_M;
+        let to_blob = distance_to_samples_m(frame.blobs.samples(blob), at) + INSIDE_COST_M;
         let grown = f32::ln(blob.area_m2 / self.output.area_m2.max(1e-3));
         at.distance(foot_m).min(to_blob) + AREA_COST_M * grown.abs().min(2.0)
     }

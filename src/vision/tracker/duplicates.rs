@@ -1,12 +1,37 @@
 //! Removal of duplicate and redundant tracks.
 
-use crate::vision::noise::{APART_M, CERTAIN, COURSE_SECS, FEET_M, LIKELY, STEP_SECS, SURE_SECS};
+use crate::vision::group::CANDIDATE_M2;
 
 use super::{Decision, Detection, TrackState, Tracker};
 
-/// Largest evidence of one frame that enters the mean, in nats. A visitor who was alone until now explains much more, but may be
-/// covered in the next step.
-pub(super) const MAX_EVIDENCE: f32 = 2.0 * CERTAIN;
+/// Two tracks whose foot points are closer than this, in meters, are duplicates.
+const DUPLICATE_M: f32 = 0.25;
+/// Time after which the later of two duplicates is removed, in seconds.
+const DUPLICATE_SECS: f32 = 0.5;
+/// Time after which a duplicate is removed, in seconds, if it certainly belonged to a separate visitor. In this case
+/// one of the two visitors has left undetected, so the id is remembered.
+const INDEPENDENT_DUPLICATE_SECS: f32 = 3.0;
+/// Largest distance in meters at which a track can make another track in the same blob redundant.
+const REDUNDANT_M: f32 = 0.6;
+/// Time after which a redundant track is removed, in seconds.
+const REDUNDANT_SECS: f32 = 0.5;
+/// If less than this share of a track's silhouette is explained by that track alone, the track is redundant: its
+/// visitor has left undetected, or never existed. On rendered scenes, this was true in 45 of 100 frames with two tracks
+/// on one body, and in 6 of 1000 other frames with groups.
+const REDUNDANT_SHARE: f32 = 0.15;
+/// An earlier track can be redundant only if the other track alone explains at least this share of its silhouette.
+const NEEDED_SHARE: f32 = 0.1;
+/// Time after which a redundant track is removed, in seconds, if more than two tracks share the blob and the track is
+/// the earlier one or was isolated before. Such a track may only be occluded for a short time.
+const CROWDED_REDUNDANT_SECS: f32 = 1.5;
+/// Time constant of the average of the exclusive share, in seconds.
+const EXCLUSIVE_SHARE_SECS: f32 = 0.3;
+/// Lower limit of the silhouette area that a share is computed from, in m².
+const MIN_SILHOUETTE_M2: f32 = 0.05;
+/// A track that was ever this far from all others, in meters, belongs to a separate visitor.
+const INDEPENDENT_M: f32 = 0.7;
+/// A track that has explained enough area of its own for this time, in seconds, also belongs to a separate visitor.
+const INDEPENDENT_SECS: f32 = 1.0;
 
 impl Tracker {
     /// Removes duplicate and redundant tracks. They occur if two fragments of one visitor are tracked, or if a visitor
@@ -26,30 +51,30 @@ impl Tracker {
                 .filter(|(other, v)| (v.identity.since_secs(), *other) < (since_secs, index));
             let is_duplicate = earlier.clone().any(|(_, v)| {
                 let is_detected = v.detection != Detection::Missed;
-                is_detected && v.kalman.position_m.distance(position_m) < FEET_M
+                is_detected && v.kalman.position_m.distance(position_m) < DUPLICATE_M
             });
             let blob = self.tracks[index].detection.blob();
             let shares = |v: &TrackState| blob.is_some() && v.detection.blob() == blob;
             let is_beside = |(_, v): (usize, &TrackState)| {
-                shares(v) && v.kalman.position_m.distance(position_m) < APART_M
+                shares(v) && v.kalman.position_m.distance(position_m) < REDUNDANT_M
             };
             let is_later = earlier.clone().any(is_beside);
-            let mut needed = others.filter(|(_, v)| v.mean_evidence > LIKELY);
+            let mut needed = others.filter(|(_, v)| v.exclusive_share > NEEDED_SHARE);
             let has_other = is_later || needed.any(is_beside);
             let is_crowded = self.tracks.iter().filter(|v| shares(v)).count() > 2;
             let track = &mut self.tracks[index];
             let redundant_secs = if is_crowded && (track.was_isolated || !is_later) {
-                COURSE_SECS
+                CROWDED_REDUNDANT_SECS
             } else {
-                STEP_SECS
+                REDUNDANT_SECS
             };
-            if has_other && track.mean_evidence < LIKELY {
+            if has_other && track.exclusive_share < REDUNDANT_SHARE {
                 track.redundant_secs += dt_secs;
             } else {
                 track.redundant_secs = 0.0;
             }
             track.is_independent |=
-                nearest_m > APART_M && matches!(track.detection, Detection::Own(_));
+                nearest_m > INDEPENDENT_M && matches!(track.detection, Detection::Own(_));
             // The height of a fragment cannot be measured, so a track with a known height is a visitor.
             track.is_independent |= track.identity.heights.is_known();
             if is_duplicate {
@@ -58,9 +83,9 @@ impl Tracker {
                 track.duplicate_secs = 0.0;
             }
             let limit_secs = if track.is_independent {
-                SURE_SECS
+                INDEPENDENT_DUPLICATE_SECS
             } else {
-                STEP_SECS
+                DUPLICATE_SECS
             };
             if track.duplicate_secs > limit_secs || track.redundant_secs > redundant_secs {
                 if let Some(blob) = track.detection.blob() {
@@ -83,14 +108,19 @@ impl Tracker {
 }
 
 impl TrackState {
-    /// Updates the mean evidence for a track in a shared blob.
-    pub(super) fn observe_evidence(&mut self, evidence: f32, dt_secs: f32) {
-        let rate = 1.0 - (-dt_secs / STEP_SECS).exp();
-        let limited = evidence.clamp(0.0, MAX_EVIDENCE);
-        self.mean_evidence += rate * (limited - self.mean_evidence);
-        if evidence > CERTAIN {
+    /// Updates the exclusive share of a track in a shared blob.
+    pub(super) fn update_exclusive_share(
+        &mut self,
+        exclusive_m2: f32,
+        silhouette_m2: f32,
+        dt_secs: f32,
+    ) {
+        let share = (exclusive_m2 / silhouette_m2.max(MIN_SILHOUETTE_M2)).clamp(0.0, 1.0);
+        let rate = 1.0 - (-dt_secs / EXCLUSIVE_SHARE_SECS).exp();
+        self.exclusive_share += rate * (share - self.exclusive_share);
+        if exclusive_m2 > CANDIDATE_M2 {
             self.strong_evidence_secs += dt_secs;
-            self.is_independent |= self.strong_evidence_secs > COURSE_SECS;
+            self.is_independent |= self.strong_evidence_secs > INDEPENDENT_SECS;
         } else {
             self.strong_evidence_secs = 0.0;
         }
@@ -103,7 +133,6 @@ mod tests {
 
     use super::*;
     use crate::vision::TrackingParams;
-    use crate::vision::noise::nats;
     use crate::vision::tracker::ambiguity::tests::test_track;
     use crate::vision::tracker::{Schedule, Work};
 
@@ -196,7 +225,7 @@ mod tests {
     }
 
     /// Returns the time in seconds after which a track 0.4 m from an earlier one is removed, if the track alone
-    /// explains `exclusive_m2` in m². Returns `None` if the track remains for 10 s.
+    /// explains `exclusive_m2` of its silhouette of 1 m². Returns `None` if the track remains for 10 s.
     fn redundant_secs(blob: usize, exclusive_m2: &dyn Fn(u32) -> f32) -> Option<f32> {
         let mut tracker = Tracker::new(&TrackingParams::default());
         tracker.tracks = vec![test_track(1, 1.7, 0.0, 0), test_track(2, 1.4, 0.0, 0)];
@@ -206,8 +235,8 @@ mod tests {
         }
         tracker.blob_owners = vec![None, None];
         let mut gone = |frame: u32| {
-            tracker.tracks[0].observe_evidence(nats(0.3), 0.1);
-            tracker.tracks[1].observe_evidence(nats(exclusive_m2(frame)), 0.1);
+            tracker.tracks[0].update_exclusive_share(0.3, 1.0, 0.1);
+            tracker.tracks[1].update_exclusive_share(exclusive_m2(frame), 1.0, 0.1);
             tracker.remove_duplicates(0.1);
             tracker.tracks.len() < 2
         };
@@ -227,13 +256,13 @@ mod tests {
     }
 
     /// Returns the time in seconds after which the track with id `hidden` is removed from a shared blob. This track
-    /// alone explains nothing; each other track alone explains `others_m2`. Returns `None` if the
+    /// alone explains nothing; each other track alone explains `others_share` of its silhouette. Returns `None` if the
     /// track remains for 10 s.
     fn left_behind_secs(
         tracks: u32,
         hidden: u32,
         was_isolated: bool,
-        others_m2: f32,
+        others_share: f32,
     ) -> Option<f32> {
         let mut tracker = Tracker::new(&TrackingParams::default());
         tracker.tracks = (1..=tracks).map(|id| test_track(id, 1.7, 0.0, 0)).collect();
@@ -245,12 +274,12 @@ mod tests {
         tracker.blob_owners = vec![None];
         let mut gone = || {
             for track in &mut tracker.tracks {
-                let area_m2 = if track.id() == Some(hidden) {
+                let share = if track.id() == Some(hidden) {
                     0.0
                 } else {
-                    others_m2
+                    others_share
                 };
-                track.observe_evidence(nats(area_m2), 0.1);
+                track.update_exclusive_share(share, 1.0, 0.1);
             }
             tracker.remove_duplicates(0.1);
             tracker.tracks.iter().all(|v| v.id() != Some(hidden))
@@ -277,7 +306,7 @@ mod tests {
         assert_eq!(secs(2, true), secs(2, false));
         let (isolated, not_isolated) = (secs(3, true), secs(3, false));
         assert!(
-            (not_isolated + 0.4..3.0).contains(&isolated),
+            (not_isolated + 0.7..3.0).contains(&isolated),
             "{isolated} {not_isolated}"
         );
     }
@@ -289,7 +318,7 @@ mod tests {
             track.is_independent = false;
             for frame in 0..60 {
                 let exclusive_m2 = if needed(frame) { 0.25 } else { 0.15 };
-                track.observe_evidence(nats(exclusive_m2), 1.0 / 30.0);
+                track.update_exclusive_share(exclusive_m2, 1.0, 1.0 / 30.0);
             }
             track.is_independent
         };

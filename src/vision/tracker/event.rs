@@ -79,8 +79,8 @@ impl Decision {
             Self::Began => ("began", "area of a blob that no track explains", "m²"),
             Self::BeganInGroup => (
                 "began_in_group",
-                "evidence for a further visitor in the blob",
-                "nats",
+                "area that only a further visitor in the blob explains",
+                "m²",
             ),
             Self::BeganBySplit => (
                 "began_by_split",
@@ -103,31 +103,43 @@ impl Decision {
                 "distance to the nearest track in another blob",
                 "m",
             ),
-            Self::Hidden => ("hidden", "evidence for the track in the group", "nats"),
-            Self::Seen => ("seen", "evidence for the track in the group", "nats"),
+            Self::Hidden => (
+                "hidden",
+                "area that the track alone explains in the group",
+                "m²",
+            ),
+            Self::Seen => (
+                "seen",
+                "area that the track alone explains in the group",
+                "m²",
+            ),
             Self::Met => ("met", "distance to the other track", "m"),
             Self::KeptIds => (
                 "kept_ids",
-                "evidence for the exchange, from the heights and tones of both visitors",
-                "nats",
+                "area that the heights and tones of both visitors explain in addition if they are exchanged",
+                "m²",
             ),
             Self::Relocated => (
                 "relocated",
-                "evidence for the track at its new place in the group",
-                "nats",
+                "area that the track alone explains at its new place in the group",
+                "m²",
             ),
             Self::Missed => ("missed", "distance to the nearest other track", "m"),
             Self::Exchanged => (
                 "exchanged",
-                "evidence for the exchange, from the heights and tones of both visitors",
-                "nats",
+                "area that the heights and tones of both visitors explain in addition if they are exchanged",
+                "m²",
             ),
             Self::LeftThing => (
                 "left_thing",
                 "time in which the thing was rigid while the visitor walked away",
                 "s",
             ),
-            Self::Merged => ("merged", "evidence for two visitors instead of one", "nats"),
+            Self::Merged => (
+                "merged",
+                "share of the silhouette that two visitors would explain in addition to one",
+                "",
+            ),
             Self::Continued => (
                 "continued",
                 "distance between the last detection and the new track",

@@ -9,13 +9,17 @@ use glam::Vec2;
 
 use crate::vision::group::Member;
 use crate::vision::kalman::Kalman;
-use crate::vision::noise::{COURSE_SECS, FAINT, nats};
 
-use super::walk::MAX_AREA_CHANGE;
 use super::{SegmentedFrame, TrackState, Tracker};
 
 /// Smallest speed of a walking visitor, in m/s. A slower visitor may stop or turn back.
 const WALKING_MPS: f32 = 0.6;
+/// Time for which a course stays valid, in seconds.
+const COURSE_SECS: f64 = 1.0;
+/// A blob that has grown by more than this factor may include another visitor, so it does not update the course.
+const MAX_AREA_GROWTH: f32 = 1.1;
+/// A visitor whose silhouette has less observable area than this, in m², counts as outside the image.
+const MIN_VISIBLE_M2: f32 = 0.02;
 
 /// Position and velocity of a track when it last had a blob to itself.
 #[derive(Clone, Copy, Debug)]
@@ -38,8 +42,8 @@ impl Course {
 
     /// Updates the course from a track that has a blob to itself, unless the blob has grown suddenly.
     pub(super) fn update(&mut self, kalman: &Kalman, area_m2: f32, now_secs: f64) {
-        let is_old = now_secs - self.seen_secs > f64::from(COURSE_SECS);
-        if is_old || area_m2 < MAX_AREA_CHANGE * self.area_m2 {
+        let is_old = now_secs - self.seen_secs > COURSE_SECS;
+        if is_old || area_m2 < MAX_AREA_GROWTH * self.area_m2 {
             *self = Self::new(kalman, area_m2, now_secs);
         }
     }
@@ -48,8 +52,7 @@ impl Course {
     /// the visitor was detected, walks too slowly, or the course is too old.
     fn ahead_m(&self, now_secs: f64, dt_secs: f32) -> Option<Vec2> {
         let since_secs = now_secs - self.seen_secs;
-        let is_missed =
-            since_secs > 1.5 * f64::from(dt_secs) && since_secs < f64::from(COURSE_SECS);
+        let is_missed = since_secs > 1.5 * f64::from(dt_secs) && since_secs < COURSE_SECS;
         let walks = self.velocity_mps.length() > WALKING_MPS;
         (is_missed && walks).then(|| self.position_m + self.velocity_mps * since_secs as f32)
     }
@@ -74,7 +77,7 @@ impl Tracker {
                 expected_m,
                 ..track.member(&self.params)
             };
-            !frame.is_observable(expected_m) && nats(ahead.silhouette_m2(frame)) < FAINT
+            !frame.is_observable(expected_m) && ahead.silhouette_m2(frame) < MIN_VISIBLE_M2
         })
     }
 }

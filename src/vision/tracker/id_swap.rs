@@ -5,9 +5,12 @@
 //! therefore fitted a second time, with the heights and tones known before the meeting, but swapped. If this second fit
 //! is better, the ids are swapped.
 
-use crate::vision::noise::{BODY_M, LIKELY};
+use crate::vision::group::SWAP_GAIN_M2;
 
 use super::{Decision, HeightProfile, SegmentedFrame, TrackState, Tracker, Work};
+
+/// Tracks farther apart than this, in meters, keep their ids, because visitors would notice a swap.
+const SWAP_M: f32 = 0.5;
 
 impl Tracker {
     /// Swaps the ids of members of the current group if the fit with swapped heights and tones is better.
@@ -20,18 +23,18 @@ impl Tracker {
                 if self.schedule.is_due(Work::Swap, key)
                     && let Some(appearances) = self.appearances_to_swap(pair)
                 {
-                    let gain = (self.group_fitter).try_swap(
+                    let gain_m2 = (self.group_fitter).try_swap(
                         &mut self.members,
                         pair,
                         appearances,
                         &origins,
                     );
-                    if gain > LIKELY {
-                        self.swap_ids_of_members(pair, gain);
+                    if gain_m2 > SWAP_GAIN_M2 {
+                        self.swap_ids_of_members(pair, gain_m2);
                     } else {
                         let [first, second] =
                             pair.map(|member| &self.tracks[self.member_tracks[member]]);
-                        let evidence = [gain, LIKELY];
+                        let evidence = [gain_m2, SWAP_GAIN_M2];
                         (self.events).add(Decision::KeptIds, first, second.id(), evidence);
                     }
                 }
@@ -45,7 +48,7 @@ impl Tracker {
         let positions_m = pair.map(|member| self.members[member].position_m);
         let [first, second] = pair.map(|member| &self.tracks[self.member_tracks[member]]);
         let have_met = first.ambiguity_id.is_some() && first.ambiguity_id == second.ambiguity_id;
-        if !have_met || positions_m[0].distance(positions_m[1]) > BODY_M {
+        if !have_met || positions_m[0].distance(positions_m[1]) > SWAP_M {
             return None;
         }
         let heights_m = [first.known_height_m()?, second.known_height_m()?];
@@ -57,8 +60,8 @@ impl Tracker {
         Some([0, 1].map(|n| (heights_m[n], tones[n])))
     }
 
-    /// Swaps the ids of two members, which keep their positions. `gain` is the evidence for it in nats.
-    fn swap_ids_of_members(&mut self, pair: [usize; 2], gain: f32) {
+    /// Swaps the ids of two members, which keep their positions. `gain_m2` is the area that is explained in addition.
+    fn swap_ids_of_members(&mut self, pair: [usize; 2], gain_m2: f32) {
         let [first, second] = pair.map(|member| self.member_tracks[member]);
         if let Ok([first, second]) = self.tracks.get_disjoint_mut([first, second]) {
             first.swap_ids_with(second);
@@ -66,7 +69,12 @@ impl Tracker {
             std::mem::swap(&mut first.area_factor, &mut second.area_factor);
             let ids = [second.id(), first.id()];
             for (track, other_id) in [first, second].into_iter().zip(ids) {
-                (self.events).add(Decision::Exchanged, track, other_id, [gain, LIKELY]);
+                (self.events).add(
+                    Decision::Exchanged,
+                    track,
+                    other_id,
+                    [gain_m2, SWAP_GAIN_M2],
+                );
                 track.height_m = track.identity.heights.height_m();
                 track.recent_profile = HeightProfile::default();
             }
@@ -109,7 +117,10 @@ mod tests {
             let event = tracker.events()[number];
             assert_eq!(event.decision, Decision::Exchanged);
             assert_eq!((event.id, event.other_id), (Some(id), Some(3 - id)));
-            assert_eq!((event.measured, event.limit), (Some(0.1), Some(LIKELY)));
+            assert_eq!(
+                (event.measured, event.limit),
+                (Some(0.1), Some(SWAP_GAIN_M2))
+            );
         }
     }
 
@@ -137,7 +148,7 @@ mod tests {
         let heights = [(17.0, None), (12.0, None)];
         assert_eq!(appearances(&|other| other.body_tone = None), Some(heights));
         assert_eq!(
-            appearances(&|other| other.kalman.position_m.x = 2.0 * BODY_M),
+            appearances(&|other| other.kalman.position_m.x = 2.0 * SWAP_M),
             None
         );
         assert_eq!(appearances(&|other| other.ambiguity_id = Some(2)), None);

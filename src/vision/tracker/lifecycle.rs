@@ -5,8 +5,8 @@ use glam::{DVec2, Mat2, Vec2};
 
 use crate::geometry::Visitor;
 use crate::vision::kalman::Measurement;
-use crate::vision::noise::{COURSE_SECS, REACH_M, STEP_SECS, SURE_SECS};
 
+use super::association::FRAGMENT_REACH_M;
 use super::{
     Decision, Detection, GROUP_POSITION_SPREAD_M, LostTrack, Phase, RETURN_DISTANCE_M,
     RETURN_SPEED_MPS, SegmentedFrame, TrackKey, TrackState, Tracker, outline,
@@ -17,14 +17,20 @@ use super::{
 const SETTLING_SECS: f64 = 9.0;
 /// Time for which such an object must have been rigid, in seconds. People who stand still sway in less time.
 const RIGID_SECS: f64 = 1.5;
-/// Largest distance between a lost track and the new one that may continue it, in meters: it was at one end of a body and its
-/// shadow, and the new one is at the other.
+/// Time after the settling time in which such an object must become rigid, in seconds.
+const SETTLED_LATE_SECS: f64 = 3.0;
+/// A new track may continue a lost one if it was created at most this long before the last detection of the lost one, in
+/// seconds.
+const SUCCESSOR_SECS: f64 = 1.0;
+/// Largest distance between a lost track and the new one that may continue it, in meters.
 const SUCCESSOR_M: f32 = 1.5;
 /// Number of recent arrivals above which Shoal assumes that visitors pass through and do not stay. A new visitor is
 /// then rarely one who returns.
 const THROUGH_TRAFFIC_ARRIVALS: f32 = 4.0;
 /// Time constant of the number of recent arrivals, in seconds.
 const THROUGH_TRAFFIC_SECS: f32 = 20.0;
+/// Visitors detected within this time after the first frame, in seconds, do not count as arrivals.
+const INITIAL_SECS: f64 = 0.5;
 /// Factor on the number of detections that a candidate in a shared blob needs before it is published.
 const GROUP_CANDIDATE_FACTOR: u32 = 2;
 
@@ -82,7 +88,7 @@ impl Tracker {
         let distance_m = |track: &TrackState| track.kalman.position_m.distance(position_m);
         let published = self.tracks.iter().enumerate();
         published
-            .filter(|(_, track)| track.id().is_some() && distance_m(track) < REACH_M)
+            .filter(|(_, track)| track.id().is_some() && distance_m(track) < FRAGMENT_REACH_M)
             .min_by(|a, b| distance_m(a.1).total_cmp(&distance_m(b.1)))
             .map(|(index, _)| index)
     }
@@ -123,7 +129,7 @@ impl Tracker {
             let track = &self.tracks[index];
             let rigid_secs = track.rigidity.secs(frame.time_secs);
             let is_old = rigid_secs > f64::from(frame.scenery_secs);
-            let settling_ends = settled_secs..settled_secs + f64::from(SURE_SECS);
+            let settling_ends = settled_secs..settled_secs + SETTLED_LATE_SECS;
             let is_initial_object = settling_ends.contains(&frame.time_secs)
                 && track.birth_secs < settled_secs
                 && rigid_secs > RIGID_SECS
@@ -219,7 +225,7 @@ impl Tracker {
         let gone = &self.tracks[gone];
         let distance_m = |v: &TrackState| gone.distance_to_successor_m(v);
         let is_successor = |v: &(usize, &TrackState)| {
-            let is_new = v.1.birth_secs > gone.last_detected_secs - f64::from(COURSE_SECS);
+            let is_new = v.1.birth_secs > gone.last_detected_secs - SUCCESSOR_SECS;
             // Only a track with a later id can be continued under the older id.
             let is_later =
                 v.1.id().is_some() && v.1.identity.since_secs() > gone.identity.since_secs();
@@ -273,7 +279,7 @@ impl Tracker {
         let return_secs = f64::from(self.params.return_secs);
         let gate_m = f64::from(self.params.gate_m);
         let present_secs =
-            (self.first_frame_secs).map(|first_frame_secs| first_frame_secs + f64::from(STEP_SECS));
+            (self.first_frame_secs).map(|first_frame_secs| first_frame_secs + INITIAL_SECS);
         for index in 0..self.tracks.len() {
             let track = &self.tracks[index];
             let Phase::Candidate { hits, is_in_group } = track.phase else {

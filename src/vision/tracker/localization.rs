@@ -5,34 +5,52 @@ use glam::{Mat2, Vec2};
 
 use crate::vision::agitation::Shape;
 use crate::vision::blobs::{Blob, Sample};
-use crate::vision::group::Member;
+use crate::vision::group::{CANDIDATE_M2, Member};
 use crate::vision::kalman::{Kalman, Measurement};
-use crate::vision::noise::{
-    APART_M, BODY_M, CERTAIN, COURSE_SECS, FAINT, LIKELY, STEP_SECS, SURE_SECS,
-};
 
-use super::duplicates::MAX_EVIDENCE;
+use super::ambiguity::AMBIGUOUS_M;
 use super::walk::Start;
 use super::{
     Decision, Detection, GROUP_POSITION_SPREAD_M, GroupCandidate, SegmentedFrame,
     TYPICAL_HEIGHT_SHARE, TrackKey, TrackState, Tracker, Work, outline,
 };
 
+/// A track older than this, in seconds, that never left its birth position may be an object, so the group fit does not
+/// move it.
+const UNMOVED_SECS: f64 = 3.0;
 /// Factor on the covariance of a measurement from a shared blob.
 const SHARED_COVARIANCE_FACTOR: f32 = 4.0;
 /// Largest age of a track that may be two small visitors, in seconds.
 const SPLIT_MAX_AGE_SECS: f64 = 10.0;
+/// Time in seconds for which a fit of two visitors must explain clearly more area before the track is split.
+const SPLIT_SECS: f32 = 0.3;
 /// If the gain is never clear, a track is split when the average additional area that two visitors explain exceeds this
 /// share of the silhouette. On rendered scenes, this value was reached by 3 of 644 single visitors, and by 3 of the 17
 /// pairs whose gain was never clear for long enough.
 const SPLIT_GAIN_SHARE: f32 = 0.14;
-/// Learning rate of the height and the tone of a body, per measurement.
-const APPEARANCE_RATE: f32 = 0.3;
+/// Time constant of the average of the additional area that two visitors explain, in seconds.
+const SPLIT_GAIN_SECS: f32 = 1.0;
+/// Height and tone are measured only if the nearest other track is at least this far away, in meters.
+const APPEARANCE_CLEARANCE_M: f32 = 0.6;
+/// Largest group whose heights are measured. In larger groups, too little of each visitor is visible.
+const MAX_MEASURED_MEMBERS: usize = 3;
+/// Learning rate of the height, per measurement, for a visitor alone in a blob.
+const HEIGHT_RATE_ALONE: f32 = 0.3;
+/// Learning rate of the height, per measurement, for a visitor in a group.
+const HEIGHT_RATE_IN_GROUP: f32 = 0.2;
+/// Learning rate of the body tone, per measurement.
+const TONE_RATE: f32 = 0.3;
 /// A track that has stayed within the radius of standing still for this time, in seconds, is on the spot: a visitor who walks at 0.4 m/s
 /// leaves that radius sooner.
 const ON_SPOT_SECS: f64 = 0.3;
 /// A track that has stood still for this time, in seconds, is assumed to stand still while other visitors pass.
 const STANDING_SECS: f64 = 5.0;
+/// Area in m² that a track must explain alone in a group to count as detected. This value is for a track of a visitor
+/// who walked in.
+const PRESENT_IN_GROUP_M2: f32 = 0.03;
+/// Area that any other track must explain alone in a group to count as detected, in m². A height measurement also
+/// requires this area.
+const VISIBLE_IN_GROUP_M2: f32 = 0.1;
 
 impl Tracker {
     /// Measures foot point, area and centroid of a track from its blobs.
@@ -73,10 +91,10 @@ impl Tracker {
             track.kalman.update(&measured);
         }
         if self.rivals_m.is_empty() {
-            track.mean_evidence = MAX_EVIDENCE;
+            track.exclusive_share = 1.0;
         }
         let is_due = self.schedule.is_due(Work::Appearance, key);
-        let is_alone = self.rivals_m.is_empty() && track.nearest_track_m > APART_M;
+        let is_alone = self.rivals_m.is_empty() && track.nearest_track_m > APPEARANCE_CLEARANCE_M;
         if is_due && is_alone && track.id().is_some() {
             self.measure_appearance(index, blob, frame);
         }
@@ -138,11 +156,11 @@ impl Tracker {
         let (height_m, body_tone) = self.group_fitter.measure_appearance(&alone, blob, frame);
         if let Some(measured) = body_tone {
             let body_tone = track.body_tone.get_or_insert(measured);
-            *body_tone += APPEARANCE_RATE * (measured - *body_tone);
+            *body_tone += TONE_RATE * (measured - *body_tone);
         }
         if let Some(measured_m) = height_m {
             track.recent_profile.add(measured_m);
-            track.learn_height(measured_m, APPEARANCE_RATE);
+            track.learn_height(measured_m, HEIGHT_RATE_ALONE);
         }
     }
 
@@ -205,7 +223,7 @@ impl Tracker {
                     position_m: member.position_m,
                     height_m: None,
                     confirm_at_once: false,
-                    found_by: (Decision::BeganInGroup, [member.evidence, CERTAIN]),
+                    found_by: (Decision::BeganInGroup, [member.exclusive_m2, CANDIDATE_M2]),
                 });
                 let candidate = candidate.or_else(|| self.find_split(index, frame));
                 self.candidates.extend(candidate);
@@ -215,19 +233,25 @@ impl Tracker {
             }
             for (&number, member) in self.member_tracks.iter().zip(&self.members) {
                 let track = &mut self.tracks[number];
-                let limit = if track.has_walked { FAINT } else { LIKELY };
-                track.group_evidence = [member.evidence, limit];
-                if member.evidence > limit {
+                let limit_m2 = if track.has_walked {
+                    PRESENT_IN_GROUP_M2
+                } else {
+                    VISIBLE_IN_GROUP_M2
+                };
+                track.group_evidence_m2 = [member.exclusive_m2, limit_m2];
+                if member.exclusive_m2 > limit_m2 {
                     track.last_detected_secs = frame.time_secs;
                 }
-                track.observe_evidence(member.evidence, frame.dt_secs);
-                if member.evidence > LIKELY {
+                let silhouette_m2 =
+                    Member::new(member.position_m, member.height_m).silhouette_m2(frame);
+                track.update_exclusive_share(member.exclusive_m2, silhouette_m2, frame.dt_secs);
+                if member.exclusive_m2 > VISIBLE_IN_GROUP_M2 {
                     let expected_m = track.member(&self.params).height_m;
                     track.height_m.get_or_insert(expected_m);
-                    track.learn_height(member.height_m, APPEARANCE_RATE);
+                    track.learn_height(member.height_m, HEIGHT_RATE_IN_GROUP);
                 }
                 let is_candidate = track.phase.is_group_candidate();
-                if is_candidate && member.evidence > CERTAIN {
+                if is_candidate && member.exclusive_m2 > CANDIDATE_M2 {
                     track.phase.count(self.schedule.is_evidence());
                 } else if is_candidate {
                     track.detection = Detection::Missed;
@@ -236,7 +260,7 @@ impl Tracker {
                     track.kalman.velocity_mps = Vec2::ZERO;
                     continue;
                 }
-                if !track.has_walked && frame.time_secs - track.birth_secs > f64::from(SURE_SECS) {
+                if !track.has_walked && frame.time_secs - track.birth_secs > UNMOVED_SECS {
                     continue;
                 }
                 let measured = Measurement {
@@ -245,7 +269,7 @@ impl Tracker {
                         GROUP_POSITION_SPREAD_M * GROUP_POSITION_SPREAD_M,
                     )),
                 };
-                let Some(evidence) = member.relocated else {
+                let Some(evidence) = member.relocated_m2 else {
                     self.tracks[number].kalman.update(&measured);
                     continue;
                 };
@@ -255,8 +279,8 @@ impl Tracker {
         }
     }
 
-    /// Splits the single track of a blob if two small visitors have explained clearly more area for [`STEP_SECS`], or
-    /// more area on average than [`SPLIT_GAIN_SHARE`]. Reduces the height of the track and returns the second visitor, or
+    /// Splits the single track of a blob if two small visitors have explained clearly more area for `SPLIT_SECS`, or
+    /// more area on average than `SPLIT_GAIN_SHARE`. Reduces the height of the track and returns the second visitor, or
     /// `None` without a split.
     fn find_split(&mut self, blob: usize, frame: &SegmentedFrame<'_>) -> Option<GroupCandidate> {
         let ([alone], [number]) = (self.members.as_slice(), self.member_tracks.as_slice()) else {
@@ -272,7 +296,7 @@ impl Tracker {
         let dt_secs = self.schedule.measured_secs();
         let share = pair.map_or(0.0, |pair| pair.gain_share);
         track.split_gain_share +=
-            (1.0 - (-dt_secs / COURSE_SECS).exp()) * (share - track.split_gain_share);
+            (1.0 - (-dt_secs / SPLIT_GAIN_SECS).exp()) * (share - track.split_gain_share);
         let confirm_at_once = track.split_gain_share > SPLIT_GAIN_SHARE;
         if pair.is_some_and(|pair| pair.is_clear) {
             track.splittable_secs += dt_secs;
@@ -281,7 +305,7 @@ impl Tracker {
         }
         let [first, second] = pair?.members;
         // A thing may have any shape. Only what has walked can be two visitors.
-        let is_enough = track.splittable_secs >= STEP_SECS || confirm_at_once;
+        let is_enough = track.splittable_secs >= SPLIT_SECS || confirm_at_once;
         if !is_enough || !track.walk.has_walked {
             return None;
         }
@@ -304,11 +328,15 @@ impl Tracker {
 
     /// Measures the heights of members of a small group who are not close to others.
     fn measure_member_heights(&mut self, blob: &Blob, frame: &SegmentedFrame<'_>) {
+        if self.members.len() > MAX_MEASURED_MEMBERS {
+            return;
+        }
         for (index, &number) in self.member_tracks.iter().enumerate() {
             let track = &mut self.tracks[number];
             let member = &self.members[index];
-            let is_seen = member.evidence > LIKELY && member.relocated.is_none();
-            let is_confirmed = track.id().is_some() && track.nearest_track_m > BODY_M;
+            let is_seen =
+                member.exclusive_m2 > VISIBLE_IN_GROUP_M2 && member.relocated_m2.is_none();
+            let is_confirmed = track.id().is_some() && track.nearest_track_m > AMBIGUOUS_M;
             if !is_seen || !is_confirmed || !self.schedule.is_due(Work::Appearance, track.key) {
                 continue;
             }

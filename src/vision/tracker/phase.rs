@@ -79,7 +79,7 @@ impl Tracker {
                     .min_by(|a, b| a.0.total_cmp(&b.0));
                 let (nearest_m, other_id) = nearest.unwrap_or((f32::INFINITY, None));
                 let evidence = match decision {
-                    Decision::Hidden | Decision::Seen => track.group_evidence,
+                    Decision::Hidden | Decision::Seen => track.group_evidence_m2,
                     _ => [nearest_m, f32::INFINITY],
                 };
                 (self.events).add(decision, track, other_id, evidence);
@@ -126,7 +126,7 @@ mod tests {
             };
             (owner.detection, owner.last_detected_secs) = (Detection::Own(3), secs);
             (other.detection, other.last_detected_secs) = (Detection::Shared(3), seen_secs);
-            other.group_evidence = [explained_m2, 0.1];
+            other.group_evidence_m2 = [explained_m2, 0.1];
             tracker.advance_phases();
             let of_second = tracker.events().iter().filter(|event| event.id == Some(2));
             of_second

@@ -7,20 +7,23 @@
 
 use glam::Vec2;
 
-use crate::vision::noise::{BODY_M, STEP_SECS, SURE_SECS};
+use super::{Decision, Detection, TrackKey, TrackState, Tracker, WALKED_M};
 
-use super::{Decision, Detection, TrackKey, TrackState, Tracker};
+/// Time after two bodies parted in which one of them can prove to be the visitor, in seconds.
+const PARTED_SECS: f64 = 3.0;
+/// A body that has not moved for this time, in seconds, while the other one walked, is a thing. People sway in less time.
+const LEFT_RIGID_SECS: f64 = 0.5;
 
 /// Largest factor between the areas of a body at two places between which it has walked. The area of a walking visitor swings less
 /// than this, also with the legs apart.
-pub(super) const MAX_AREA_CHANGE: f32 = 1.3;
+const MAX_AREA_CHANGE: f32 = 1.3;
 
 /// Motion of a body while it has a blob to itself.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Walk {
     /// The first frame with a blob to itself; `None` in a shared blob.
     from: Option<Start>,
-    /// Whether the body was ever farther than [`BODY_M`] from there.
+    /// Whether the body was ever farther than [`WALKED_M`] from there.
     pub(super) has_walked: bool,
     /// The body with which this one shared a blob or from whose blob it came, and the last time of it, in seconds.
     met: Option<(TrackKey, f64)>,
@@ -42,7 +45,7 @@ impl Walk {
         if seen.area_m2.max(from.area_m2) > MAX_AREA_CHANGE * seen.area_m2.min(from.area_m2) {
             self.from = Some(seen);
         } else {
-            self.has_walked |= seen.centroid_m.distance(from.centroid_m) > BODY_M;
+            self.has_walked |= seen.centroid_m.distance(from.centroid_m) > WALKED_M;
         }
     }
 
@@ -53,7 +56,7 @@ impl Walk {
 
     /// Returns whether the body parted from another one a short time ago.
     fn has_just_parted(&self, now_secs: f64) -> bool {
-        (self.met).is_some_and(|(_, parted_secs)| now_secs - parted_secs < f64::from(SURE_SECS))
+        (self.met).is_some_and(|(_, parted_secs)| now_secs - parted_secs < PARTED_SECS)
     }
 
     /// Ends the evidence of a body that meets another one. `is_certain` is whether both have walked.
@@ -125,8 +128,8 @@ impl Tracker {
                 && thing.identity.has_walked
                 && !thing.walk.has_walked
                 && matches!(thing.detection, Detection::Own(_))
-                && thing.walk.alone_secs(self.time_secs) > f64::from(STEP_SECS)
-                && thing.rigidity.secs(self.time_secs) > f64::from(STEP_SECS)
+                && thing.walk.alone_secs(self.time_secs) > LEFT_RIGID_SECS
+                && thing.rigidity.secs(self.time_secs) > LEFT_RIGID_SECS
         };
         self.index_of(met)
             .filter(|&met| is_thing(&self.tracks[met]))
@@ -143,7 +146,7 @@ impl Tracker {
             thing.birth_m = thing.kalman.position_m;
             thing.birth_secs = now_secs;
             let rigid_secs = thing.rigidity.secs(now_secs);
-            let evidence = [rigid_secs as f32, STEP_SECS];
+            let evidence = [rigid_secs as f32, LEFT_RIGID_SECS as f32];
             (self.events).add(Decision::LeftThing, walker, given_up, evidence);
         }
     }
