@@ -27,12 +27,24 @@ const SAME_SECOND_MAX: u32 = 100;
 
 /// The folder.
 #[derive(Clone, Debug)]
-pub struct RecordingsFolder(PathBuf);
+pub struct RecordingsFolder {
+    path: PathBuf,
+    /// Returns the free bytes of the disk of a folder; `None` if it is not known.
+    disk_free_bytes: fn(&Path) -> Option<u64>,
+}
 
 impl RecordingsFolder {
     /// Returns the folder in a state folder. It is created with the first recording.
     pub fn new(state_folder: &Path) -> Self {
-        Self(state_folder.join(FOLDER))
+        Self::on_disk(state_folder, free_bytes)
+    }
+
+    /// Returns the folder on a disk whose free bytes a function returns.
+    pub(super) fn on_disk(state_folder: &Path, disk_free_bytes: fn(&Path) -> Option<u64>) -> Self {
+        Self {
+            path: state_folder.join(FOLDER),
+            disk_free_bytes,
+        }
     }
 
     /// Returns the finished recordings, the newest first.
@@ -40,10 +52,10 @@ impl RecordingsFolder {
     /// # Errors
     /// When the folder cannot be read.
     pub(super) fn list(&self) -> Result<Vec<RecordingFile>, String> {
-        let entries = match std::fs::read_dir(&self.0) {
+        let entries = match std::fs::read_dir(&self.path) {
             Ok(entries) => entries,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(format!("{}: {error}", self.0.display())),
+            Err(error) => return Err(format!("{}: {error}", self.path.display())),
         };
         let file = |entry: std::fs::DirEntry| {
             let name = entry.file_name().to_str()?.to_owned();
@@ -81,7 +93,8 @@ impl RecordingsFolder {
         let used: u64 = files.iter().map(|file| file.bytes).sum();
         let left = ALL_BYTES_MAX.saturating_sub(used);
         // Before the first recording there is no folder.
-        let free = free_bytes(&self.0).or_else(|| free_bytes(self.0.parent()?));
+        let free = (self.disk_free_bytes)(&self.path)
+            .or_else(|| (self.disk_free_bytes)(self.path.parent()?));
         free.map_or(left, |free| {
             left.min(free.saturating_sub(DISK_RESERVE_BYTES))
         })
@@ -89,7 +102,7 @@ impl RecordingsFolder {
 
     /// Returns the path of a recording; `None` if there is none with this name.
     pub fn path_of(&self, name: &str) -> Option<PathBuf> {
-        let path = is_name(name).then(|| self.0.join(name))?;
+        let path = is_name(name).then(|| self.path.join(name))?;
         let metadata = std::fs::symlink_metadata(&path).ok()?;
         metadata.is_file().then_some(path)
     }
@@ -114,7 +127,8 @@ impl RecordingsFolder {
                 "there are {FILES_MAX} recordings already; delete one first"
             ));
         }
-        create_private_folder(&self.0).map_err(|error| format!("{}: {error}", self.0.display()))?;
+        create_private_folder(&self.path)
+            .map_err(|error| format!("{}: {error}", self.path.display()))?;
         let left = self.left_bytes(&files);
         if left == 0 {
             return Err(
@@ -133,7 +147,7 @@ impl RecordingsFolder {
             .collect();
         let first = std::iter::once(format!("{time}{EXTENSION}"));
         let others = (2..=SAME_SECOND_MAX).map(|n| format!("{time}_{n}{EXTENSION}"));
-        let mut paths = first.chain(others).map(|name| self.0.join(name));
+        let mut paths = first.chain(others).map(|name| self.path.join(name));
         let path = paths.find(|path| std::fs::symlink_metadata(path).is_err());
         path.map(|path| (path, left))
             .ok_or_else(|| "there are too many recordings of this second".to_owned())
@@ -177,12 +191,11 @@ mod tests {
     #[test]
     fn recordings_have_new_names_and_are_listed_and_deleted() {
         let state = tempfile::tempdir().unwrap();
-        let folder = RecordingsFolder::new(state.path());
+        let folder = RecordingsFolder::on_disk(state.path(), |_| Some(2 * ALL_BYTES_MAX));
         assert_eq!(folder.list().unwrap(), []);
         let before = folder.list_with_space().unwrap().left_bytes;
         let (first, left) = folder.new_recording().unwrap();
-        assert!(left <= ALL_BYTES_MAX && left > 0);
-        assert!(before <= ALL_BYTES_MAX && before > 0);
+        assert_eq!((before, left), (ALL_BYTES_MAX, ALL_BYTES_MAX));
         std::fs::write(&first, b"123").unwrap();
         std::fs::write(state.path().join("recordings/a.y4m.unfinished"), b"x").unwrap();
         let (second, _) = folder.new_recording().unwrap();
@@ -198,6 +211,18 @@ mod tests {
         assert_eq!(folder.list_with_space().unwrap().left_bytes, 0);
         let problem = folder.new_recording().unwrap_err();
         assert!(problem.contains("delete one first"), "{problem}");
+    }
+
+    #[test]
+    fn a_recording_leaves_a_reserve_on_the_disk() {
+        let state = tempfile::tempdir().unwrap();
+        let room = RecordingsFolder::on_disk(state.path(), |_| Some(DISK_RESERVE_BYTES + 5));
+        assert_eq!(room.new_recording().unwrap().1, 5);
+        let full = RecordingsFolder::on_disk(state.path(), |_| Some(DISK_RESERVE_BYTES));
+        let problem = full.new_recording().unwrap_err();
+        assert!(problem.contains("make room on the disk"), "{problem}");
+        let unknown = RecordingsFolder::on_disk(state.path(), |_| None);
+        assert_eq!(unknown.new_recording().unwrap().1, ALL_BYTES_MAX);
     }
 
     #[test]
