@@ -1,7 +1,7 @@
 //! The operator's panel under load: what it costs the pool, and how quickly the desk answers.
 //!
 //! Runs the real program without a picture, alone and then with clients: viewers of the stream, of which some never read, viewers
-//! of the camera, and a sender of commands. Prints the CPU time of each thread, the duration of ticks, dropped time, memory, and
+//! of the camera, then with a sender of commands as well. Prints the CPU time of each thread, the duration of ticks, dropped time, memory, and
 //! the time from a command to its reply and to its tick, as the program itself measures them.
 //!
 //! `cargo bench --bench panel -- [SECONDS]`; `SHOAL_PROGRAM` names another program to measure, for a comparison.
@@ -27,6 +27,8 @@ const SLOW: usize = 20;
 const CAMERAS: usize = 10;
 /// Largest number of streams with one token. The panel refuses a 21st.
 const STREAMS_PER_TOKEN: usize = 20;
+/// Time before each measurement.
+const SETTLING: Duration = Duration::from_secs(5);
 /// Time between two commands.
 const COMMAND_INTERVAL: Duration = Duration::from_millis(20);
 
@@ -41,6 +43,7 @@ fn main() -> anyhow::Result<()> {
     let alone = pool.measure(time)?;
     let stop = Arc::new(AtomicBool::new(false));
     let received = Arc::new(AtomicU64::new(0));
+    let opened = Instant::now();
     let mut clients = Vec::new();
     let mut token = String::new();
     for number in 0..VIEWERS + SLOW + CAMERAS {
@@ -60,8 +63,11 @@ fn main() -> anyhow::Result<()> {
         let thread = std::thread::Builder::new().stack_size(64 << 10);
         clients.push(thread.spawn(move || read_until(stream, is_slow, &stop, &received))?);
     }
+    // Status has the figures of the last seconds, so each load runs alone for a while first.
+    std::thread::sleep(SETTLING);
+    let viewed = pool.measure(time)?;
     let sender = pool.commands(Arc::clone(&stop))?;
-    std::thread::sleep(Duration::from_secs(2));
+    std::thread::sleep(SETTLING);
     let loaded = pool.measure(time)?;
     stop.store(true, Ordering::Relaxed);
     let (sent, mut replies_ms) = sender.join().unwrap_or_default();
@@ -77,14 +83,16 @@ fn main() -> anyhow::Result<()> {
     println!(
         "{VIEWERS} viewers, {SLOW} that never read, {CAMERAS} of the camera, {sent} commands in {time:?}"
     );
+    let mb = received.load(Ordering::Relaxed) as f64 / 1e6;
+    println!("received: {:.1} MB/s", mb / opened.elapsed().as_secs_f64());
     println!(
-        "received: {:.1} MB/s",
-        received.load(Ordering::Relaxed) as f64 / 1e6 / time.as_secs_f64()
+        "{:32} {:>12} {:>12} {:>12}",
+        "", "alone", "viewers", "and commands"
     );
-    println!("{:32} {:>12} {:>12}", "", "alone", "with load");
     for (name, value) in &alone.values {
-        let other = loaded.values.get(name).copied().unwrap_or_default();
-        println!("{name:32} {value:12.3} {other:12.3}");
+        let [viewed, loaded] = [&viewed, &loaded]
+            .map(|measured| measured.values.get(name).copied().unwrap_or_default());
+        println!("{name:32} {value:12.3} {viewed:12.3} {loaded:12.3}");
     }
     println!(
         "command to reply over HTTP: median {:.1} ms, 99th percentile {:.1} ms",

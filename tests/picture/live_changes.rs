@@ -72,6 +72,31 @@ fn rings_specks_and_phases_survive_a_change_of_the_scene() {
     assert!(kept < 0.05 && lost > 10.0 * kept.max(0.01), "{kept} {lost}");
 }
 
+/// Without a graphics card, painting the ground of a large picture takes seconds.
+#[test]
+fn a_live_picture_begins_with_a_coarse_ground_and_ends_with_the_same_as_any_other() {
+    let Some(gpu) = stage::gpu() else { return };
+    if !gpu.is_software() {
+        eprintln!("SKIPPED: a graphics card paints the ground at once");
+        return;
+    }
+    let mut whole = Renderer::new(gpu.clone(), setup()).unwrap();
+    let mut live = Renderer::live(gpu, setup()).unwrap();
+    let first = difference(&play(&mut live, 0..1), &play(&mut whole, 0..1));
+    let middle = difference(&play(&mut live, 1..32), &play(&mut whole, 1..32));
+    let last = difference(&play(&mut live, 32..70), &play(&mut whole, 32..70));
+    println!("difference to a finished ground: {first:.3}, {middle:.3}, then {last:.3} levels");
+    assert!(
+        first > 0.05 && first < 12.0 && middle > 0.05,
+        "{first} {middle}"
+    );
+    assert!(last == 0.0, "{last}");
+    live.change_scene(setup()).unwrap();
+    whole.change_scene(setup()).unwrap();
+    let changed = difference(&play(&mut live, 70..71), &play(&mut whole, 70..71));
+    assert!(changed > 0.05, "{changed}");
+}
+
 #[test]
 fn changes_of_the_scene_leave_nothing_on_the_graphics_device() {
     let Some(gpu) = stage::gpu() else { return };

@@ -23,7 +23,7 @@ impl Renderer {
         let pattern = self.calibration_pattern;
         let quality = self.quality;
         let exposure = self.scene.uniforms.exposure;
-        let mut next = Self::build(self.gpu.clone(), setup, Some(&*self))?;
+        let mut next = self.next(setup)?;
         next.calibration_pattern = pattern;
         next.notice = self.notice.take();
         next.set_exposure(exposure);

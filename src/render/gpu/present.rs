@@ -350,7 +350,7 @@ impl GpuPresenter {
             outputs: windows.iter().map(|window| window.output).collect(),
             windows,
             thumbnails: Vec::new(),
-            renderer: Renderer::new(gpu, setup)?,
+            renderer: Renderer::live(gpu, setup)?,
             have_changed: targets.have_changed,
         })
     }

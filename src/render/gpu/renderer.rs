@@ -8,6 +8,7 @@ use super::bodies::{Bodies, BodyKind, BodyTextures};
 use super::body_targets::BodyTargets;
 use super::costs::{self, PassCost};
 use super::device::Gpu;
+use super::ground::Ground;
 use super::ground_shadow::GroundShadows;
 use super::meshes::Meshes;
 use super::output::OutputPass;
@@ -40,6 +41,7 @@ pub struct Renderer {
     // The drawables, each with its data on the GPU.
     pub(super) scene: SceneBuffer,
     pub(super) water: Water,
+    ground: Ground,
     ground_shadows: GroundShadows,
     pub(super) body_targets: BodyTargets,
     bodies: Bodies,
@@ -51,6 +53,8 @@ pub struct Renderer {
     seen_bytes: u64,
     timer: PassTimer,
     detail: Detail,
+    /// Whether the first picture of a scene may have a coarse ground.
+    is_live: bool,
     pub(super) quality: Quality,
     /// Options for drawings over the picture, apart from the overlay items of the snapshots.
     pub overlay_options: OverlayOptions,
@@ -71,14 +75,29 @@ impl Renderer {
     /// If the picture exceeds the device's limits, an output's parameters describe no valid warp, or the device reports
     /// an error.
     pub fn new(gpu: Gpu, setup: RenderSetup) -> Result<Self, RenderError> {
-        Self::build(gpu, setup, None)
+        Self::build(gpu, setup, None, false)
     }
 
-    /// Does the same as [`Self::new`], but uses the compiled pipelines of `like`, a renderer on the same device, where they fit.
-    pub(super) fn build(
+    /// Does the same as [`Self::new`], but the first picture is ready sooner: without a graphics card, a scene begins with a coarse ground,
+    /// and the following pictures paint the fine one.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn live(gpu: Gpu, setup: RenderSetup) -> Result<Self, RenderError> {
+        Self::build(gpu, setup, None, true)
+    }
+
+    /// Does the same as [`Self::new`] for the same kind of pictures as those of this renderer, and uses its compiled pipelines where
+    /// they fit.
+    pub(super) fn next(&self, setup: RenderSetup) -> Result<Self, RenderError> {
+        Self::build(self.gpu.clone(), setup, Some(self), self.is_live)
+    }
+
+    fn build(
         gpu: Gpu,
         mut setup: RenderSetup,
         like: Option<&Self>,
+        is_live: bool,
     ) -> Result<Self, RenderError> {
         let device = &gpu.device;
         let detail = Detail::of(setup.quality, gpu.is_software());
@@ -94,8 +113,13 @@ impl Renderer {
         let uniforms = SceneUniforms::new(&data.look, &data.surface, &data.scenery);
         let scene = SceneBuffer::new(device, &pipelines.scene, uniforms);
         let contacts = &data.static_bodies.contacts;
-        let paint = &pipelines.ground;
-        let ground = paint.painted(&gpu, &scene, &data.scenery, contacts, picture_px);
+        let ground = Ground::new(
+            &gpu,
+            &pipelines.ground,
+            (&scene, &data.scenery, contacts),
+            picture_px,
+            is_live && gpu.is_software(),
+        );
         let water = Water::new(&gpu, &pipelines.water, &data, detail);
         let models = || data.bodies.iter().map(|body| &body.model);
         let ground_shadows = GroundShadows::new(
@@ -116,15 +140,10 @@ impl Renderer {
         };
         let meshes = Meshes::upload(&gpu, all_models);
         let bodies = Bodies::new(&gpu, &pipelines.bodies, meshes, textures);
-        let seen = OutputTextures {
-            bodies: &body_targets.light,
-            body_depth: &body_targets.depth,
-            slopes: water.slopes(),
-            sunlight: water.sunlight(),
-            ground: &ground,
-            ground_shadow: &ground_shadows.target,
-            noise: &pipelines.noise,
-        };
+        let seen = seen(
+            (&body_targets, &water, &ground, &ground_shadows),
+            &pipelines,
+        );
         let mut renderer = Self {
             output_textures: pipelines.outputs.bound(device, &pipelines.samplers, &seen),
             seen_bytes: seen.bytes(),
@@ -133,6 +152,7 @@ impl Renderer {
             specks: SmallBodies::new(device, &SPECKS),
             overlay: Overlay::default(),
             detail,
+            is_live,
             quality: Quality::FULL,
             overlay_options: setup.overlay_options,
             calibration_pattern: None,
@@ -143,6 +163,7 @@ impl Renderer {
             pipelines,
             scene,
             water,
+            ground,
             ground_shadows,
             body_targets,
             bodies,
@@ -186,6 +207,21 @@ impl Renderer {
         self.timer.begin()?;
         let device = &self.gpu.device;
         let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        if self
+            .ground
+            .refine(&mut encoder, &self.pipelines.ground, &self.scene)
+        {
+            let drawn = (
+                &self.body_targets,
+                &self.water,
+                &self.ground,
+                &self.ground_shadows,
+            );
+            let seen = seen(drawn, &self.pipelines);
+            let samplers = &self.pipelines.samplers;
+            self.output_textures = self.pipelines.outputs.bound(device, samplers, &seen);
+            self.seen_bytes = seen.bytes();
+        }
         let timer = &self.timer;
         let (pipelines, scene, scale) = (&self.pipelines, &self.scene, self.quality.scale);
         self.water.encode(&mut encoder, &pipelines.water, timer);
@@ -351,6 +387,27 @@ impl Renderer {
             RenderError::Output(message)
         })?;
         output.read(&self.gpu, rgba)
+    }
+}
+
+/// Returns the textures that the outputs read.
+fn seen<'a>(
+    (bodies, water, ground, ground_shadows): (
+        &'a BodyTargets,
+        &'a Water,
+        &'a Ground,
+        &'a GroundShadows,
+    ),
+    pipelines: &'a Pipelines,
+) -> OutputTextures<'a> {
+    OutputTextures {
+        bodies: &bodies.light,
+        body_depth: &bodies.depth,
+        slopes: water.slopes(),
+        sunlight: water.sunlight(),
+        ground: &ground.view,
+        ground_shadow: &ground_shadows.target,
+        noise: &pipelines.noise,
     }
 }
 
