@@ -436,9 +436,9 @@ fn a_missing_model_is_reported() {
 }
 
 #[test]
-fn the_plan_of_a_camera_in_the_readme_is_what_the_program_prints() {
-    let readme = include_str!("../../README.md");
-    let (_, example) = readme.split_once("```text\n$ shoal plan ").unwrap();
+fn the_plan_of_a_camera_in_the_book_is_what_the_program_prints() {
+    let page = include_str!("../../docs/plan.md");
+    let (_, example) = page.split_once("```text\n$ shoal plan ").unwrap();
     let (example, _) = example.split_once("```").unwrap();
     let (options, printed) = example.split_once('\n').unwrap();
     let arguments: Vec<&str> = ["plan"].into_iter().chain(options.split(' ')).collect();

@@ -88,10 +88,10 @@ fn a_warning_at_an_inherited_value_is_reported_once() {
 }
 
 #[test]
-fn the_species_of_the_readme_is_valid() {
-    let readme = include_str!("../../../README.md");
+fn the_species_of_the_page_about_design_is_valid() {
+    let page = include_str!("../../../docs/design.md");
     let begin = "`my/species/char.toml`:\n\n```toml\n";
-    let (_, rest) = readme.split_once(begin).unwrap();
+    let (_, rest) = page.split_once(begin).unwrap();
     let (text, _) = rest.split_once("```").unwrap();
     assert!(text.lines().count() <= 30);
     let folder = SiteFolder::new(&[
