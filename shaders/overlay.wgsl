@@ -30,7 +30,7 @@ fn overlay_vertex(vertex: OverlayVertex) -> Pixel {
 
 @fragment
 fn overlay_color(pixel: Pixel) -> @location(0) vec4<f32> {
-    let ink = textureSampleLevel(glyph_atlas, smooth_sampler, max(pixel.glyph_uv, vec2<f32>(0.0)), 0.0).r;
+    let ink = textureSample(glyph_atlas, smooth_sampler, max(pixel.glyph_uv, vec2<f32>(0.0))).r;
     let cover = select(ink, 1.0, pixel.glyph_uv.x < 0.0);
     return vec4<f32>(pixel.color.rgb, pixel.color.a * cover);
 }

@@ -4,8 +4,6 @@
 
 use glam::Vec2;
 
-use super::glyphs;
-
 /// Rows to which a label may move, in order of preference. Row 0 is the row of the anchor; positive rows are below it.
 const ROWS: [i8; 5] = [0, -1, 1, -2, 2];
 /// Free space around a label, as a share of its height.
@@ -35,14 +33,14 @@ impl LabelLayout {
         self.rows.clear();
     }
 
-    /// Places a label of `letters` letters beside its anchor, within the surface. Returns the upper left corner of the label,
+    /// Places a label of this size beside its anchor, within the surface. Returns the upper left corner of the label,
     /// or `None` if there is no room.
     ///
     /// A label keeps its row as long as that row is free, and a new label needs extra free space around it, because a label
     /// that jumps or flickers cannot be read. Labels are placed in the order of the calls: earlier labels have priority.
-    pub(super) fn place(&mut self, anchor: Vec2, height_m: f32, letters: usize) -> Option<Vec2> {
-        let size =
-            Vec2::new(letters as f32 * height_m * glyphs::aspect(), height_m) + MARGIN * height_m;
+    pub(super) fn place(&mut self, anchor: Vec2, size_m: Vec2) -> Option<Vec2> {
+        let height_m = size_m.y;
+        let size = size_m + MARGIN * height_m;
         let first = anchor + Vec2::splat(0.5 * height_m);
         let half = self.half_m;
         let corner = |row: i8| {
@@ -79,17 +77,14 @@ mod tests {
     use super::*;
 
     const HALF: Vec2 = Vec2::new(2.0, 1.5);
-    const HEIGHT_M: f32 = 0.06;
-    const LETTERS: usize = 13;
+    const SIZE_M: Vec2 = Vec2::new(0.4388, 0.06);
 
     #[test]
     fn labels_do_not_overlap_stay_on_the_surface_and_the_first_ones_are_shown() {
         let mut room = LabelLayout::default();
         room.clear(HALF);
         let all = |i: u8| Vec2::new(HALF.x - 0.02 * f32::from(i), 0.2);
-        let shown: Vec<_> = (0..12)
-            .map(|i| room.place(all(i), HEIGHT_M, LETTERS))
-            .collect();
+        let shown: Vec<_> = (0..12).map(|i| room.place(all(i), SIZE_M)).collect();
         assert!(shown[0].is_some());
         let count = shown.iter().flatten().count();
         assert!(
@@ -106,7 +101,7 @@ mod tests {
         // Fish that are far apart all get a label.
         room.clear(HALF);
         let apart = |i: u8| Vec2::new(f32::from(i % 3) - 1.5, f32::from(i / 3) * 0.5 - 1.0);
-        assert!((0..12).all(|i| room.place(apart(i), HEIGHT_M, LETTERS).is_some()));
+        assert!((0..12).all(|i| room.place(apart(i), SIZE_M).is_some()));
     }
 
     /// Fish move by 2 cm around one spot. Without memory of the last picture, labels would change rows in most pictures.
@@ -127,7 +122,7 @@ mod tests {
             for room in [&mut kept, &mut without_memory] {
                 room.clear(HALF);
                 for i in 0..12 {
-                    room.place(place(i, tick as f32 / 10.0), HEIGHT_M, LETTERS);
+                    room.place(place(i, tick as f32 / 10.0), SIZE_M);
                 }
             }
             jumps += changed(&before, &rows(&kept));

@@ -10,8 +10,8 @@ use bytemuck::{Pod, Zeroable};
 use glam::Vec2;
 
 use super::calibration_pattern::{FloorNotice, FloorStripes, FloorTarget, QrModules, StripeAxis};
-use super::glyphs;
 use super::labels::LabelLayout;
+use super::lettering::{Lettering, Line};
 use super::noise::unit_hash;
 use super::touch_target;
 use super::view::View;
@@ -108,12 +108,15 @@ pub struct Overlay {
     line_m: f32,
     /// Positions of the labels.
     labels: LabelLayout,
+    /// Shaped texts and their glyphs.
+    pub(super) lettering: Lettering,
 }
 
 impl Overlay {
     /// Starts a new picture of `surface`: removes all triangles, including those of the labels, and resets the line width.
     pub fn clear(&mut self, surface: &Surface) {
         self.vertices.clear();
+        self.lettering.begin();
         if self.surface != *surface {
             self.surface = surface.clone();
         }
@@ -135,13 +138,8 @@ impl Overlay {
         }
     }
 
-    fn quad(&mut self, [a, b, c, d]: [Vec2; 4], color: [f32; 4]) {
-        self.vertices
-            .extend([a, b, c, c, d, a].map(|p| OverlayVertex {
-                position: p.to_array(),
-                glyph_uv: PLAIN,
-                color,
-            }));
+    fn quad(&mut self, corners: [Vec2; 4], color: [f32; 4]) {
+        quad(&mut self.vertices, corners, color);
     }
 
     /// Adds a filled rectangle.
@@ -191,36 +189,9 @@ impl Overlay {
 
     /// Adds a line of text with its upper left corner at `at`, on a dark background.
     pub fn text_line(&mut self, at: Vec2, height_m: f32, text: &str, color: [f32; 4]) {
-        if !at.is_finite() {
-            return;
-        }
-        let width_m = height_m * glyphs::aspect();
-        let count = text.chars().count() as f32;
-        let pad = Vec2::splat(0.15 * height_m);
-        let size = Vec2::new(count * width_m, height_m);
-        let ground = [
-            at - pad,
-            at + Vec2::new(size.x + pad.x, -pad.y),
-            at + size + pad,
-            at + Vec2::new(-pad.x, size.y + pad.y),
-        ];
-        self.quad(ground, [0.0, 0.0, 0.0, 0.72 * color[3]]);
-        for (i, letter) in text.chars().enumerate() {
-            let low = at + Vec2::new(i as f32 * width_m, 0.0);
-            let high = low + Vec2::new(width_m, height_m);
-            let [left, top, right, bottom] = glyphs::glyph_uv(letter);
-            let corner = |x: f32, y: f32, u: f32, v: f32| OverlayVertex {
-                position: [x, y],
-                glyph_uv: [u, v],
-                color,
-            };
-            let [a, b, c, d] = [
-                corner(low.x, low.y, left, top),
-                corner(high.x, low.y, right, top),
-                corner(high.x, high.y, right, bottom),
-                corner(low.x, high.y, left, bottom),
-            ];
-            self.vertices.extend([a, b, c, c, d, a]);
+        let line = self.lettering.lines(text, f32::INFINITY).first();
+        if let Some(line) = line {
+            draw_line(&mut self.vertices, line, (at, height_m), color);
         }
     }
 
@@ -263,18 +234,25 @@ impl Overlay {
         let height_m = NOTICE_SHARE * 2.0 * half_m.min_element();
         let margin_m = half_m * NOTICE_MARGIN;
         let width_m = 2.0 * (half_m.x - margin_m.x);
-        let letters = (width_m / (height_m * glyphs::aspect()).max(1e-6)) as usize;
-        let lines = || wrapped(&notice.text, letters.max(8)).take(NOTICE_LINES);
+        let lines = self
+            .lettering
+            .lines(&notice.text, width_m / height_m.max(1e-6));
+        let lines = lines.get(..NOTICE_LINES).unwrap_or(lines);
         let step_m = 1.4 * height_m;
         let is_above = notice.free_of_m.is_some_and(|place| place.y > 0.0);
         let top_m = if is_above {
             -half_m.y + margin_m.y
         } else {
-            half_m.y - margin_m.y - lines().count() as f32 * step_m
+            half_m.y - margin_m.y - lines.len() as f32 * step_m
         };
-        for (number, line) in lines().enumerate() {
+        for (number, line) in lines.iter().enumerate() {
             let at = Vec2::new(-half_m.x + margin_m.x, top_m + number as f32 * step_m);
-            self.text_line(at, height_m, line, [1.0, 0.95, 0.7, 1.0]);
+            draw_line(
+                &mut self.vertices,
+                line,
+                (at, height_m),
+                [1.0, 0.95, 0.7, 1.0],
+            );
         }
         if let Some(code) = &notice.code {
             self.qr_code(code);
@@ -420,26 +398,49 @@ impl Overlay {
     }
 }
 
-/// Breaks a text between words into lines of at most `letters` letters. A longer word is broken too.
-fn wrapped(text: &str, letters: usize) -> impl Iterator<Item = &str> {
-    let mut rest = text.trim();
-    std::iter::from_fn(move || {
-        if rest.is_empty() {
-            return None;
-        }
-        let end = rest
-            .char_indices()
-            .nth(letters)
-            .map_or(rest.len(), |(at, _)| at);
-        let (fits, behind) = rest.split_at(end);
-        let is_whole = behind.is_empty() || behind.starts_with(char::is_whitespace);
-        let cut = fits
-            .rfind(char::is_whitespace)
-            .filter(|cut| !is_whole && *cut > 0);
-        let (line, left) = rest.split_at(cut.unwrap_or(end));
-        rest = left.trim_start();
-        Some(line.trim_end())
-    })
+fn quad(vertices: &mut Vec<OverlayVertex>, [a, b, c, d]: [Vec2; 4], color: [f32; 4]) {
+    vertices.extend([a, b, c, c, d, a].map(|p| OverlayVertex {
+        position: p.to_array(),
+        glyph_uv: PLAIN,
+        color,
+    }));
+}
+
+/// Draws a line of text with its upper left corner at a position and of this height, on a dark background.
+fn draw_line(
+    vertices: &mut Vec<OverlayVertex>,
+    line: &Line,
+    (at, height_m): (Vec2, f32),
+    color: [f32; 4],
+) {
+    if !at.is_finite() {
+        return;
+    }
+    let pad = Vec2::splat(0.15 * height_m);
+    let size = Vec2::new(line.width * height_m, height_m);
+    let ground = [
+        at - pad,
+        at + Vec2::new(size.x + pad.x, -pad.y),
+        at + size + pad,
+        at + Vec2::new(-pad.x, size.y + pad.y),
+    ];
+    quad(vertices, ground, [0.0, 0.0, 0.0, 0.72 * color[3]]);
+    for glyph in &line.glyphs {
+        let [low, high] = [glyph.low, glyph.high].map(|corner| at + corner * height_m);
+        let [from, to] = glyph.uv;
+        let corner = |position: Vec2, glyph_uv: Vec2| OverlayVertex {
+            position: position.to_array(),
+            glyph_uv: glyph_uv.to_array(),
+            color,
+        };
+        let [a, b, c, d] = [
+            corner(low, from),
+            corner(Vec2::new(high.x, low.y), Vec2::new(to.x, from.y)),
+            corner(high, to),
+            corner(Vec2::new(low.x, high.y), Vec2::new(from.x, to.y)),
+        ];
+        vertices.extend([a, b, c, c, d, a]);
+    }
 }
 
 #[cfg(test)]

@@ -1,16 +1,16 @@
 //! The overlay on the finished picture of an output: drawings, texts, masks and the veil that darkens the picture.
 
 use wgpu::{BindGroup, BindGroupLayout, BindingResource, BlendState, BufferUsages, Device};
-use wgpu::{RenderPass, RenderPipeline, ShaderStages, TextureFormat, TextureUsages};
+use wgpu::{RenderPass, RenderPipeline, ShaderStages, TextureFormat};
 
 use super::device::Gpu;
 use super::finished::FINISHED;
 use super::pipeline::{Draws, FLAT, PipelineDescription, SAMPLER, bind_group, layout};
 use super::samplers::Samplers;
-use super::textures::{GrowingBuffer, texture_2d, view, write};
+use super::textures::{GrowingBuffer, levels_2d, view, write};
 use super::vertex_layouts;
 use crate::geometry::polygon_triangles;
-use crate::render::glyphs;
+use crate::render::lettering::{ATLAS_PX, LEVELS};
 use crate::render::output_params::Mask;
 use crate::render::overlay::{Overlay, OverlayVertex, PLAIN};
 use crate::render::view::View;
@@ -20,6 +20,7 @@ use crate::render::view::View;
 pub(super) struct OverlayPipeline {
     pipeline: RenderPipeline,
     glyphs: BindGroup,
+    atlas: wgpu::Texture,
 }
 
 impl OverlayPipeline {
@@ -34,17 +35,24 @@ impl OverlayPipeline {
             draws: Draws::Triangles,
             constants: &[],
         };
-        let size = glyphs::atlas_size_px();
-        let usage = TextureUsages::TEXTURE_BINDING | TextureUsages::COPY_DST;
-        let atlas = texture_2d(device, "glyphs", size, TextureFormat::R8Unorm, usage, 1);
-        write(&gpu.queue, &atlas, (0, 0), size, &glyphs::atlas());
+        let size = [ATLAS_PX; 2];
+        let atlas = levels_2d(device, "glyphs", size, LEVELS, TextureFormat::R8Unorm);
         let resources = [
             BindingResource::TextureView(&view(&atlas)),
-            BindingResource::Sampler(&samplers.flat),
+            BindingResource::Sampler(&samplers.smooth),
         ];
         Self {
             pipeline: pipeline.compile(device),
             glyphs: bind_group(device, &inputs, &resources),
+            atlas,
+        }
+    }
+
+    /// Uploads the glyphs if there are new ones.
+    pub(super) fn upload(&self, gpu: &Gpu, overlay: &mut Overlay) {
+        for (level, bytes) in (0..).zip(overlay.lettering.take_levels().iter().flatten()) {
+            let size = [ATLAS_PX >> level; 2];
+            write(&gpu.queue, &self.atlas, (level, 0), size, bytes);
         }
     }
 }

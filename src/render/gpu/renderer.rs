@@ -198,6 +198,7 @@ impl Renderer {
     ) -> Result<(), RenderError> {
         self.data.advance(previous, next, alpha);
         self.build_overlay(next);
+        self.pipelines.overlay.upload(&self.gpu, &mut self.overlay);
         self.upload();
         let time_secs = self.data.time_secs;
         for output in &mut self.outputs {

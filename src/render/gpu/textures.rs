@@ -25,6 +25,26 @@ pub(super) fn texture_2d(
     })
 }
 
+/// Creates a texture with mip levels, which are written later.
+pub(super) fn levels_2d(
+    device: &Device,
+    label: &str,
+    size: [u32; 2],
+    levels: u32,
+    format: TextureFormat,
+) -> wgpu::Texture {
+    device.create_texture(&wgpu::TextureDescriptor {
+        label: Some(label),
+        size: extent(size, 1),
+        mip_level_count: levels,
+        sample_count: 1,
+        dimension: wgpu::TextureDimension::D2,
+        format,
+        usage: TextureUsages::TEXTURE_BINDING | TextureUsages::COPY_DST,
+        view_formats: &[],
+    })
+}
+
 /// Returns a size with a number of layers.
 pub(super) fn extent([width, height]: [u32; 2], depth_or_array_layers: u32) -> wgpu::Extent3d {
     wgpu::Extent3d {

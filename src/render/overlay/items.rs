@@ -42,8 +42,8 @@ impl Overlay {
         for item in items.iter().filter(|item| !item.text.is_empty()) {
             let color = color_of(item);
             let at = self.label_anchor(item);
-            let letters = item.text.chars().count();
-            let Some(place) = self.labels.place(at, height_m, letters) else {
+            let width_m = self.lettering.width(&item.text) * height_m;
+            let Some(place) = self.labels.place(at, Vec2::new(width_m, height_m)) else {
                 continue;
             };
             if place.distance(at) > 1.5 * height_m {

@@ -2,7 +2,6 @@
 
 use glam::Vec2;
 
-use super::super::glyphs;
 use super::super::view::View;
 use super::{CORNER_COLOR, OUTPUT_COLORS, OutputCorner, Overlay};
 
@@ -24,7 +23,9 @@ impl Overlay {
             self.line_m = 0.012 * size.x;
             self.border(low, high, [r, g, b, 1.0]);
             let height = 0.4 * size.y;
-            let width = height * glyphs::aspect() * if index < 9 { 1.0 } else { 2.0 };
+            // All digits have the same width.
+            let digit = self.lettering.width("0");
+            let width = height * digit * if index < 9 { 1.0 } else { 2.0 };
             let at = middle + Vec2::new(-width / 2.0, -0.15 * size.y);
             self.number(at, height, index as u32 + 1, [1.0; 4]);
             let tip = Vec2::new(middle.x, low.y + 0.06 * size.y);
