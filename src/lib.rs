@@ -12,6 +12,7 @@ pub mod app;
 pub mod records;
 pub mod screen;
 pub mod site;
+pub mod tuning;
 
 pub use shoal_base::{config, files, geometry, runtime};
 pub use shoal_desk::{control, operation, panel, remote};

@@ -12,7 +12,8 @@ use super::commands::{
     self, CalibrateArguments, CamerasArguments, CaptureWorkerArguments, CheckArguments,
     ChildGuardArguments, DemoArguments, ExplainArguments, GenerateArguments, LifeArguments,
     PlanArguments, PreviewArguments, RenderArguments, RunArguments, ScheduleArguments,
-    SchemaArguments, SimulateArguments, SoundArguments, TrackArguments, VisitorsArguments,
+    SchemaArguments, SimulateArguments, SoundArguments, TrackArguments, TuneArguments,
+    VisitorsArguments,
 };
 use crate::runtime::ensure_runtime_dir;
 
@@ -65,6 +66,9 @@ pub(super) enum Command {
                       Exits with 1 if it finds a problem."
     )]
     Life(LifeArguments),
+    /// Search numbers of a species with which the life in a scene is as you wish
+    #[command(after_help = commands::tune_help())]
+    Tune(TuneArguments),
     /// Simulate the fish and render pictures without a window
     #[command(
         after_help = "Example: shoal render --shadows tracks.jsonl --seconds 20 --out pool.y4m"
@@ -149,6 +153,7 @@ pub(super) fn dispatch(command: Command, words: &[OsString]) -> anyhow::Result<E
         Command::Track(arguments) => commands::track(&arguments),
         Command::Simulate(arguments) => commands::simulate(arguments),
         Command::Life(arguments) => commands::life(&arguments),
+        Command::Tune(arguments) => commands::tune(&arguments),
         Command::Render(arguments) => commands::render(&arguments),
         Command::Sound(arguments) => commands::sound(&arguments),
         Command::Preview(arguments) => commands::preview(&arguments),

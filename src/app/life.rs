@@ -1,6 +1,7 @@
 //! Simulates many runs at the same time, each with visitors that follow a program and with staff who start the rules that only a
 //! command starts, and reports the life in them. This is `shoal life`.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
@@ -50,16 +51,57 @@ pub fn survey_life(options: &LifeOptions, stop: &AtomicBool) -> anyhow::Result<S
             }
         }
     }
+    let crew = Crew {
+        simulation: &options.simulation,
+        jobs: options.jobs,
+        stop,
+        announce: &|report, took_secs| {
+            print_message(&format!(
+                "{}: {:.0} s simulated in {took_secs:.1} s, {:.0} times real time",
+                report.run(),
+                report.simulated_secs,
+                report.simulated_secs / took_secs.max(1e-9)
+            ));
+        },
+    };
+    let reports = run_lives(&runs, &crew)?;
+    Ok(Survey::new(reports.into_iter().flatten().collect()))
+}
+
+/// How runs are simulated.
+pub(super) struct Crew<'a> {
+    /// Parameters of the simulation; the seed is not used.
+    pub(super) simulation: &'a SimulationParams,
+    /// Number of runs at the same time.
+    pub(super) jobs: usize,
+    /// Ends the runs.
+    pub(super) stop: &'a AtomicBool,
+    /// Gets each complete report, with the time that its run took, in seconds.
+    pub(super) announce: &'a (dyn Fn(&LifeReport, f64) + Sync),
+}
+
+/// Simulates runs on several threads. Returns their reports in the same order; `None` for a run that was stopped.
+///
+/// # Errors
+/// When a scene cannot be simulated, or a thread cannot be started.
+pub(super) fn run_lives(
+    runs: &[(RunName, &SceneDescription)],
+    crew: &Crew<'_>,
+) -> anyhow::Result<Vec<Option<LifeReport>>> {
     let next = AtomicUsize::new(0);
-    let results: Mutex<Vec<anyhow::Result<Option<LifeReport>>>> = Mutex::new(Vec::new());
+    let results = Mutex::new(BTreeMap::new());
     std::thread::scope(|scope| -> anyhow::Result<()> {
-        for number in 0..options.jobs.clamp(1, runs.len().max(1)) {
+        for number in 0..crew.jobs.clamp(1, runs.len().max(1)) {
             let work = || {
-                while let Some((name, scene)) = runs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let result = run_life(name, scene, &options.simulation, stop);
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some((name, scene)) = runs.get(index) else {
+                        break;
+                    };
+                    let result = run_life(name, scene, crew);
                     let failed = result.is_err();
-                    results.lock().push(result);
-                    if failed || stop.load(Ordering::Relaxed) {
+                    results.lock().insert(index, result);
+                    if failed || crew.stop.load(Ordering::Relaxed) {
                         break;
                     }
                 }
@@ -71,23 +113,23 @@ pub fn survey_life(options: &LifeOptions, stop: &AtomicBool) -> anyhow::Result<S
         }
         Ok(())
     })?;
-    let reports: anyhow::Result<Vec<Option<LifeReport>>> =
-        results.into_inner().into_iter().collect();
-    Ok(Survey::new(reports?.into_iter().flatten().collect()))
+    let mut results = results.into_inner();
+    (0..runs.len())
+        .map(|index| results.remove(&index).unwrap_or(Ok(None)))
+        .collect()
 }
 
 /// Simulates one run. `None` if it was stopped.
 fn run_life(
     name: &RunName,
     scene: &SceneDescription,
-    params: &SimulationParams,
-    stop: &AtomicBool,
+    crew: &Crew<'_>,
 ) -> anyhow::Result<Option<LifeReport>> {
     let started = Instant::now();
     let params = SimulationParams {
         seed: name.seed,
         threads: 1,
-        ..params.clone()
+        ..crew.simulation.clone()
     };
     let mut simulation = Simulation::new(scene, &params)?;
     let program = name.program.unwrap_or(VisitorProgram::None);
@@ -96,7 +138,7 @@ fn run_life(
     let mut recorder = LifeRecorder::new(name.clone(), &simulation);
     let ticks = (name.seconds * f64::from(params.tick_hz)).round() as u64;
     for _ in 0..ticks {
-        if stop.load(Ordering::Relaxed) {
+        if crew.stop.load(Ordering::Relaxed) {
             return Ok(None);
         }
         let reached_secs = simulation.time_secs() + simulation.dt_secs();
@@ -107,12 +149,6 @@ fn run_life(
         recorder.record(&simulation);
     }
     let report = recorder.finish();
-    let took_secs = started.elapsed().as_secs_f64();
-    print_message(&format!(
-        "{}: {:.0} s simulated in {took_secs:.1} s, {:.0} times real time",
-        report.run(),
-        report.simulated_secs,
-        report.simulated_secs / took_secs.max(1e-9)
-    ));
+    (crew.announce)(&report, started.elapsed().as_secs_f64());
     Ok(Some(report))
 }

@@ -30,6 +30,7 @@ mod site_setup;
 mod terminal;
 mod track;
 mod track_cameras;
+mod tune;
 mod visitor_source;
 
 pub use calibrate::{CalibrateOptions, calibrate};

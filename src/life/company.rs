@@ -87,6 +87,8 @@ pub(super) struct SpeciesCompany {
     absent: Windows,
     members: BTreeSet<u32>,
     longest_stay_secs: f64,
+    /// Waits of the visitors for the first agent of the species, as in [`CompanyWatch::waits_secs`].
+    pub(super) waits_secs: Vec<f64>,
 }
 
 impl SpeciesCompany {
@@ -118,6 +120,8 @@ pub(super) struct CompanyWatch {
     near_secs: Vec<Option<f64>>,
     /// Whether the wait of the visitor for company is known, or cannot be measured.
     is_judged: bool,
+    /// The same for each species: one bit per entry.
+    judged_species: u64,
     /// Time until the first agent came near that was not near when the visitor stopped, for each visitor who was watched from then on.
     pub(super) waits_secs: Vec<f64>,
     /// Shadow of the visitor who was judged last. While the pool has no visitor, the agents near this place are counted too: they
@@ -170,6 +174,7 @@ impl CompanyWatch {
             self.reset(self.near_secs.len());
             self.visitor = Some(shadow.id);
             self.is_judged = shadow.still_secs > 2.0 * sample_secs;
+            self.judged_species = if self.is_judged { u64::MAX } else { 0 };
             is_new = true;
         }
         let counts = shadow.still_secs >= COUNTS_AFTER_SECS;
@@ -187,6 +192,11 @@ impl CompanyWatch {
                 self.waits_secs.push(shadow.still_secs);
                 self.is_judged = true;
             }
+            let bit = 1 << kind.min(SPECIES_MAX - 1);
+            if comes && self.judged_species & bit == 0 {
+                species[kind].0.waits_secs.push(shadow.still_secs);
+                self.judged_species |= bit;
+            }
             if counts {
                 let company = &mut species[kind].0;
                 company.members.insert(world.agents.ids[index]);
@@ -199,6 +209,16 @@ impl CompanyWatch {
             let has_company = self.near_secs.iter().any(Option::is_some);
             (self.waits_secs).push(if has_company { 0.0 } else { f64::INFINITY });
             self.is_judged = true;
+        }
+        if self.judged_species != u64::MAX && shadow.still_secs > COMPANY_WITHIN_SECS {
+            for (kind, (company, _)) in species.iter_mut().enumerate() {
+                if self.judged_species & (1 << kind.min(SPECIES_MAX - 1)) == 0 {
+                    let mut near = species_of.iter().zip(&self.near_secs);
+                    let has_company = near.any(|(&own, stay)| own == kind && stay.is_some());
+                    (company.waits_secs).push(if has_company { 0.0 } else { f64::INFINITY });
+                }
+            }
+            self.judged_species = u64::MAX;
         }
         if counts {
             self.place.get_or_insert_default().clone_from(shadow);

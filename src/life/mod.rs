@@ -7,6 +7,7 @@
 mod company;
 mod contacts;
 mod dwell;
+mod figure;
 mod flights;
 mod histogram;
 mod measures;
@@ -16,8 +17,10 @@ mod recorder;
 mod report;
 mod staff;
 mod survey;
+mod variety;
 
 pub use company::Company;
+pub use figure::Figure;
 pub use flights::Flights;
 pub use measures::Halves;
 pub use motion::Motion;

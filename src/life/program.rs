@@ -2,13 +2,16 @@
 //! the speed of real ones. The same program, surface, duration and seed give the same visitors.
 
 use glam::Vec2;
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::geometry::{Surface, Visitor, outline_distance_m};
 use crate::world::{Observation, Random, RandomStream};
 
 /// What the visitors of a run do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum VisitorProgram {
     /// There are no visitors.

@@ -12,6 +12,7 @@ use super::program::VisitorProgram;
 use super::report::{
     ActionLife, LifeReport, NeedLife, RuleLife, SpeciesLife, Stillness, VisitorDistance,
 };
+use super::variety::Headings;
 use crate::simulation::Simulation;
 use crate::world::{WantedMotion, World, outline_at_depth};
 
@@ -48,6 +49,7 @@ struct SpeciesSums {
     rest_samples: f64,
     stillness: Stillness,
     maps: [OccupancyMap; 3],
+    headings: Headings,
     visitor_m: f64,
     visitor_samples: f64,
     under_samples: f64,
@@ -377,7 +379,11 @@ impl LifeRecorder {
             sums.speed_mps
                 .add(phase, f64::from(body.velocity_mps.length()));
             let half_m = world.water.visible_half_m(at.y);
-            sums.maps[phase].add(glam::Vec2::new(at.x, at.z) / half_m);
+            let share = glam::Vec2::new(at.x, at.z) / half_m;
+            sums.maps[phase].add(share);
+            let velocity_mps = body.velocity_mps;
+            let velocity_mps = glam::Vec2::new(velocity_mps.x, velocity_mps.z);
+            sums.headings.add(share, velocity_mps);
 
             let rests = track.actions & counters.rests != 0;
             sums.rest_samples += f64::from(u8::from(rests));
@@ -442,6 +448,7 @@ impl LifeRecorder {
                 let mut life = sums.report(name, simulated_secs);
                 life.species.clone_from(species);
                 life.company = company.summary();
+                life.company_waits_secs.clone_from(&company.waits_secs);
                 life
             })
             .collect();
@@ -521,6 +528,7 @@ impl SpeciesSums {
                 second: self.maps[2].entropy(),
             },
             outside_share: whole.outside_share(),
+            path_variety: self.headings.variety(),
             rests_share: self.rest_samples / self.samples.total().max(1.0),
             leaps: self.leaps,
             visitors: self.nearest_m.map(|nearest_m| VisitorDistance {
@@ -529,6 +537,7 @@ impl SpeciesSums {
                 under_share: per_sample(self.under_samples),
             }),
             company: None,
+            company_waits_secs: Vec::new(),
             approaches_visitors: self.approaches_visitors,
             motion: self.motion.summary(),
             wanted: self.wanted.clone(),

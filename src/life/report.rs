@@ -76,6 +76,8 @@ pub struct SpeciesLife {
     pub occupancy: Halves,
     /// Share of the time outside the picture.
     pub outside_share: f64,
+    /// Variety of paths: 0 if each place is always crossed in the same direction, 1 if in all directions equally often.
+    pub path_variety: Option<f64>,
     /// Share of the time in which an action lets it rest.
     pub rests_share: f64,
     /// Number of flights between terraces.
@@ -84,6 +86,8 @@ pub struct SpeciesLife {
     pub visitors: Option<VisitorDistance>,
     /// Company of a visitor who stands still.
     pub company: Option<Company>,
+    /// The same as in the report of the run, for the agents of this species alone.
+    pub company_waits_secs: Vec<f64>,
     /// Whether an action of the species leads it to visitors.
     pub approaches_visitors: bool,
     /// How it swims.
@@ -419,7 +423,7 @@ impl SpeciesLife {
         writeln!(
             f,
             "    motion: {} body lengths/s; turns {} | {} degrees/s (half | tenth of the time); straight {}; bursts {}/s; slowing {}; \
-             changes of side {}/s; nearest mate {} body lengths, heading {} degrees off; polarization {}",
+             changes of side {}/s; variety of paths {}; nearest mate {} body lengths, heading {} degrees off; polarization {}",
             text(motion.speed_bl, 2),
             text(motion.turn_50_dps, 0),
             text(motion.turn_90_dps, 0),
@@ -427,6 +431,7 @@ impl SpeciesLife {
             text(motion.bursts_per_sec, 2),
             text(motion.slowing_share, 2),
             text(motion.flips_per_sec, 2),
+            text(self.path_variety, 2),
             text(motion.mate_bl, 2),
             text(motion.local_heading_deg, 0),
             text(motion.polarization, 2)

@@ -54,6 +54,17 @@ impl AwakeClock {
     }
 }
 
+/// Returns the time for which processors worked for this process, all threads together. `None` where the system does not say.
+pub fn processor_secs() -> Option<f64> {
+    #[cfg(unix)]
+    {
+        let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+        Some(time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9)
+    }
+    #[cfg(not(unix))]
+    None
+}
+
 /// Returns the time of the system's monotonic clock, in nanoseconds. A change of the date or time of day does not affect this
 /// clock. Drivers use the same clock for the timestamps of frames.
 #[cfg(unix)]

@@ -26,7 +26,7 @@ pub use child::{foreign_program, kill, run_command, wait_for_exit};
 #[cfg(target_os = "linux")]
 pub use child_guard::become_guarded_program;
 pub use child_guard::run_child_guard;
-pub use clock::{AwakeClock, monotonic_ns};
+pub use clock::{AwakeClock, monotonic_ns, processor_secs};
 pub use date::{iso_from_time, now, now_iso, now_iso_millis, numbers_of, parse_date};
 pub use duration_meter::{DurationMeter, DurationStatus};
 pub use fault::{Fault, FaultChange, FaultLedger, FaultStatus, SETTLE_TIME};

@@ -107,7 +107,7 @@ impl Editor {
         Self::of_library(library, disk, problems)
     }
 
-    fn of_library(
+    pub(super) fn of_library(
         library: Library,
         disk: BTreeMap<DocumentName, String>,
         problems: Vec<Problem>,

@@ -3,9 +3,12 @@
 //! In: a scene that was designed for one surface. Out: the scene for another surface, and warnings about what does not
 //! fit. Must not: change depths, or the size of the fish.
 
+use std::sync::Arc;
+
 use glam::{Vec2, Vec3};
 
 use super::files::{Fit, SceneFile};
+use super::library::Library;
 use crate::geometry::{Surface, SurfaceKind};
 use crate::world::{AreaParams, BarrierShape, Effect, ObstacleParams, Water};
 
@@ -152,6 +155,20 @@ impl SceneFile {
             suited.join(" or a "),
             kind.name()
         ))
+    }
+}
+
+impl Library {
+    /// Makes the site show a scene, on a surface that suits it.
+    pub(super) fn suit(&mut self, scene: &str) {
+        let shown = self.scenes.get(scene).and_then(Option::as_ref).cloned();
+        if let Some(site) = &mut self.site {
+            let file = &mut Arc::make_mut(site).value;
+            scene.clone_into(&mut file.scene);
+            if let Some(shown) = shown {
+                shown.value.suit(&mut file.surface);
+            }
+        }
     }
 }
 

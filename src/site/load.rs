@@ -224,14 +224,7 @@ fn result_of(
 pub fn load_suited(site: Option<&Path>, scene: &str) -> Result<Site, Problems> {
     let mut problems = Vec::new();
     let mut library = Library::read(site, &mut problems);
-    let shown = library.scenes.get(scene).and_then(Option::as_ref).cloned();
-    if let Some(site) = &mut library.site {
-        let file = &mut Arc::make_mut(site).value;
-        scene.clone_into(&mut file.scene);
-        if let Some(shown) = shown {
-            shown.value.suit(&mut file.surface);
-        }
-    }
+    library.suit(scene);
     result_of(validate(&library, &mut Models::default(), problems))
 }
 

@@ -125,6 +125,11 @@ fn visitors_have_a_distance_and_a_company() {
         "{visitors:?}"
     );
     assert_eq!(report.company_waits_secs.len(), 1);
+    // The wait for the first agent is that of the species that came first.
+    let waits = report.species.iter().flat_map(|s| &s.company_waits_secs);
+    let first = waits.copied().fold(f64::INFINITY, f64::min);
+    assert_eq!(first, report.company_waits_secs[0]);
+    assert!((0.0..=1.0).contains(&herring.path_variety.unwrap()));
     let company = herring.company.unwrap();
     assert!((0.0..=1.0).contains(&company.max_share) && company.min_share <= company.mean_share);
     assert!(company.judged_secs >= 10.0, "{company:?}");

@@ -36,4 +36,5 @@ mod several_cameras;
 #[cfg(unix)]
 mod sound;
 mod sources;
+mod tune;
 mod window;

@@ -23,6 +23,7 @@ mod schema;
 mod simulate;
 mod sound;
 mod track;
+mod tune;
 mod visitors;
 
 pub(super) use calibrate::{CalibrateArguments, calibrate};
@@ -46,6 +47,7 @@ pub(super) use schema::{SchemaArguments, schema};
 pub(super) use simulate::{SimulateArguments, simulate};
 pub(super) use sound::{SoundArguments, sound};
 pub(super) use track::{TrackArguments, track};
+pub(super) use tune::{TuneArguments, tune, tune_help};
 pub(super) use visitors::{VisitorsArguments, visitors};
 
 use std::path::{Path, PathBuf};
