@@ -48,7 +48,7 @@ fn mistakes_in_a_tuning_file_are_explained_with_their_line() {
         ],
     );
     assert_problem(
-        &gene("key = 'flock.alignment.weight'\nfrom = 2.0\nto = 3.0"),
+        &gene("key = 'flock.alignment.weight'\nfrom = 5.0\nto = 5.5"),
         &[
             "my.toml:5:8",
             "does not contain the present value",
