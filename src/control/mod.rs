@@ -51,8 +51,8 @@ pub use request::{
     ChangeNote, Outcome, Reason, Reply, Request, Source, SourceKind, Trust, reason_code,
 };
 pub use schedule::{
-    ByHandStatus, HandEnd, NextShow, PlanSource, PreviewDay, PreviewPeriod, ScheduleStatus,
-    ScheduleStep, ShowState,
+    ByHandStatus, HandEnd, NextShow, PlanSource, PreviewDay, PreviewPeriod, PreviewRule,
+    ScheduleStatus, ScheduleStep, ShowState,
 };
 pub use sound_status::SoundStatus;
 pub use stage::StageChoice;

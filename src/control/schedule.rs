@@ -171,6 +171,9 @@ pub struct PreviewDay {
     pub name: String,
     /// The states of the day, in order and without gaps. Empty if the time zone skips the day.
     pub periods: Vec<PreviewPeriod>,
+    /// The rules of the director that start on the day, in the order of their times.
+    #[serde(default)]
+    pub rules: Vec<PreviewRule>,
     /// A remark, for example that the clocks change on this day; empty without one.
     pub note: String,
 }
@@ -186,6 +189,17 @@ pub struct PreviewPeriod {
     pub state: ShowState,
     /// The scene; `None` if the plan names none.
     pub scene: Option<String>,
+}
+
+/// A rule of the director that starts at a time of the clock.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PreviewRule {
+    /// Local time with offset.
+    pub at: String,
+    /// Name of the rule.
+    pub rule: String,
+    /// Whether the plan lets the pool be visible at this time. If not, the rule does not start.
+    pub is_lit: bool,
 }
 
 /// The part of the plan that applies.

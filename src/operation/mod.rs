@@ -21,7 +21,7 @@ pub use counts::{
 };
 pub use hours::{
     ClockTrust, DayName, DayParams, HoursParams, Period, PlanNow, ProjectorParams, ScheduleBoard,
-    ScheduleLinks, ScheduleParams, SchedulePlan, ScheduleStage, ShowFile, WeeklyParams,
-    minutes_of_day,
+    ScheduleLinks, ScheduleParams, SchedulePlan, ScheduleStage, ShowFile, TimedRuleParams,
+    WeeklyParams, minutes_of_day,
 };
 pub use show::ShowControl;

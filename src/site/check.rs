@@ -51,6 +51,21 @@ pub(super) fn check_site(entry: &Entry<SiteFile>, library: &Library, findings: &
             findings.problem(entry, &format!("schedule.{path}"), message);
         }
     }
+    for (i, event) in site.schedule.events.iter().enumerate() {
+        let scenes = library.scenes.values().flatten();
+        let names: BTreeSet<&str> = scenes
+            .flat_map(|scene| &scene.value.director)
+            .map(|rule| rule.name.as_str())
+            .collect();
+        if !event.rule.is_empty() && !names.contains(event.rule.as_str()) {
+            let message = unknown(
+                "rule in the director of any scene",
+                &event.rule,
+                names.iter(),
+            );
+            findings.warning(entry, &format!("schedule.events[{i}].rule"), message);
+        }
+    }
     findings.problems_of(entry, "alerts", site.alerts.problems());
     findings.problems_of(entry, "sound", site.sound.problems());
     findings.problems_of(entry, "counting", site.counting.problems());

@@ -90,6 +90,10 @@ fn line(day: &PreviewDay) -> String {
         }
         line.push(']');
     }
+    let rules = day.rules.iter().filter(|rule| rule.is_lit);
+    for rule in rules {
+        line.push_str(&format!("  {} {:?}", clock(&rule.at), rule.rule));
+    }
     if !day.note.is_empty() {
         line.push_str(&format!("  [{}]", day.note));
     }
@@ -106,18 +110,19 @@ mod tests {
         let params: ScheduleParams = toml::from_str(
             "time_zone = \"Europe/Berlin\"\n[[weekly]]\ndays = [\"sunday\"]\n\
              hours = [{ from = \"10:00\", to = \"18:00\", scene = \"reef\" }]\n\
-             [[dates]]\ndate = \"2026-03-30\"\nname = \"Long night\"\nhours = [{ from = \"18:00\", to = \"02:00\" }]\n",
+             [[dates]]\ndate = \"2026-03-30\"\nname = \"Long night\"\nhours = [{ from = \"18:00\", to = \"02:00\" }]\n\
+             [[events]]\nrule = \"feeding time\"\nat = [\"16:00\", \"23:00\"]\n",
         )
         .unwrap();
         let plan = SchedulePlan::compile(&params).unwrap();
         let days = plan.preview(plan.noon_of("2026-03-29".parse().unwrap()).unwrap(), 2);
         assert_eq!(
             line(&days[0]),
-            "sun 2026-03-29  00:00-10:00 closed, 10:00-18:00 open (reef), 18:00-24:00 closed  [the clocks change; this day has 23 hours]"
+            "sun 2026-03-29  00:00-10:00 closed, 10:00-18:00 open (reef), 18:00-24:00 closed  16:00 \"feeding time\"  [the clocks change; this day has 23 hours]"
         );
         assert_eq!(
             line(&days[1]),
-            "mon 2026-03-30  00:00-18:00 closed, 18:00-24:00 open  [date: Long night]"
+            "mon 2026-03-30  00:00-18:00 closed, 18:00-24:00 open  [date: Long night]  23:00 \"feeding time\""
         );
     }
 }

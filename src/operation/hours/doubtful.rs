@@ -45,6 +45,8 @@ impl SchedulePlan {
                 false => "the pool is never open; add hours, or remove the days that close it",
             };
             warnings.push((String::new(), message.to_owned()));
+        } else {
+            warnings.extend(self.dark_rules());
         }
         warnings
     }

@@ -11,13 +11,15 @@ mod kept;
 mod params;
 mod plan;
 mod stage;
+mod timed_rules;
 mod timeline;
 
 pub use board::ScheduleBoard;
 pub(super) use clock_trust::EARLIEST_SECS;
 pub use kept::ShowFile;
 pub use params::{
-    ClockTrust, DayName, DayParams, HoursParams, ProjectorParams, ScheduleParams, WeeklyParams,
+    ClockTrust, DayName, DayParams, HoursParams, ProjectorParams, ScheduleParams, TimedRuleParams,
+    WeeklyParams,
 };
 pub use plan::{SchedulePlan, minutes_of_day};
 pub use stage::{ScheduleLinks, ScheduleStage};

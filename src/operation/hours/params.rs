@@ -1,6 +1,6 @@
 //! The table `[schedule]` of the site file.
 //!
-//! Three lists, so that a plan for every Tuesday and a plan for one date cannot be confused: `weekly` has `days`, `dates` has a
+//! Three lists of hours, so that a plan for every Tuesday and a plan for one date cannot be confused: `weekly` has `days`, `dates` has a
 //! `date` with a year, `yearly` has a `date` without a year. Must not: ask a clock.
 
 use schemars::JsonSchema;
@@ -24,6 +24,8 @@ pub struct ScheduleParams {
     pub dates: Vec<DayParams>,
     /// Hours of days that return every year, such as holidays. They replace the hours of `weekly` on these days.
     pub yearly: Vec<DayParams>,
+    /// Rules of the director that start at a time of the clock, while the pool is visible.
+    pub events: Vec<TimedRuleParams>,
     /// Power of the projectors.
     pub projectors: ProjectorParams,
 }
@@ -37,6 +39,7 @@ impl Default for ScheduleParams {
             weekly: Vec::new(),
             dates: Vec::new(),
             yearly: Vec::new(),
+            events: Vec::new(),
             projectors: ProjectorParams::default(),
         }
     }
@@ -95,6 +98,23 @@ pub struct HoursParams {
     /// Scene that is shown from the begin on. Without it, the scene does not change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scene: Option<String>,
+}
+
+/// A rule of the director that starts at a time of the clock, as if a person started it: also if its condition does not hold. What a
+/// stopped program, a clock that is not set or a dark picture misses is not caught up.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TimedRuleParams {
+    /// Name of the rule, in the director of a scene. If the scene that is shown has no such rule, nothing starts.
+    pub rule: String,
+    /// Times of the day, for example `["12:00", "15:30"]`.
+    pub at: Vec<String>,
+    /// The weekdays. Empty: all.
+    #[serde(default)]
+    pub days: Vec<DayName>,
+    /// Only on this date: with its year, for example `2026-12-24`, or without a year for a day of every year, for example `12-24`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub date: Option<String>,
 }
 
 /// A weekday.

@@ -11,6 +11,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use super::params::{DayName, DayParams, HoursParams, ScheduleParams};
+use super::timed_rules::TimedRule;
 use crate::control::{PlanSource, ShowState};
 use crate::runtime::{numbers_of, parse_date};
 
@@ -37,6 +38,8 @@ pub struct SchedulePlan {
     /// Hours of days that return every year, by their dates in the [`LEAP_YEAR`].
     pub(super) yearly: NamedDays,
     pub(super) dates: NamedDays,
+    /// Rules that start at a time of the clock.
+    pub(super) events: Vec<TimedRule>,
 }
 
 /// A part of a day with one state.
@@ -71,7 +74,7 @@ pub(super) struct DayPlan<'a> {
 }
 
 /// Pairs of path and message.
-type Problems = Vec<(String, String)>;
+pub(super) type Problems = Vec<(String, String)>;
 
 impl ScheduleParams {
     /// Returns all problems, as pairs of path and message.
@@ -119,6 +122,7 @@ impl SchedulePlan {
             weekly: weekly(params, &mut problems),
             yearly: YEARLY.compile(&params.yearly, &mut problems),
             dates: DATES.compile(&params.dates, &mut problems),
+            events: TimedRule::compile(&params.events, &mut problems),
         };
         match problems.is_empty() {
             true => Ok(plan),
@@ -335,7 +339,7 @@ impl Calendar {
     }
 }
 
-fn limit(count: usize, list: &str, problems: &mut Problems) {
+pub(super) fn limit(count: usize, list: &str, problems: &mut Problems) {
     if count > ITEMS_MAX {
         problems.push((
             list.to_owned(),
@@ -344,7 +348,7 @@ fn limit(count: usize, list: &str, problems: &mut Problems) {
     }
 }
 
-fn parse<T>(
+pub(super) fn parse<T>(
     text: &str,
     path: &str,
     read: impl Fn(&str) -> Result<T, String>,
@@ -367,7 +371,7 @@ fn full_date(text: &str) -> Result<Date, String> {
 const LEAP_YEAR: i16 = 2024;
 
 /// Reads a month and a day.
-fn month_day(text: &str) -> Result<Date, String> {
+pub(super) fn month_day(text: &str) -> Result<Date, String> {
     let wrong = || {
         let hint = match numbers::<3>(text, '-', [4, 2, 2]) {
             Some(_) => "; a date of one year belongs into [[schedule.dates]]",

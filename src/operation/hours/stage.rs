@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::board::{Inbox, ScheduleBoard};
 use super::clock_trust::{ClockJudge, EARLIEST_SECS, ask_systemd};
@@ -31,6 +31,8 @@ const POWER_PAUSE: Duration = Duration::from_secs(60);
 const STEP_INTERVAL: Duration = Duration::from_millis(250);
 /// Time after which the plan is compiled again, because the time zone of the machine may have changed.
 const COMPILE_INTERVAL: Duration = Duration::from_secs(60);
+/// Longest time between two looks at the clock after which the rules of this time still start.
+const MISSED_MAX: SignedDuration = SignedDuration::from_secs(60);
 /// Number of days of the preview. Later days with a plan of their own follow.
 const PREVIEW_DAYS: u16 = 21;
 /// Factor on the frequency of the director's rules in the state `attract`.
@@ -64,6 +66,10 @@ pub struct ScheduleStage {
     previewed: String,
     /// State and scene that were applied last.
     shown: Option<(ShowState, Option<String>)>,
+    /// Time of the last look at the rules that start at a time of the clock; `None` while the clock is not set.
+    rules_until: Option<Timestamp>,
+    /// Rules that are due and are not sent yet.
+    due_rules: Vec<String>,
     /// Pace that was sent last.
     pace: f32,
     /// Whether the projectors were switched on; `None` if it is unknown.
@@ -98,6 +104,8 @@ impl ScheduleStage {
             compiled: None,
             previewed: String::new(),
             shown: None,
+            rules_until: None,
+            due_rules: Vec::new(),
             pace: 1.0,
             is_power_on: None,
             power: Retries::new(
@@ -161,7 +169,9 @@ impl ScheduleStage {
             self.previewed = day;
         }
         let status = status(plan, &decision, time);
+        self.find_due_rules(time, is_clock_set, decision.state.is_lit());
         self.apply(&decision, now);
+        self.start_due_rules();
         let plan = self.plan.as_ref()?;
         self.links
             .show
@@ -267,6 +277,36 @@ impl ScheduleStage {
             if self.send(PoolEdit::Director { event }) {
                 self.pace = pace;
             }
+        }
+    }
+
+    /// Finds the rules that start at a time of the clock since the last look. What was missed for longer than [`MISSED_MAX`] is not
+    /// caught up: the machine slept, or the clock was set.
+    fn find_due_rules(&mut self, time: Timestamp, is_clock_set: bool, is_lit: bool) {
+        let before = self.rules_until.filter(|_| is_clock_set);
+        self.rules_until = is_clock_set.then_some(time);
+        let (Some(before), Some(plan)) = (before, &self.plan) else {
+            return;
+        };
+        let passed = before.duration_until(time);
+        if (-MISSED_MAX..SignedDuration::ZERO).contains(&passed) {
+            // The clock was corrected by some seconds: what it has passed does not start twice.
+            self.rules_until = Some(before);
+        } else if is_lit && passed <= MISSED_MAX {
+            let due = plan.rules_between(before, time).into_iter();
+            self.due_rules.extend(due.map(str::to_owned));
+        }
+    }
+
+    /// Starts the rules that are due. A rule waits while the desk takes no commands.
+    fn start_due_rules(&mut self) {
+        while let Some(rule) = self.due_rules.first().cloned() {
+            tracing::info!("schedule: rule {rule:?}");
+            let event = DirectorEvent::Start { rule };
+            if !self.send(PoolEdit::Director { event }) {
+                return;
+            }
+            self.due_rules.remove(0);
         }
     }
 

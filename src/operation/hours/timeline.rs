@@ -203,15 +203,13 @@ impl SchedulePlan {
             .collect()
     }
 
-    /// Returns the days with a plan of their own, from this number of days after the date of `time`, within `YEAR_DAYS`.
+    /// Returns the days with a plan or a rule of their own, from this number of days after the date of `time`, within `YEAR_DAYS`.
     pub(super) fn special_days(&self, time: Timestamp, from: u16) -> Vec<PreviewDay> {
         let today = self.date_of(time);
         let date = |offset: i32| today.checked_add(offset.days()).ok();
         let is_special = |date: &Date| {
-            matches!(
-                self.day(*date).source,
-                PlanSource::Date | PlanSource::Yearly
-            )
+            let source = self.day(*date).source;
+            matches!(source, PlanSource::Date | PlanSource::Yearly) || self.has_dated_rule(*date)
         };
         (i32::from(from)..YEAR_DAYS)
             .filter_map(date)
@@ -244,6 +242,7 @@ impl SchedulePlan {
             source: plan.source,
             name: plan.name.to_owned(),
             periods: shown,
+            rules: self.preview_rules(date),
             note: length_note(begin.duration_until(end)),
         }
     }
@@ -266,7 +265,7 @@ impl SchedulePlan {
     }
 
     /// Returns the states of the days from `today + from` to before `today + to`, in order and without gaps.
-    fn periods_of_days(&self, today: Date, from: i32, to: i32) -> Vec<Period> {
+    pub(super) fn periods_of_days(&self, today: Date, from: i32, to: i32) -> Vec<Period> {
         let day = |offset: i32| today.saturating_add(offset.days());
         let (begin, end) = (self.instant(day(from), 0), self.instant(day(to), 0));
         let intervals: Vec<Interval<'_>> = (from - 2..=to)
@@ -339,7 +338,7 @@ impl SchedulePlan {
     }
 
     /// Returns the first time at which the clock shows, or has passed, this many minutes after midnight of a date.
-    fn instant(&self, date: Date, minutes: u16) -> Timestamp {
+    pub(super) fn instant(&self, date: Date, minutes: u16) -> Timestamp {
         let (days, minutes) = (minutes / (24 * 60), minutes % (24 * 60));
         let date = date.saturating_add(i32::from(days).days());
         let (hour, minute) = ((minutes / 60) as i8, (minutes % 60) as i8);

@@ -267,3 +267,71 @@ fn without_a_trusted_clock_the_dark_ends_with_its_own_time() {
     assert_eq!(status.lit_again.as_deref(), end);
     assert_eq!(status.by_hand.unwrap().until.as_deref(), end);
 }
+
+/// Returns the names of the rules that the stage has asked the desk to start.
+fn started_rules(requests: &DeskEvents) -> Vec<String> {
+    let mut rules = Vec::new();
+    while let Ok(DeskEvent::Request(incoming)) = requests.try_recv() {
+        let command = serde_json::to_value(&incoming.request.command).unwrap();
+        rules.extend(command["event"]["rule"].as_str().map(str::to_owned));
+    }
+    rules
+}
+
+#[test]
+fn a_rule_starts_at_its_time_while_the_pool_is_visible_and_is_not_caught_up() {
+    let (mut stage, schedule, requests) = started();
+    let mut with_rules = params();
+    let event = |rule: &str, at: &str| crate::operation::TimedRuleParams {
+        rule: rule.to_owned(),
+        at: vec![at.to_owned()],
+        ..Default::default()
+    };
+    with_rules.events = vec![
+        event("opening", "10:00"),
+        event("noon", "12:00"),
+        event("closing", "18:00"),
+    ];
+    schedule.set_params(with_rules);
+    let begin = Instant::now();
+    let at = |clock: &str| format!("2026-06-01T{clock}Z").parse::<Timestamp>().unwrap();
+    let mut look = |clock: &str| {
+        stage.step_at(at(clock), begin);
+        started_rules(&requests)
+    };
+    assert!(look("09:59:50").is_empty());
+    assert_eq!(look("10:00:00"), ["opening"]);
+    assert!(look("10:00:01").is_empty());
+    assert!(look("11:59:59").is_empty());
+    assert_eq!(look("12:00:10"), ["noon"]);
+    // The network corrects the clock by some seconds.
+    assert!(look("11:59:58").is_empty());
+    assert!(look("12:00:02").is_empty());
+    assert!(look("12:00:20").is_empty());
+    assert!(look("17:59:59").is_empty());
+    assert!(look("18:00:00").is_empty(), "the pool closes at this time");
+    // The machine slept over the time of the rule.
+    assert!(look("11:00:00").is_empty());
+    assert!(look("12:30:00").is_empty());
+    assert!(look("12:30:01").is_empty());
+}
+
+#[test]
+fn a_rule_does_not_start_while_the_picture_is_dark_by_hand() {
+    let (mut stage, schedule, requests) = started();
+    let mut with_rules = params();
+    with_rules.events = vec![crate::operation::TimedRuleParams {
+        rule: "noon".to_owned(),
+        at: vec!["12:00".to_owned()],
+        ..Default::default()
+    }];
+    schedule.set_params(with_rules);
+    let (state, until) = (ShowState::Dark, HandEnd::Never);
+    (schedule.request(ScheduleStep::ByHand { state, until })).unwrap();
+    let now = Instant::now();
+    for clock in ["11:59:59", "12:00:00", "12:00:01"] {
+        let time: Timestamp = format!("2026-06-01T{clock}Z").parse().unwrap();
+        stage.step_at(time, now);
+    }
+    assert!(started_rules(&requests).is_empty());
+}

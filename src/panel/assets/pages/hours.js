@@ -21,7 +21,7 @@ import { planText, sceneTitle, unkept } from "./now.js";
 /** `isConflict` says that `wrong` is about a change of somebody else. */
 /** @typedef {{ list: "weekly" | "dates" | "yearly", index: number, value: any, begun: string, was: string, wrong: string, isConflict: boolean }} Draft */
 /** @typedef {{ from: string, to: string, state: string, scene?: string | null }} Period */
-/** @typedef {{ date: string, weekday: string, source: string, name: string, periods: Period[], note: string }} PreviewDay */
+/** @typedef {{ date: string, weekday: string, source: string, name: string, periods: Period[], rules?: { at: string, rule: string, is_lit: boolean }[], note: string }} PreviewDay */
 
 const DAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 /** Number of the next days that are shown, all of them; later ones only if they have a plan of their own. */
@@ -473,6 +473,7 @@ class Hours extends View {
       h("div", { class: "row spread" }, h("strong", null, title), h("span", { class: "pill" }, known("hours.source", day.source) ?? day.source, day.name && ` · ${day.name}`)),
       h("div", { class: "day-bar", "aria-hidden": "true" }, day.periods.map((period, index) => h("span", { key: index, class: `part state-${period.state}`, style: { "flex-grow": Math.max(1, (Date.parse(period.to) - Date.parse(period.from)) / 60_000) } }))),
       h("p", { class: "small" }, periodText(day.periods)),
+      (day.rules ?? []).length > 0 && h("p", { class: "small", key: "rules" }, rulesText(day)),
       day.note && h("p", { class: "small muted", lang: "en" }, day.note));
   }
 }
@@ -487,7 +488,7 @@ function planned(list, index) {
 function together(days) {
   /** @type {{ first: PreviewDay, last: PreviewDay }[]} */
   const groups = [];
-  const text = (/** @type {PreviewDay} */ day) => JSON.stringify([day.source, day.name, day.note, periodText(day.periods)]);
+  const text = (/** @type {PreviewDay} */ day) => JSON.stringify([day.source, day.name, day.note, periodText(day.periods), rulesText(day)]);
   for (const day of days) {
     const group = groups.at(-1);
     const isNext = group && Date.parse(day.date) - Date.parse(group.last.date) === 86_400_000;
@@ -509,6 +510,12 @@ function periodText(periods) {
   if (active.length === 0) return known("state", "closed");
   const span = (/** @type {Period} */ { from, to }) => (timeIn(from) === "00:00" && timeIn(to) === "00:00" ? t("hours.whole_day") : `${timeIn(from)}–${timeIn(to) === "00:00" ? "24:00" : timeIn(to)}`);
   return active.map((period) => `${span(period)} ${known("state", period.state) ?? period.state}${period.scene ? ` (${sceneTitle(period.scene)})` : ""}`).join(", ");
+}
+
+/** Names the rules that start at a time of the clock. @param {PreviewDay} day */
+function rulesText(day) {
+  const one = (/** @type {{ at: string, rule: string, is_lit: boolean }} */ { at, rule, is_lit }) => t(is_lit ? "hours.rule" : "hours.rule_dark", { time: timeIn(at), rule });
+  return (day.rules ?? []).map(one).join(", ");
 }
 
 /** Says that hours end on the next day. @param {any} hour */
