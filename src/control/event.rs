@@ -161,6 +161,18 @@ pub enum EventKind {
         #[serde(flatten)]
         at: FloorPlace,
     },
+    /// A rule of the director begins.
+    RuleBegan {
+        /// Name of the rule.
+        rule: String,
+    },
+    /// A rule of the director ends. One that begins again at once does not end.
+    RuleEnded {
+        /// Name of the rule.
+        rule: String,
+        /// Time from its begin to its end.
+        lasted_secs: f64,
+    },
     /// A test of the ways to other machines.
     Test,
     /// Another scene is shown.

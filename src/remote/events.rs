@@ -1,7 +1,7 @@
 //! What happens that other machines learn.
 
 /// Names of the events for other machines. Those of commands and of the calibration are for the panel.
-pub(super) const EVENT_NAMES: [&str; 11] = [
+pub(super) const EVENT_NAMES: [&str; 13] = [
     "visitor_arrived",
     "visitor_left",
     "visitor_stands",
@@ -9,6 +9,8 @@ pub(super) const EVENT_NAMES: [&str; 11] = [
     "hunt_began",
     "prey_caught",
     "fish_leapt",
+    "rule_began",
+    "rule_ended",
     "scene_changed",
     "schedule_changed",
     "fault_began",

@@ -1,13 +1,18 @@
-//! What the fish do that other machines make sound and light of: a hunt begins, a catch, a leap.
+//! What happens in the pool that other machines make sound and light of: a hunt begins, a catch, a leap; a rule of the director
+//! begins or ends.
 //!
 //! In: the pool after every tick. Out: events. Must not: change the pool. A tick in which nothing begins allocates nothing.
+
+mod rules;
+
+use rules::RuleWatch;
 
 use crate::control::{EventKind, FloorPlace, Journal};
 use crate::simulation::Simulation;
 
 /// Time for which a fish may stop hunting and go on with the same hunt: hunters look around between two strikes.
 const HUNT_GAP_SECS: f64 = 3.0;
-/// Largest number of events in a second. More are no use for sound and light, and would push other events out of the log.
+/// Largest number of events of fish in a second, and of rules. More are no use for sound and light, and would push other events out of the log.
 const EVENTS_PER_SECOND: u32 = 10;
 
 /// Notices what begins.
@@ -15,8 +20,28 @@ const EVENTS_PER_SECOND: u32 = 10;
 pub(super) struct Happenings {
     /// Id of each fish that hunts, or did so a moment ago, and the last time at which it hunted.
     hunters: Vec<(u32, f64)>,
+    /// Events of fish in the current second.
+    of_fish: SecondLimit,
+    rules: RuleWatch,
+    /// Events of rules in the current second.
+    of_rules: SecondLimit,
+}
+
+/// Lets [`EVENTS_PER_SECOND`] events pass in a second.
+#[derive(Debug, Default)]
+struct SecondLimit {
     /// Begin of the current second, and the events in it.
     second: (f64, u32),
+}
+
+impl SecondLimit {
+    fn allows(&mut self, now: f64) -> bool {
+        if !(0.0..1.0).contains(&(now - self.second.0)) {
+            self.second = (now, 0);
+        }
+        self.second.1 += 1;
+        self.second.1 <= EVENTS_PER_SECOND
+    }
 }
 
 impl Happenings {
@@ -27,13 +52,15 @@ impl Happenings {
 
     fn look(&mut self, simulation: &Simulation, add: &mut dyn FnMut(EventKind)) {
         let now = simulation.time_secs();
-        if !(0.0..1.0).contains(&(now - self.second.0)) {
-            self.second = (now, 0);
-        }
-        let (_, count) = &mut self.second;
+        let of_rules = &mut self.of_rules;
+        self.rules.look(simulation, &mut |event| {
+            if of_rules.allows(now) {
+                add(event);
+            }
+        });
+        let of_fish = &mut self.of_fish;
         let mut add = |event: EventKind| {
-            *count += 1;
-            if *count <= EVENTS_PER_SECOND {
+            if of_fish.allows(now) {
                 add(event);
             }
         };
@@ -122,10 +149,16 @@ mod tests {
             .filter(|event| matches!(event, EventKind::HuntBegan { .. }))
             .collect();
         assert!(!hunts.is_empty() && hunts.len() < 180, "{}", hunts.len());
+        let is_rule = |event: &&EventKind| {
+            matches!(
+                event,
+                EventKind::RuleBegan { .. } | EventKind::RuleEnded { .. }
+            )
+        };
+        let first = events.iter().find(|event| !is_rule(event));
         assert!(
-            matches!(events.first(), Some(EventKind::HuntBegan { .. })),
-            "{:?}",
-            events.first()
+            matches!(first, Some(EventKind::HuntBegan { .. })),
+            "{first:?}"
         );
     }
 

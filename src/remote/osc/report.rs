@@ -50,6 +50,11 @@ pub(super) fn event_message(event: &EventKind) -> Option<OscMessage> {
             let args = hunter.into_iter().chain(prey).collect();
             Some(message("fish/catches", with_place(args, *at)))
         }
+        EventKind::RuleBegan { rule } => Some(message("rule/began", vec![rule.as_str().into()])),
+        EventKind::RuleEnded { rule, lasted_secs } => Some(message(
+            "rule/ended",
+            vec![rule.as_str().into(), secs(*lasted_secs)],
+        )),
         EventKind::Test => Some(message("test", vec!["Shoal".into()])),
         EventKind::FaultBegan { fault, detail } => {
             let args = vec![fault.as_str().into(), detail.as_str().into()];

@@ -344,6 +344,13 @@ fn the_page_names_every_message() {
             at,
         },
         EventKind::FishLeapt { id, species, at },
+        EventKind::RuleBegan {
+            rule: String::new(),
+        },
+        EventKind::RuleEnded {
+            rule: String::new(),
+            lasted_secs: 1.0,
+        },
         EventKind::FaultBegan {
             fault: String::new(),
             detail: String::new(),

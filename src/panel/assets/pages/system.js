@@ -31,7 +31,7 @@ const LOG_MS = 3000;
 /** Number of lines on the page. */
 const SHOWN_MAX = 300;
 /** Events of visitors and fish, of which there are many. */
-const OF_THE_POOL = /visitor|hunt_began|prey_caught|fish_leapt/;
+const OF_THE_POOL = /visitor|hunt_began|prey_caught|fish_leapt|rule_/;
 const ROLES = ["view", "operate", "admin"];
 
 class System extends View {

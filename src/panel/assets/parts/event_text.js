@@ -95,6 +95,9 @@ export function describe(event) {
     case "hunt_began":
     case "fish_leapt":
       return { kind: "info", text: t(`event.${event.event}`, { species: event.species, id: event.id }), detail: "" };
+    case "rule_began":
+    case "rule_ended":
+      return { kind: "info", text: t(`event.${event.event}`, { rule: event.rule }), detail: "" };
     case "prey_caught":
       return { kind: "info", text: t("event.prey_caught", { species: event.species, prey: event.prey_species }), detail: "" };
     case "scene_changed":
