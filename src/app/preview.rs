@@ -91,6 +91,8 @@ impl Preview {
         (look.length_variation, look.girth_variation) = (0.0, 0.0);
         let bright = crate::render::Tint::new(0.35, 0.37, 0.38);
         RenderSetup {
+            scene: String::new(),
+            fade_secs: 0.0,
             surface: Surface {
                 width_m: columns * self.tile_m(),
                 height_m: rows * self.tile_m(),

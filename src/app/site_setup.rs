@@ -256,6 +256,8 @@ pub(super) fn render_setup(site: Site) -> RenderSetup {
     let looks = site.looks();
     let species = looks.map(|(look, model)| (look.clone(), (**model).clone()));
     RenderSetup {
+        scene: site.scene_name.clone(),
+        fade_secs: site.file.picture.fade_secs,
         species: species.collect(),
         outputs: site.outputs(),
         surface: site.file.surface,

@@ -17,7 +17,7 @@ use super::static_shape::StaticShape;
 use super::water::WaterPressure;
 use super::waterfalls::{drops, waterfalls};
 use crate::geometry::Surface;
-use crate::world::Snapshot;
+use crate::world::{LightShares, Snapshot};
 
 /// The data of a scene and of its last picture.
 #[derive(Debug)]
@@ -38,6 +38,8 @@ pub(super) struct DrawData {
     pub(super) pressure: WaterPressure,
     pub(super) dust: Dust,
     pub(super) floating: Floating,
+    /// Light of other times of day in the picture.
+    pub(super) light: LightShares,
     /// Time of the picture.
     pub(super) time_secs: f64,
     /// Time since the picture before.
@@ -68,6 +70,7 @@ impl DrawData {
             pressure: WaterPressure::new(scenery.grid),
             dust: Dust::new(look, surface, *depth_m),
             floating: Floating::new(look, surface, &shapes),
+            light: LightShares::default(),
             time_secs: 0.0,
             since_secs: 0.0,
             surface: surface.clone(),
@@ -83,6 +86,10 @@ impl DrawData {
         let Self { list, scenery, .. } = self;
         let (time_secs, since_secs) = list.update(previous, next, alpha, &self.bodies, scenery);
         (self.time_secs, self.since_secs) = (time_secs, since_secs);
+        let shares = previous.light.iter().zip(&next.light);
+        for (light, (before, after)) in self.light.iter_mut().zip(shares) {
+            *light = before + (after - before) * alpha;
+        }
         let drops = drops(&self.waterfalls, time_secs, &self.surface);
         self.pressure
             .set_splashes(&next.splashes, drops, &self.surface);

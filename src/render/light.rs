@@ -9,23 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::color::Tint;
 use super::model::Model;
-
-/// The time of day. Sets the fields of a look that are left out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Light {
-    /// Late afternoon: a warm sun from the upper left, a cool sky.
-    #[default]
-    Day,
-    /// A hazy morning: soft pale light from the left, faint caustics, milky water.
-    Morning,
-    /// Noon: a high white sun, strong caustics, clear water.
-    Noon,
-    /// Dusk: a low red sun, long shadows, a violet sky.
-    Dusk,
-    /// Night: moonlight from a deep blue sky; specks glow.
-    Night,
-}
+use crate::world::Light;
 
 /// The season.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::color::Tint;
-use super::light::{Light, Lighting, Season};
+use super::light::{Lighting, Season};
+use crate::world::Light;
 
 /// Table `[look]` of a scene: light, water and ground. `light` and `season` are presets; each field that is set explicitly
 /// overrides them.
@@ -184,6 +185,32 @@ impl Default for SceneLook {
 }
 
 impl SceneLook {
+    /// Returns the look in the light of another time of day. The water, the direction of the sun and the ratio of the exposure to that of
+    /// its own time of day stay.
+    pub(super) fn in_light(&self, light: Light) -> Self {
+        let (now, own, other) = (
+            self.lighting(),
+            Lighting::of(self.light),
+            Lighting::of(light),
+        );
+        Self {
+            light,
+            exposure: Some(now.exposure * other.exposure / own.exposure),
+            sun_tilt_deg: Some(now.sun_tilt_deg),
+            sun_heading_deg: Some(now.sun_heading_deg),
+            clarity_m: Some(now.clarity_m),
+            haze: Some(now.haze),
+            sun_strength: None,
+            sun_warmth: None,
+            sky_strength: None,
+            sky: None,
+            caustics: None,
+            reflection: None,
+            glow: None,
+            ..self.clone()
+        }
+    }
+
     /// Returns light and water: each field that is set, and the preset of `light` for every other field.
     pub(super) fn lighting(&self) -> Lighting {
         let preset = Lighting::of(self.light);

@@ -14,6 +14,10 @@ use crate::world::TerraceParams;
 /// The scene of a renderer; it is constant for the lifetime of the renderer.
 #[derive(Clone, Debug)]
 pub struct RenderSetup {
+    /// Name of the scene.
+    pub scene: String,
+    /// Time in which the last picture of another scene goes over into this one; see [`PictureParams::fade_secs`].
+    pub fade_secs: f32,
     /// The surface that fills the picture.
     pub surface: Surface,
     /// The outputs, at least one.
@@ -39,11 +43,24 @@ pub struct RenderSetup {
 }
 
 /// Table `[picture]` of a site: properties of the picture that depend on the machine.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PictureParams {
     /// Resolution and samples of the picture.
     pub quality: PictureQuality,
+    /// Time in which the picture goes over from one scene to the next: the last picture of the old scene fades out over the new one.
+    /// Higher: a slow dissolve. Lower: a quick change; 0: at once.
+    #[schemars(range(min = 0.0, max = 60.0))]
+    pub fade_secs: f32,
+}
+
+impl Default for PictureParams {
+    fn default() -> Self {
+        Self {
+            quality: PictureQuality::default(),
+            fade_secs: 4.0,
+        }
+    }
 }
 
 /// Resolution and samples of the picture.

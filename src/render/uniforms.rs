@@ -11,6 +11,7 @@ use super::look::SceneLook;
 use super::output_params::OutputParams;
 use super::scenery::{OVERSCAN, Scenery};
 use crate::geometry::{Surface, SurfaceKind};
+use crate::world::LightShares;
 
 /// Smallest share of light that is left after `clarity_m` of water; less would be black. The logarithm of 0 is infinite.
 const LEAST_LEFT: Vec3 = Vec3::splat(1e-3);
@@ -132,6 +133,35 @@ impl SceneUniforms {
         }
     }
 
+    /// Returns these values with shares of the light of others. The direction of the sunlight stays.
+    pub(super) fn lit(&self, others: &[Self], shares: LightShares) -> Self {
+        let sum: f32 = shares.iter().sum();
+        if sum <= 0.0 {
+            return *self;
+        }
+        let scale = sum.max(1.0).recip();
+        let own = 1.0 - sum * scale;
+        let parts = || others.iter().zip(shares.map(|share| share * scale));
+        let number = |of: fn(&Self) -> f32| {
+            let others = parts().map(|(other, share)| of(other) * share);
+            of(self) * own + others.sum::<f32>()
+        };
+        let color = |of: fn(&Self) -> Vec3| {
+            let others = parts().map(|(other, share)| of(other) * share);
+            of(self) * own + others.sum::<Vec3>()
+        };
+        Self {
+            sun_color: color(|of| of.sun_color),
+            sun_strength: number(|of| of.sun_strength),
+            sky_color: color(|of| of.sky_color),
+            reflection: number(|of| of.reflection),
+            exposure: number(|of| of.exposure),
+            caustics: number(|of| of.caustics),
+            glow: number(|of| of.glow),
+            ..*self
+        }
+    }
+
     /// Sets the time of the picture.
     pub(super) fn set_time(&mut self, time_secs: f64) {
         self.time_secs = drifting_secs(time_secs);
@@ -169,6 +199,7 @@ impl OutputUniforms {
 mod tests {
     use super::*;
     use crate::render::color::Tint;
+    use crate::world::Light;
 
     fn absorption(water: Tint, clarity_m: f32) -> Vec3 {
         let look = SceneLook {
@@ -179,6 +210,45 @@ mod tests {
         let surface = Surface::default();
         let scenery = Scenery::new(&look, &surface, [64, 64], 1.2);
         SceneUniforms::new(&look, &surface, &scenery).absorption_per_m
+    }
+
+    #[test]
+    fn the_light_of_another_time_of_day_has_its_share_and_water_and_shadows_stay() {
+        let surface = Surface::default();
+        let look = SceneLook {
+            exposure: Some(2.0),
+            sun_strength: Some(1.5),
+            haze: Some(3.0),
+            ..SceneLook::default()
+        };
+        let scenery = Scenery::new(&look, &surface, [64, 64], 1.2);
+        let day = SceneUniforms::new(&look, &surface, &scenery);
+        let lights =
+            Light::ALL.map(|light| SceneUniforms::new(&look.in_light(light), &surface, &scenery));
+        let night = |share| day.lit(&lights, [0.0, 0.0, 0.0, 0.0, share]);
+        assert_eq!(night(0.0), day);
+        let half = night(0.5);
+        // The exposure of the scene counts: night has 1.35 times that of the day.
+        assert!(
+            (half.exposure - 2.0 * 1.175).abs() < 1e-5,
+            "{}",
+            half.exposure
+        );
+        assert!(
+            (half.sun_strength - 0.9).abs() < 1e-5,
+            "{}",
+            half.sun_strength
+        );
+        assert!((night(1.0).glow - 1.3).abs() < 1e-5);
+        assert_eq!(night(1.0).sun_shift, day.sun_shift);
+        assert_eq!(night(1.0).haze_color, day.haze_color);
+        // Two lights that change over never add up to more than one.
+        let both = day.lit(&lights, [0.0, 0.0, 0.0, 1.0, 1.0]);
+        assert!(
+            (both.sun_strength - 0.46).abs() < 1e-5,
+            "{}",
+            both.sun_strength
+        );
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-use super::fade::Fade;
+use super::fade::{Fade, SceneFade};
 use super::notice::NoticeBoard;
 use super::pass_meters::PassMeters;
 use super::screen_supervisor::{Readiness, ScreenOpener, ScreenSupervisor, UNSEEN_PAUSE};
@@ -66,6 +66,7 @@ impl RenderStage {
         let mut scene_version = 0;
         let mut pacer = FramePacer::default();
         let mut fade = Fade::default();
+        let mut scene_fade = SceneFade::default();
         let mut last_frame_at = None;
         let mut last_picture_at: Option<Instant> = None;
         let mut status = PictureStatus::default();
@@ -83,6 +84,8 @@ impl RenderStage {
                     Ordering::Greater => {
                         let newest = handoff.take_numbered();
                         let shown = std::mem::replace(&mut scene_version, newest.scene_version);
+                        let (scene, fade_secs) = (&newest.setup.scene, newest.setup.fade_secs);
+                        scene_fade.show(scene, fade_secs, Instant::now());
                         supervisor.change_setup(newest.setup, shown == newest.scene_version);
                         // The newest setup may belong to a later snapshot.
                         continue;
@@ -107,6 +110,7 @@ impl RenderStage {
             let pattern = *self.pattern.lock();
             supervisor.set_test_picture((self.test_picture)(begun));
             supervisor.set_notice(self.notices.current(begun));
+            supervisor.set_old_share(scene_fade.old_share(begun));
             supervisor.set_level(fade.advance((self.is_lit)(), begun));
             if supervisor.draw(&pair, pattern, begun)? {
                 self.draw_time.record(begun.elapsed());

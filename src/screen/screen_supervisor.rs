@@ -271,6 +271,13 @@ impl<'a> ScreenSupervisor<'a> {
         }
     }
 
+    /// Sets the weight of the last picture of the old scene from the next picture on, from 1 to 0.
+    pub fn set_old_share(&mut self, share: f32) {
+        if let Some(screen) = &mut self.screen {
+            screen.set_old_share(share);
+        }
+    }
+
     /// Draws a picture for adjusting the projectors instead of the pool from the next picture on, or the pool again.
     pub fn set_test_picture(&mut self, picture: Option<TestPicture>) {
         if let Some(screen) = &mut self.screen {

@@ -35,10 +35,11 @@ impl Simulation {
             match self.state.rules[number].advance(rule, number, &world, earlier) {
                 RuleTransition::Unchanged => {}
                 RuleTransition::Begins => self.begin_rule(number),
-                RuleTransition::Ends => self.state.world.director.remove(number),
+                RuleTransition::Ends => self.end_rule(number),
             }
         }
         self.follow_visitors();
+        self.light_picture();
         self.state.world.director.arbitrate();
     }
 
@@ -172,6 +173,58 @@ impl Simulation {
             }
         }
         self.state.world.director.arbitrate();
+        self.direct_species();
+    }
+
+    /// Lets the active rules change the species. Allocates memory, so it is called only when such a rule begins or ends.
+    pub(super) fn direct_species(&mut self) {
+        let states = &self.state.rules;
+        let is_on = |rule: &usize| states.get(*rule).is_some_and(|state| state.is_on);
+        self.plan.direct((0..states.len()).filter(is_on));
+        self.compile_overrides();
+    }
+
+    /// Gives the picture the light that the active rule with the highest priority wants, and of these the one that began last.
+    fn light_picture(&mut self) {
+        let rules = self.plan.rules.iter().zip(&self.state.rules);
+        let wants = rules.filter_map(|(rule, state)| match &rule.then {
+            Effect::Light(light) if state.is_on => Some((rule.priority, state.begin_tick, light)),
+            _ => None,
+        });
+        let wanted = wants.max_by_key(|(priority, begin_tick, _)| (*priority, *begin_tick));
+        let light = &mut self.state.world.director.light;
+        light.advance(
+            wanted.map(|(_, _, light)| light),
+            self.workspace.input.dt_secs,
+        );
+    }
+
+    /// Gives the agents of a rule another mind until the rule ends.
+    fn lend_minds(&mut self, number: usize) {
+        let rule = &self.plan.rules[number];
+        let Effect::Mind(effect) = &rule.then else {
+            return;
+        };
+        let (hold_secs, agents) = (rule.hold_secs, &self.state.world.agents);
+        let Some(mind) = self.plan.mind_of(&effect.like).cloned() else {
+            return;
+        };
+        let species = |index: usize| &self.plan.world.species[usize::from(agents.species[index])];
+        let ids: Vec<u32> = (0..agents.len())
+            .filter(|&index| self.plan.is_target(&rule.then, species(index)))
+            .map(|index| agents.ids[index])
+            .collect();
+        for id in ids {
+            self.override_mind(id, mind.clone(), hold_secs);
+        }
+    }
+
+    /// Ends the effect of a rule.
+    fn end_rule(&mut self, number: usize) {
+        self.state.world.director.remove(number);
+        if self.plan.rules[number].then.changes_species() {
+            self.direct_species();
+        }
     }
 
     /// Applies the effect of a rule that starts.
@@ -181,6 +234,10 @@ impl Simulation {
         apply_effect(effect, &self.plan, minds, &mut self.state);
         self.request_gatherings(number);
         self.request_entrances(number);
+        self.lend_minds(number);
+        if self.plan.rules[number].then.changes_species() {
+            self.direct_species();
+        }
     }
 
     /// Applies an effect once to all agents of its species. Returns whether the effect changed the mind of an agent.
@@ -273,7 +330,7 @@ fn gathering(effect: &Effect, world: &World<'_>, species_index: usize) -> Option
                 ..at(point_m, gather.weight)
             })
         }
-        Effect::Hunting(_) | Effect::Calm(_) | Effect::SetNeed(_) => None,
+        _ => None,
     }
 }
 
@@ -305,11 +362,7 @@ fn apply_effect(
                 // The speed limit is left to fall by itself: an effect changes what an agent wants, not how fast it swims.
                 agents.bodies[index].boost.hold_secs = 0.0;
             }
-            Effect::Gather(_)
-            | Effect::GatherAtShadow(_)
-            | Effect::SendAcross(_)
-            | Effect::Leave(_)
-            | Effect::Enter(_) => {}
+            _ => {}
         }
     }
     changed

@@ -109,6 +109,7 @@ impl Simulation {
         snapshot.catches.reserve(self.state.swallowed.capacity());
         snapshot.catches.extend_from_slice(&self.state.swallowed);
         snapshot.shadows.clone_from(&world.visitors.shadows);
+        snapshot.light = world.director.light.shares();
     }
 }
 

@@ -8,7 +8,7 @@ use super::description::{
     IndividualDescription, MAX_AGENTS, SceneDescription, SimulationError, SpeciesDescription,
 };
 use super::terraces::TerracePlan;
-use crate::behavior::{Mind, SOLID_SEARCH_RADIUS_MIN_M, query_radius_m};
+use crate::behavior::{Mind, MindParams, SOLID_SEARCH_RADIUS_MIN_M, query_radius_m};
 use crate::geometry::Solid;
 use crate::navigation::FlowFields;
 use crate::world::{
@@ -20,7 +20,8 @@ use crate::world::{
 /// only against those solids. A faster body is checked against all solids.
 const CONTACT_MARGIN_M: f32 = 0.5;
 
-/// A compiled pool. The running simulation reads the plan and never changes it. A change of the pool replaces the whole plan.
+/// A compiled pool. A change of the pool replaces the whole plan. The running simulation reads the plan, and changes only the species
+/// that rules of the director change for a time: [`PoolPlan::direct`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct PoolPlan {
     pub(super) world: WorldPlan,
@@ -28,6 +29,10 @@ pub struct PoolPlan {
     pub(super) terraces: TerracePlan,
     /// Mind of each species and named individual.
     pub(super) minds: Vec<Mind>,
+    /// Parameters of these minds.
+    pub(super) mind_params: Vec<MindParams>,
+    /// The species and named individuals as described, without what rules change.
+    described: Vec<Species>,
     /// Number of agents of each species and named individual.
     pub(super) counts: Vec<u32>,
     /// Start position of each named individual that has one; `None` for species.
@@ -91,6 +96,8 @@ impl PoolPlan {
         let solids = compile_solids(scene)?;
         let terraces = TerracePlan::compile(scene, &solids, &species)?;
         Ok(Self {
+            mind_params: mind_params.into_iter().cloned().collect(),
+            described: species.clone(),
             fields: compile_fields(scene, &solids, &names),
             world: WorldPlan {
                 water,
@@ -114,6 +121,35 @@ impl PoolPlan {
     /// Returns the bit of the name of a species, a group or an individual; `None` if there is none with this name.
     pub(super) fn name_bit(&self, name: &str) -> Option<u64> {
         self.names.find(name)
+    }
+
+    /// Changes the species as the rules with these indices demand, and no longer as earlier ones did.
+    pub(super) fn direct(&mut self, active: impl Iterator<Item = usize>) {
+        let mut species = self.described.clone();
+        for effect in active.filter_map(|rule| self.rules.get(rule).map(|rule| &rule.then)) {
+            let targets = species.iter_mut().filter(|one| self.is_target(effect, one));
+            match effect {
+                Effect::Speed(change) => targets.for_each(|one| one.motion.hurry(change.factor)),
+                Effect::Relation(change) => {
+                    let names = change.to.iter().filter_map(|name| self.name_bit(name));
+                    let names = names.fold(0, |all, bit| all | bit);
+                    targets.for_each(|one| one.relations.set(&change.relation, names, change.on));
+                }
+                _ => {}
+            }
+        }
+        let described = self.mind_params.iter().zip(&species);
+        self.minds = described
+            .map(|(params, species)| Mind::compile(params, species))
+            .collect();
+        self.world.species = species;
+    }
+
+    /// Returns the mind of a species by its name; `None` if it is not in the pool.
+    pub(super) fn mind_of(&self, species: &str) -> Option<&MindParams> {
+        let mut own = self.described.iter().zip(&self.mind_params);
+        own.find(|(one, _)| one.individual.is_none() && one.name == species)
+            .map(|(_, params)| params)
     }
 
     /// Whether an effect of the director applies to a species or named individual.

@@ -162,7 +162,7 @@ impl Simulation {
         let mut simulation = Self::from_parts(plan, state, params)?;
         simulation.hide_caught();
         simulation.resume_planner().map_err(damaged)?;
-        simulation.compile_overrides();
+        simulation.direct_species();
         simulation.state.reserve_catches();
         simulation
             .workspace

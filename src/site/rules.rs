@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use super::files::{SceneFile, SpeciesFile};
+use super::files::{SceneFile, SpeciesFile, VISITOR};
 use super::findings::{Findings, unknown, warn_left_out};
 use super::library::Library;
 use super::source::Entry;
@@ -43,6 +43,7 @@ pub(super) fn check_rules(entry: &Entry<SceneFile>, library: &Library, findings:
                 );
             }
         }
+        check_names(entry, (i, rule), (library, &known), findings);
         let Effect::SetNeed(set) = &rule.then else {
             continue;
         };
@@ -64,6 +65,61 @@ pub(super) fn check_rules(entry: &Entry<SceneFile>, library: &Library, findings:
                 ),
             );
         }
+    }
+}
+
+/// Checks the species that an effect names apart from those whom it concerns.
+fn check_names(
+    entry: &Entry<SceneFile>,
+    (i, rule): (usize, &RuleParams),
+    (library, known): (&Library, &BTreeSet<&str>),
+    findings: &mut Findings,
+) {
+    match &rule.then {
+        Effect::Mind(mind) if !entry.value.population.contains_key(&mind.like) => {
+            let names = entry.value.population.keys();
+            let message = unknown("species in the population", &mind.like, names)
+                + "; a population of 0 is enough";
+            findings.problem(entry, &format!("director[{i}].then.like"), message);
+        }
+        Effect::Relation(relation) => {
+            let targets = library.targets(&entry.value, &rule.then);
+            let files = targets.filter_map(|name| library.species.get(name)?.as_ref());
+            let own = files.filter_map(|file| file.value.relations.get(&relation.relation));
+            let own: BTreeSet<&String> = own.flatten().collect();
+            if !relation.on
+                && !relation.to.is_empty()
+                && relation.to.iter().all(|to| !own.contains(to))
+            {
+                let names = own.iter().map(|name| name.as_str()).collect::<Vec<_>>();
+                let message = format!(
+                    "none of these species has the relation \"{}\" to one of these names, so there is nothing to take away; they have it \
+                     to: {}",
+                    relation.relation,
+                    names.join(", ")
+                );
+                findings.warning(entry, &format!("director[{i}].then.to"), message);
+            }
+            if relation.to.is_empty() {
+                let message =
+                    "the relation is to no species, so the rule changes nothing; name one";
+                findings.warning(entry, &format!("director[{i}].then.to"), message.into());
+            }
+            for (k, name) in relation.to.iter().enumerate() {
+                if name != VISITOR && !known.contains(name.as_str()) {
+                    findings.warning(
+                        entry,
+                        &format!("director[{i}].then.to[{k}]"),
+                        unknown(
+                            "species, group or individual in this scene",
+                            name,
+                            known.iter(),
+                        ),
+                    );
+                }
+            }
+        }
+        _ => {}
     }
 }
 
@@ -159,7 +215,7 @@ fn warn_dead_effect(
         .iter()
         .filter(|(name, _)| names.contains(name) && scene.population[*name] > 0)
         .peekable();
-    let lasts = rule.then.gathers();
+    let (gathers, lasts) = (rule.then.gathers(), rule.then.lasts());
     if targets.peek().is_none() && !names.is_empty() && !rule.then.species().is_empty() {
         findings.warning(
             entry,
@@ -170,7 +226,7 @@ fn warn_dead_effect(
         );
     } else if targets.peek().is_some() {
         let hunts = matches!(rule.then, Effect::Hunting(_));
-        if lasts && !targets.any(|(_, species)| species.follows_director()) {
+        if gathers && !targets.any(|(_, species)| species.follows_director()) {
             findings.warning(
                 entry,
                 &format!("{path}.then"),

@@ -239,6 +239,17 @@ impl Default for MotionParams {
 }
 
 impl MotionParams {
+    /// Multiplies all speeds.
+    pub fn hurry(&mut self, factor: f32) {
+        for speed in [
+            &mut self.cruise_mps,
+            &mut self.boost_mps,
+            &mut self.min_speed_mps,
+        ] {
+            *speed *= factor;
+        }
+    }
+
     /// Returns the violated rules, each as (path inside this table, message).
     pub fn problems(&self) -> Vec<(String, String)> {
         let mut found = Vec::new();

@@ -35,8 +35,9 @@ pub use body::{
 pub use director::{
     CalmEffect, CommandedDirection, Condition, CrossEdgeEffect, Director, EarlierRule, Effect,
     Entrance, GatherAtShadowEffect, GatherEffect, Gathering, GatheringRequest, GatheringVisitor,
-    HuntingEffect, PictureSide, Presence, RuleParams, RuleState, RuleTransition, SendAcrossEffect,
-    SetNeedEffect, rule_problems,
+    HuntingEffect, Light, LightEffect, LightShares, MindEffect, PictureLight, PictureSide,
+    Presence, RelationEffect, RuleParams, RuleState, RuleTransition, SendAcrossEffect,
+    SetNeedEffect, SpeedEffect, rule_problems,
 };
 pub use grid::{CellNeighbors, GridHits, NeighborGrid};
 pub use guests::{Guests, agent_key, is_shadow_key, shadow_key};

@@ -78,8 +78,12 @@ impl Relations {
             }
             masks.insert(kind.clone(), mask);
         }
+        Some(Self::of(masks))
+    }
+
+    fn of(masks: BTreeMap<String, u64>) -> Self {
         let of = |kind: &str| masks.get(kind).copied().unwrap_or(0);
-        Some(Self {
+        Self {
             enemy: of("enemy"),
             friend: of("friend"),
             prey: of("prey"),
@@ -89,7 +93,18 @@ impl Relations {
             partner: of("partner"),
             any: masks.values().fold(0, |all, mask| all | mask),
             masks,
-        })
+        }
+    }
+
+    /// Adds names to a relation, or takes them away.
+    pub fn set(&mut self, kind: &str, names: u64, is_on: bool) {
+        let mut masks = std::mem::take(&mut self.masks);
+        let mask = masks.entry(kind.to_owned()).or_default();
+        match is_on {
+            true => *mask |= names,
+            false => *mask &= !names,
+        }
+        *self = Self::of(masks);
     }
 
     /// Returns all names that appear in relations of these types.

@@ -4,6 +4,7 @@
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
 
+use super::director::LightShares;
 use super::overlay::OverlayItem;
 use crate::geometry::Visitor;
 
@@ -24,6 +25,8 @@ pub struct Snapshot {
     pub catches: Vec<Catch>,
     /// The shadows that the agents reacted to.
     pub shadows: Vec<Visitor>,
+    /// Light of other times of day, which a rule of the director asks for.
+    pub light: LightShares,
     /// Drawing of the requested layers of the overlay; empty if none is requested.
     pub overlay: Vec<OverlayItem>,
     /// Whether the overlay shows the visitors' shadows.

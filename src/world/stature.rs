@@ -60,13 +60,7 @@ impl FishParams {
         for radius_m in radii.into_iter().flatten() {
             *radius_m *= self.size;
         }
-        for speed in [
-            &mut motion.cruise_mps,
-            &mut motion.boost_mps,
-            &mut motion.min_speed_mps,
-        ] {
-            *speed *= self.speed;
-        }
+        motion.hurry(self.speed);
         motion.max_force_n *= self.agility;
         motion.max_turn_rate_dps *= self.agility;
         let cruise = &mut motion.cruise;

@@ -2,8 +2,8 @@
 //! start.
 
 use shoal::geometry::SurfaceKind;
-use shoal::render::{Light, PictureQuality, RenderSetup, Renderer};
-use shoal::world::Snapshot;
+use shoal::render::{PictureQuality, RenderSetup, Renderer};
+use shoal::world::{Light, Snapshot};
 
 use crate::stage;
 

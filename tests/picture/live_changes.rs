@@ -180,3 +180,72 @@ fn a_device_with_timestamps_measures_the_passes_of_a_picture() {
     assert!(times.groups.iter().all(|time| !time.is_zero()), "{times:?}");
     assert_eq!(renderer.take_pass_times(), None, "the times were taken");
 }
+
+/// Returns the mean of two pictures in equal parts of light.
+fn blended(a: &[u8], b: &[u8]) -> Vec<u8> {
+    let light = |level: u8| (f64::from(level) / 255.0).powf(2.2);
+    let mean = |(a, b): (&u8, &u8)| ((light(*a) + light(*b)) / 2.0).powf(1.0 / 2.2) * 255.0;
+    a.iter()
+        .zip(b)
+        .map(|pair| mean(pair).round() as u8)
+        .collect()
+}
+
+/// The old picture, a blend, the new picture. There is no second renderer, and no picture is black.
+#[test]
+fn the_last_picture_of_a_scene_goes_over_into_the_next_scene() {
+    let Some(gpu) = stage::gpu() else { return };
+    let old = || RenderSetup {
+        scene: "old".to_owned(),
+        ..setup()
+    };
+    let new = |fade_secs: f32| RenderSetup {
+        scene: "new".to_owned(),
+        fade_secs,
+        look: shoal::render::SceneLook {
+            light: shoal::world::Light::Night,
+            ..setup().look
+        },
+        ..setup()
+    };
+    let mut at_once = Renderer::new(gpu.clone(), old()).unwrap();
+    play(&mut at_once, 0..CHANGE);
+    at_once.change_scene(new(0.0)).unwrap();
+    let mut fading = Renderer::new(gpu, old()).unwrap();
+    let before = play(&mut fading, 0..CHANGE);
+    fading.change_scene(new(4.0)).unwrap();
+    let mut seen = Vec::new();
+    for (frame, share) in (CHANGE..).zip([1.0, 0.5, 0.0]) {
+        fading.set_old_share(share);
+        let picture = play(&mut fading, frame..frame + 1);
+        let after = play(&mut at_once, frame..frame + 1);
+        let expected = match share {
+            1.0 => before.clone(),
+            0.5 => blended(&before, &after),
+            _ => after.clone(),
+        };
+        seen.push([
+            difference(&picture, &expected),
+            difference(&picture, &before),
+            difference(&picture, &after),
+        ]);
+    }
+    println!("differences to the expected, the old and the new picture: {seen:.2?}");
+    let [[same, ..], [middle, to_old, to_new], [end, ..]] = seen[..] else {
+        panic!("{seen:?}");
+    };
+    assert!(same < 0.01 && middle < 1.0 && end < 1.0, "{seen:?}");
+    assert!(to_old > 3.0 && to_new > 3.0, "{seen:?}");
+    // An edit of the same scene changes the picture at once.
+    let edited = RenderSetup {
+        look: setup().look,
+        ..new(4.0)
+    };
+    fading.change_scene(edited).unwrap();
+    let picture = play(&mut fading, CHANGE + 3..CHANGE + 4);
+    let (to_day, to_night) = (
+        difference(&picture, &before),
+        difference(&picture, &play(&mut at_once, CHANGE + 3..CHANGE + 4)),
+    );
+    assert!(to_day < to_night, "{to_day} {to_night}");
+}

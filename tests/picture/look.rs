@@ -1,6 +1,7 @@
 //! Tests of palettes, specks, edge smoothing and reduced quality.
 
-use shoal::render::{Light, PictureQuality, Quality, Renderer};
+use shoal::render::{PictureQuality, Quality, Renderer};
+use shoal::world::Light;
 use shoal::world::Snapshot;
 
 use crate::{cells, stage};

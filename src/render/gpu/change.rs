@@ -15,7 +15,8 @@ const ENLARGED_MAX: f64 = 1.05;
 const REDUCED_MIN: f64 = 0.7;
 
 impl Renderer {
-    /// Draws another scene from the next picture on.
+    /// Draws another scene from the next picture on. If it has another name and a time to fade, the last picture of the old scene stays
+    /// over it until [`Self::set_old_share`] removes it.
     ///
     /// # Errors
     /// As [`Self::new`]. Then this renderer still draws the old scene.
@@ -33,9 +34,22 @@ impl Renderer {
         let states: Vec<_> = self.flash_states().cloned().collect();
         if self.outputs.len() == next.outputs.len() {
             next.resume_flash_states(&states);
+            // A pattern for the camera or the projectors is not part of the scene.
+            let is_pool = pattern.is_none() && self.overlay_options.pattern.is_none();
+            let is_new_scene = is_pool && next.fades && next.scene_name != self.scene_name;
+            for (output, last) in next.outputs.iter_mut().zip(&mut self.outputs) {
+                output.keep_old_picture(&self.gpu, &next.pipelines, last, is_new_scene);
+            }
         }
         *self = next;
         Ok(())
+    }
+
+    /// Sets the weight of the last picture of the old scene in the next pictures, from 1 to 0. At 0 the old picture is gone.
+    pub fn set_old_share(&mut self, share: f32) {
+        for output in &mut self.outputs {
+            output.set_old_share(share);
+        }
     }
 
     /// Draws with other parameters of the outputs from the next picture on. This is fast enough for every movement of a mouse

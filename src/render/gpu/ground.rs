@@ -12,6 +12,7 @@ use super::scene::SceneBuffer;
 use super::textures::{buffer, scaled, texture_2d, view};
 use crate::render::ground_contact::{self, GroundContact};
 use crate::render::scenery::Scenery;
+use crate::world::LightShares;
 
 /// Format of the texture. It stores square roots of colors, so that 8 bits are enough in dark areas.
 const GROUND: TextureFormat = TextureFormat::Rgba8Unorm;
@@ -100,7 +101,7 @@ impl Ground {
         ];
         let inputs = inputs.each_ref().map(wgpu::Buffer::as_entire_binding);
         let inputs = bind_group(device, &pipeline.inputs, &inputs);
-        scene.upload(&gpu.queue);
+        scene.upload(&gpu.queue, LightShares::default());
         let ground = Self {
             view: made(if in_parts { SCALE / COARSE } else { SCALE }),
             finer: in_parts.then(|| (made(SCALE), 0)),

@@ -23,6 +23,7 @@ mod ground;
 mod ground_shadow;
 mod meshes;
 mod noise_textures;
+mod old_picture;
 mod output;
 mod output_pipelines;
 mod overlay;

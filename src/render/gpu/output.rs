@@ -6,6 +6,7 @@ use super::costs::{self, PassCost};
 use super::device::Gpu;
 use super::finished::FinishedTexture;
 use super::flash_readback::FlashReadback;
+use super::old_picture::{OldPicture, gray, weights};
 use super::output_pipelines::{OutputLayouts, OutputPipelines};
 use super::overlay::{OutputOverlay, mask_vertices};
 use super::pass::begin;
@@ -85,6 +86,10 @@ pub(super) struct OutputPass {
     /// Weight of the next picture in the blend with the last picture, 0..1; below 1 while flashing is limited.
     replaced_share: f64,
     overlay: OutputOverlay,
+    /// Last picture of the old scene; `None` if there is none, or if it is gone.
+    old_picture: Option<OldPicture>,
+    /// Weight of the old picture, 0..1.
+    old_share: f64,
 }
 
 impl OutputPass {
@@ -112,6 +117,8 @@ impl OutputPass {
             readback: Readback::new(device, size),
             pipelines,
             overlay: OutputOverlay::new(device),
+            old_picture: None,
+            old_share: 0.0,
             parts,
         })
     }
@@ -138,6 +145,36 @@ impl OutputPass {
         OutputParts::new(gpu, layouts, surface, output).map(Some)
     }
 
+    /// Keeps the last picture of a pass of another scene, which goes over into the pictures of this one. `is_new_scene` is false if the
+    /// other pass draws the same scene. Then the picture of the scene before it, if that is not gone yet, is kept.
+    pub(super) fn keep_old_picture(
+        &mut self,
+        gpu: &Gpu,
+        shared: &Pipelines,
+        last: &mut Self,
+        is_new_scene: bool,
+    ) {
+        if self.view().size_px != last.view().size_px {
+            return;
+        }
+        if is_new_scene {
+            let (device, finished) = (&gpu.device, &last.finished.view);
+            self.old_picture = Some(OldPicture::new(device, &shared.old_picture, finished));
+            self.old_share = 1.0;
+        } else {
+            self.old_picture = last.old_picture.take();
+            self.old_share = last.old_share;
+        }
+    }
+
+    /// Sets the weight of the old picture. At 0 it is gone.
+    pub(super) fn set_old_share(&mut self, share: f32) {
+        self.old_share = f64::from(share.clamp(0.0, 1.0));
+        if share <= 0.0 {
+            self.old_picture = None;
+        }
+    }
+
     /// Uses other parts from the next picture on.
     pub(super) fn apply(&mut self, parts: OutputParts) {
         self.parts = parts;
@@ -159,6 +196,9 @@ impl OutputPass {
         [first, last]: [Option<RenderPassTimestampWrites<'_>>; 2],
     ) {
         let is_limited = self.replaced_share < 1.0;
+        let old_picture = self.old_picture.as_ref();
+        let old_share = old_picture.map_or(0.0, |_| self.old_share);
+        let [new_weight, old_weight] = weights(self.replaced_share, old_share);
         let load = if is_limited {
             LoadOp::Load
         } else {
@@ -170,17 +210,15 @@ impl OutputPass {
         pass.set_bind_group(2, &self.parts.uniforms, &[]);
         if is_limited {
             pass.set_pipeline(&self.pipelines.limited);
-            pass.set_blend_constant(wgpu::Color {
-                r: self.replaced_share,
-                g: self.replaced_share,
-                b: self.replaced_share,
-                a: self.replaced_share,
-            });
+            pass.set_blend_constant(gray(new_weight));
         } else {
             pass.set_pipeline(&self.pipelines.full);
         }
         pass.set_vertex_buffer(0, self.parts.warp_vertices.slice(..));
         pass.draw(0..self.parts.warp_vertex_count, 0..1);
+        if let Some(old_picture) = old_picture {
+            old_picture.draw(&mut pass, &shared.old_picture, old_weight);
+        }
         self.overlay.draw(&mut pass, &shared.overlay);
         drop(pass);
         self.flash_readback

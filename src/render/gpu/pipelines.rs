@@ -8,6 +8,7 @@ use super::flash_readback::CellMeansPipeline;
 use super::ground::GroundPipeline;
 use super::ground_shadow::GroundShadowPipeline;
 use super::noise_textures::{ripple_noise, weathering};
+use super::old_picture::OldPicturePipeline;
 use super::output_pipelines::OutputLayouts;
 use super::overlay::OverlayPipeline;
 use super::pipeline::{UNIFORM, begin, layout};
@@ -34,6 +35,7 @@ pub(super) struct Pipelines {
     pub(super) outputs: OutputLayouts,
     pub(super) overlay: OverlayPipeline,
     pub(super) cell_means: CellMeansPipeline,
+    pub(super) old_picture: OldPicturePipeline,
 }
 
 impl Pipelines {
@@ -53,6 +55,7 @@ impl Pipelines {
             let ground_shadow = begin(scope, || GroundShadowPipeline::new(device, &scene));
             let overlay = begin(scope, || OverlayPipeline::new(gpu, &scene, &samplers));
             let cell_means = begin(scope, || CellMeansPipeline::new(device, &scene));
+            let old_picture = begin(scope, || OldPicturePipeline::new(device, &scene));
             Self {
                 compiled_for: kind,
                 noise: ripple_noise(gpu),
@@ -66,6 +69,7 @@ impl Pipelines {
                 specks: specks.finish(),
                 overlay: overlay.finish(),
                 cell_means: cell_means.finish(),
+                old_picture: old_picture.finish(),
                 scene: scene.clone(),
                 samplers: samplers.clone(),
             }

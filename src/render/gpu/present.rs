@@ -69,6 +69,9 @@ pub trait Presenter {
     /// Sets the light of all following pictures without patterns and texts, from 0 (black) to 1.
     fn set_level(&mut self, level: f32);
 
+    /// Sets the weight of the last picture of the old scene from the next picture on, from 1 to 0.
+    fn set_old_share(&mut self, share: f32);
+
     /// Draws another scene, or the same scene with other outputs, from the next picture on. Returns false if this needs a new
     /// presenter.
     ///
@@ -399,6 +402,10 @@ impl Presenter for GpuPresenter {
 
     fn set_notice(&mut self, notice: Option<Arc<FloorNotice>>) {
         self.renderer.notice = notice;
+    }
+
+    fn set_old_share(&mut self, share: f32) {
+        self.renderer.set_old_share(share);
     }
 
     fn set_level(&mut self, level: f32) {

@@ -30,7 +30,7 @@ use crate::render::overlay::{Overlay, OverlayOptions};
 use crate::render::setup::RenderSetup;
 use crate::render::uniforms::SceneUniforms;
 use crate::render::view::View;
-use crate::world::Snapshot;
+use crate::world::{Light, Snapshot};
 
 /// Draws the pictures of one scene on one device.
 pub struct Renderer {
@@ -38,6 +38,10 @@ pub struct Renderer {
     pub(super) pipelines: Pipelines,
     pub(super) data: DrawData,
     overlay: Overlay,
+    /// Name of the scene.
+    pub(super) scene_name: String,
+    /// Whether the last picture of an old scene goes over into this scene.
+    pub(super) fades: bool,
     // The drawables, each with its data on the GPU.
     pub(super) scene: SceneBuffer,
     pub(super) water: Water,
@@ -111,7 +115,11 @@ impl Renderer {
         let picture_px = picture_px(&gpu, outputs.iter().map(OutputPass::view));
         let data = DrawData::new(&mut setup, picture_px);
         let uniforms = SceneUniforms::new(&data.look, &data.surface, &data.scenery);
-        let scene = SceneBuffer::new(device, &pipelines.scene, uniforms);
+        let lights = Light::ALL.map(|light| {
+            let look = data.look.in_light(light);
+            SceneUniforms::new(&look, &data.surface, &data.scenery)
+        });
+        let scene = SceneBuffer::new(device, &pipelines.scene, (uniforms, lights));
         let contacts = &data.static_bodies.contacts;
         let ground = Ground::new(
             &gpu,
@@ -154,6 +162,8 @@ impl Renderer {
             detail,
             is_live,
             quality: Quality::FULL,
+            scene_name: setup.scene.clone(),
+            fades: setup.fade_secs > 0.0,
             overlay_options: setup.overlay_options,
             calibration_pattern: None,
             output_indexes: Vec::new(),
@@ -251,7 +261,7 @@ impl Renderer {
     fn upload(&mut self) {
         let Self { gpu, data, .. } = self;
         self.scene.uniforms.set_time(data.time_secs);
-        self.scene.upload(&gpu.queue);
+        self.scene.upload(&gpu.queue, data.light);
         self.water.update(gpu, data, self.quality);
         let fixed = &data.static_bodies;
         let shadows = &data.list.ground_shadows;

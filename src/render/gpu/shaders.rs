@@ -10,7 +10,7 @@ macro_rules! shader {
 }
 
 /// Name and full source of every shader.
-pub(super) const SHADERS: [(&str, &str); 11] = [
+pub(super) const SHADERS: [(&str, &str); 12] = [
     shader!("water_field", "water", "water_field"),
     shader!("water_surface", "water", "water_surface"),
     shader!("caustics", "water", "caustics"),
@@ -22,6 +22,7 @@ pub(super) const SHADERS: [(&str, &str); 11] = [
     shader!("output", "scene", "output", "wall_and_ceiling"),
     shader!("cell_means", "scene", "cell_means"),
     shader!("overlay", "scene", "overlay"),
+    shader!("old_picture", "scene", "old_picture"),
 ];
 
 /// Compiles a shader and returns its module.

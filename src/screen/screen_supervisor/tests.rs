@@ -59,6 +59,8 @@ impl Presenter for FakeScreen {
 
     fn set_level(&mut self, _: f32) {}
 
+    fn set_old_share(&mut self, _: f32) {}
+
     fn change_setup(&mut self, _: RenderSetup, is_same_scene: bool) -> Result<bool, RenderError> {
         self.log.lock().unwrap().push("change");
         Ok(is_same_scene)

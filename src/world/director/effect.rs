@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::light::Light;
+
 /// Change that the director makes to the agents of some species.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "effect", rename_all = "snake_case")]
@@ -30,6 +32,15 @@ pub enum Effect {
     Calm(CalmEffect),
     /// Sets the variable of a `limit_based` need, or the drive that the need reads.
     SetNeed(SetNeedEffect),
+    /// Makes species faster or slower while the effect lasts. Several such effects on a species are multiplied.
+    Speed(SpeedEffect),
+    /// Adds a relation of species while the effect lasts, or takes it away: which fish fears, hunts or follows which.
+    Relation(RelationEffect),
+    /// Gives species the mind of another species while the effect lasts, for example of fish that let themselves be caught. They keep
+    /// body, relations and memories.
+    Mind(MindEffect),
+    /// Gives the picture the light of another time of day while the effect lasts. The direction of the sunlight stays.
+    Light(LightEffect),
 }
 
 /// The species whose hunting is switched.
@@ -191,6 +202,87 @@ impl Default for SetNeedEffect {
     }
 }
 
+/// The species whose speed changes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SpeedEffect {
+    /// Names of species, groups or individuals; empty: all.
+    pub species: Vec<String>,
+    /// Factor on cruise speed, boost speed and minimum speed. Higher: hurried fish. Lower: slow, sleepy ones; 1: no effect.
+    #[schemars(range(min = 0.25, max = 4.0))]
+    pub factor: f32,
+}
+
+impl Default for SpeedEffect {
+    fn default() -> Self {
+        Self {
+            species: Vec::new(),
+            factor: 0.5,
+        }
+    }
+}
+
+/// The species whose relation changes, and to which species.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct RelationEffect {
+    /// Names of species, groups or individuals whose relation changes; empty: all.
+    pub species: Vec<String>,
+    /// The relation: `enemy`, `prey`, `friend`, `food`, `mother`, `child`, `partner` or a name of your own.
+    pub relation: String,
+    /// Names of species, groups or individuals to which they have the relation; `visitor` is all visitors. To take a relation away, write
+    /// the name that is in `[relations]`, for example the group.
+    pub to: Vec<String>,
+    /// Whether they have the relation while the effect lasts. `false` takes it away.
+    pub on: bool,
+}
+
+impl Default for RelationEffect {
+    fn default() -> Self {
+        Self {
+            species: Vec::new(),
+            relation: "enemy".into(),
+            to: Vec::new(),
+            on: true,
+        }
+    }
+}
+
+/// The species that get another mind, and whose mind.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MindEffect {
+    /// Names of species, groups or individuals; empty: all.
+    #[serde(default)]
+    pub species: Vec<String>,
+    /// Name of the species whose mind they get. It must be in `population`; a population of 0 is enough.
+    pub like: String,
+}
+
+/// The light that the picture gets.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct LightEffect {
+    /// The time of day.
+    pub to: Light,
+    /// Share of this light in the picture. Higher: as at this time of day. Lower: a touch of it; 0: no effect.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub share: f32,
+    /// Time in which the light changes, at the begin and after the end of the effect. Higher: a slow dusk. Lower: a cloud that passes.
+    #[schemars(range(min = 1.0, max = 3600.0))]
+    pub fade_secs: f32,
+}
+
+impl Default for LightEffect {
+    fn default() -> Self {
+        Self {
+            to: Light::Night,
+            share: 1.0,
+            fade_secs: 10.0,
+        }
+    }
+}
+
 impl Effect {
     /// Returns the names of the species, groups and individuals to which the effect applies; empty: all.
     pub fn species(&self) -> &[String] {
@@ -202,7 +294,22 @@ impl Effect {
             Self::Leave(effect) | Self::Enter(effect) => &effect.species,
             Self::Calm(effect) => &effect.species,
             Self::SetNeed(effect) => &effect.species,
+            Self::Speed(effect) => &effect.species,
+            Self::Relation(effect) => &effect.species,
+            Self::Mind(effect) => &effect.species,
+            Self::Light(_) => &[],
         }
+    }
+
+    /// Whether the effect changes species while it lasts.
+    pub fn changes_species(&self) -> bool {
+        matches!(self, Self::Speed(_) | Self::Relation(_))
+    }
+
+    /// Whether the effect lasts as long as its rule. Other effects act once, at the begin of the rule.
+    pub fn lasts(&self) -> bool {
+        let is_other = matches!(self, Self::Mind(_) | Self::Light(_));
+        self.gathers() || self.changes_species() || is_other
     }
 
     /// Whether the effect gives species a gathering point.

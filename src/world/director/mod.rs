@@ -8,13 +8,16 @@ use glam::Vec3;
 use serde::{Deserialize, Serialize};
 
 mod effect;
+mod light;
 mod presence;
 mod rule;
 
 pub use effect::{
     CalmEffect, CrossEdgeEffect, Effect, GatherAtShadowEffect, GatherEffect, HuntingEffect,
-    PictureSide, SendAcrossEffect, SetNeedEffect,
+    LightEffect, MindEffect, PictureSide, RelationEffect, SendAcrossEffect, SetNeedEffect,
+    SpeedEffect,
 };
+pub use light::{Light, LightShares, PictureLight};
 pub use presence::Presence;
 pub use rule::{Condition, EarlierRule, RuleParams, RuleState, RuleTransition, rule_problems};
 
@@ -87,6 +90,9 @@ pub struct Director {
     /// Agents that have not entered yet.
     #[serde(default)]
     pub entrances: Vec<Entrance>,
+    /// The light of the picture.
+    #[serde(default, skip_serializing_if = "PictureLight::is_of_scene")]
+    pub light: PictureLight,
 }
 
 /// What commands have set and a command can undo.
@@ -107,6 +113,7 @@ impl Default for Director {
             by_rules: Vec::new(),
             winners: Vec::new(),
             entrances: Vec::new(),
+            light: PictureLight::default(),
         }
     }
 }

@@ -93,6 +93,8 @@ pub(crate) fn setup(size: [u32; 2]) -> RenderSetup {
         )
     });
     RenderSetup {
+        scene: String::new(),
+        fade_secs: 0.0,
         surface: surface(),
         outputs: vec![OutputParams {
             width_px: size[0],

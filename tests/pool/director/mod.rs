@@ -1,5 +1,6 @@
 //! Tests of the director's rules, of named individuals, drives and intentions.
 
+mod effects;
 mod entrances;
 mod individuals;
 mod shipped;

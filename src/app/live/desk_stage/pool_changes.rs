@@ -258,7 +258,9 @@ fn has_same_look(a: &Site, b: &Site) -> bool {
             .map(|(look, model)| (look.clone(), Arc::as_ptr(model)));
         looks.collect()
     };
-    a.file.surface == b.file.surface
+    // Another scene with the same look has other fish, so its picture goes over too.
+    a.scene_name == b.scene_name
+        && a.file.surface == b.file.surface
         && a.file.picture == b.file.picture
         && a.scene.look == b.scene.look
         && a.scene.obstacles == b.scene.obstacles

@@ -22,6 +22,9 @@ function whenText(when) {
       return t("rule.when.between", { from: when.at_least, to: when.at_most });
     case "still_visitor": return t("rule.when.still", { secs: when.still_secs });
     case "restless_visitor": return t("rule.when.restless");
+    case "visitor_at": return t("rule.when.visitor_at", { place: when.place });
+    case "visitors_together": return t("rule.when.visitors_together", { n: when.at_least ?? 2 });
+    case "after": return t("rule.when.after", { rule: when.rule, secs: when.secs ?? 0 });
     case "scare": return t("rule.when.scare", { share: Math.round((when.share ?? 0) * 100) });
     case "chance": return t("rule.when.chance", { secs: number(1 / Math.max(1e-6, when.rate_per_sec), 0) });
     default: return known("rule.when", when.condition) ?? sentence(when.condition ?? "?");
@@ -33,6 +36,10 @@ function thenText(then) {
   const who = then.species?.length > 0 ? then.species.join(", ") : t("rule.all");
   switch (then.effect) {
     case "hunting": return t(then.on === false ? "rule.then.no_hunting" : "rule.then.hunting", { who });
+    case "speed": return t("rule.then.speed", { who, factor: number(then.factor ?? 1, 2) });
+    case "relation": return t(then.on === false ? "rule.then.no_relation" : "rule.then.relation", { who, relation: then.relation, to: (then.to ?? []).join(", ") });
+    case "mind": return t("rule.then.mind", { who, like: then.like });
+    case "light": return t("rule.then.light", { light: known("value", then.to) ?? then.to });
     case "set_need": return t("rule.then.set_need", { who, need: then.need, value: then.value });
     default: {
       const text = known("rule.then", then.effect);
