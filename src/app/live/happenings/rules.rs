@@ -135,8 +135,8 @@ mod tests {
             [
                 (20, began("show")),
                 (30, began("part")),
-                (33, ended("part", 0.0)),
-                (53, ended("show", 3.0))
+                (32, ended("part", 0.0)),
+                (52, ended("show", 3.0))
             ]
         );
     }
