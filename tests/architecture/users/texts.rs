@@ -14,9 +14,14 @@ fn joined(paths: &[std::path::PathBuf]) -> String {
     paths.iter().map(|path| read(path) + "\n").collect()
 }
 
-/// Returns the README and the documents in `docs`.
+/// Returns the README and the documents in `docs`, without the reference: it lists everything, also what has no user.
 pub(super) fn documents() -> String {
     let mut paths = files(&root().join("docs"), &[".md"]);
+    paths.retain(|path| {
+        !path
+            .components()
+            .any(|part| part.as_os_str() == "reference")
+    });
     paths.push(root().join("README.md"));
     joined(&paths)
 }
