@@ -197,6 +197,11 @@ fn event_line(event: &TrackEvent) -> TrackEventLine {
         blob: event.blob,
         shared: event.is_shared,
         cost_m: event.cost_m.map(value),
+        explained_m2: event.explained_m2.map(value),
+        off_m: event.off_m.map(value),
+        from_m: event.from_m.map(|from_m| from_m.to_array().map(value)),
+        from_explained_m2: event.from_explained_m2.map(value),
+        other_explained_m2: event.other_explained_m2.map(value),
     }
 }
 

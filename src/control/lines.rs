@@ -59,6 +59,21 @@ pub struct TrackEventLine {
     /// track. More than `tracking.gate_m` is too much.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_m: Option<f64>,
+    /// Area that the track alone explains in its group in this frame.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub explained_m2: Option<f64>,
+    /// Distance between the position that the group fit found in this frame and the predicted one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub off_m: Option<f64>,
+    /// Of a relocated track: its old place, `[x, z]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from_m: Option<[f64; 2]>,
+    /// Of a relocated track: the area that it alone explained at its old place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from_explained_m2: Option<f64>,
+    /// Of a relocated track: the area that the other track alone explains, which explains the next least in the group.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other_explained_m2: Option<f64>,
 }
 
 /// One tracked visitor with its shadow. Values are rounded to 0.1 mm and 0.1 ms; further digits are noise.

@@ -12,6 +12,7 @@
 //! **Source**: analysis by synthesis as in Fleuret et al. 2008, with lamp and camera as the two views; the search
 //! itself is new.
 
+mod exchange;
 mod height;
 mod merge;
 mod silhouette;
@@ -24,6 +25,7 @@ use super::blobs::{Blob, Bounds};
 use super::foot::Origin;
 use super::segmented_frame::SegmentedFrame;
 
+pub(super) use exchange::SWAP_GAIN_M2;
 pub(super) use merge::MergedFit;
 use silhouette::{Pixels, Silhouette};
 
@@ -48,10 +50,6 @@ const RESIDUAL_UNIT_M2: f32 = 0.02;
 const EXPECTED_SPREAD_M: f32 = 0.07;
 /// Upper limit of the cost of a deviation from the predicted position. Visitors turn, so predictions can be far wrong.
 const MAX_DISTANCE_COST: f32 = 12.0;
-/// Standard deviation of a member's position while an id swap is tested, in meters.
-const SWAP_SPREAD_M: f32 = 0.3;
-/// Area in m² by which an id swap must decrease the residual area.
-pub(super) const SWAP_GAIN_M2: f32 = 0.08;
 /// A member that alone explains less area than this, in m², is also tried at other positions in the blob.
 const REDUNDANT_M2: f32 = 0.06;
 /// Area in m² that a member must explain at another position in addition, before it moves there.
@@ -90,9 +88,21 @@ pub(super) struct Member {
     pub(super) exclusive_m2: f32,
     /// Whether the visitor stands still. The fit does not move this member.
     pub(super) is_standing: bool,
-    /// If the fit moved this member to a position unrelated to the prediction: the area that it explains alone there, and the area that it
-    /// had to exceed, in m².
-    pub(super) relocated_m2: Option<[f32; 2]>,
+    /// Set if the fit moved this member to a position unrelated to the prediction. It explains `exclusive_m2` there.
+    pub(super) relocation: Option<Relocation>,
+}
+
+/// Why a member was moved to a position unrelated to its prediction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Relocation {
+    /// Position at which the member explained almost nothing.
+    pub(super) from_m: Vec2,
+    /// Area that the member alone explained there, in m².
+    pub(super) from_exclusive_m2: f32,
+    /// Area that the member had to explain alone at its new position, in m².
+    pub(super) limit_m2: f32,
+    /// Index and exclusive area of the member that explained the next least.
+    pub(super) runner_up: Option<(usize, f32)>,
 }
 
 impl Member {
@@ -105,12 +115,18 @@ impl Member {
             position_m: expected_m,
             exclusive_m2: 0.0,
             is_standing: false,
-            relocated_m2: None,
+            relocation: None,
         }
     }
 
     fn silhouette(&self, origins: &[Option<Origin>; 2]) -> Silhouette {
         Silhouette::new(self.position_m, self.height_m, self.body_tone, origins)
+    }
+
+    /// Returns the cost of the deviation of a position from the predicted one.
+    fn deviation_cost(&self, position_m: Vec2) -> f32 {
+        let off = position_m.distance_squared(self.expected_m) / self.spread_m.powi(2);
+        off / (1.0 + off / MAX_DISTANCE_COST)
     }
 
     /// Returns the observable area of the silhouette at the predicted position, in m².
@@ -196,55 +212,6 @@ impl GroupFitter {
         }
     }
 
-    /// Swaps the heights and tones of two members if the fit with swapped `appearances` is clearly better than the fit
-    /// without the swap: by more than [`SWAP_GAIN_M2`]. Returns the area that the swap explains in addition. Call it after
-    /// [`Self::fit`], for the same members.
-    pub(super) fn try_swap(
-        &mut self,
-        members: &mut [Member],
-        pair: [usize; 2],
-        appearances: [(f32, Option<f32>); 2],
-        origins: &[Option<Origin>; 2],
-    ) -> f32 {
-        let placed = pair.map(|index| members[index]);
-        let residual_m2 = [0, 1].map(|swapped| {
-            for (number, &index) in pair.iter().enumerate() {
-                let (height_m, body_tone) = appearances[number ^ swapped];
-                members[index] = Member {
-                    expected_m: placed[number].position_m,
-                    spread_m: SWAP_SPREAD_M,
-                    height_m,
-                    body_tone,
-                    ..placed[number]
-                };
-            }
-            // The search uses each step length twice, because the start positions were fitted with the unswapped
-            // appearances and favor them.
-            for step_m in STEPS_M.into_iter().chain(STEPS_M) {
-                for index in pair {
-                    self.step(members, index, step_m, origins);
-                }
-            }
-            self.cover_by_others(members, pair[0], origins);
-            let silhouette = members[pair[0]].silhouette(origins);
-            self.pixels.residual_m2(Some(&silhouette))
-        });
-        let gain_m2 = residual_m2[0] - residual_m2[1];
-        let is_better = gain_m2 > SWAP_GAIN_M2;
-        for (index, placed) in pair.into_iter().zip(placed) {
-            members[index] = if is_better {
-                Member {
-                    expected_m: members[index].position_m,
-                    spread_m: EXPECTED_SPREAD_M,
-                    ..members[index]
-                }
-            } else {
-                placed
-            };
-        }
-        gain_m2
-    }
-
     /// Returns by how much the residual area decreases if the last member is a separate visitor instead of a fragment
     /// of the member at `index`. The fit uses the pixels of both blobs and around them. Returns infinity if the
     /// silhouette of the member at `index` is observable but does not touch the second blob.
@@ -309,9 +276,17 @@ impl GroupFitter {
             let exclusive_m2 = without_m2 - self.pixels.residual_m2(Some(&silhouette));
             let limit_m2 = member.exclusive_m2.max(0.0) + RELOCATION_GAIN_M2 + extra_m2;
             if is_separate(&moved, index, members) && exclusive_m2 > limit_m2 {
+                let others = members.iter().map(|other| other.exclusive_m2).enumerate();
+                let others = others.filter(|(other, _)| *other != index);
+                let relocation = Relocation {
+                    from_m: member.position_m,
+                    from_exclusive_m2: member.exclusive_m2,
+                    limit_m2,
+                    runner_up: others.min_by(|a, b| a.1.total_cmp(&b.1)),
+                };
                 members[index] = Member {
                     exclusive_m2,
-                    relocated_m2: Some([exclusive_m2, limit_m2]),
+                    relocation: Some(relocation),
                     ..moved
                 };
             }
@@ -550,9 +525,8 @@ impl GroupFitter {
             ..*member
         }
         .silhouette(origins);
-        let off = position_m.distance_squared(member.expected_m) / member.spread_m.powi(2);
         self.pixels.residual_m2(Some(&silhouette)) / RESIDUAL_UNIT_M2
-            + off / (1.0 + off / MAX_DISTANCE_COST)
+            + member.deviation_cost(position_m)
     }
 }
 

@@ -15,6 +15,7 @@ mod id_swap;
 mod identity;
 mod lifecycle;
 mod localization;
+mod meetings;
 mod phase;
 mod rigidity;
 mod schedule;
@@ -38,6 +39,7 @@ use super::stillness::Stillness;
 use event::Events;
 pub use event::{Decision, TrackEvent};
 use identity::Identity;
+use meetings::Meetings;
 use phase::Phase;
 use rigidity::Rigidity;
 use schedule::{Schedule, Work};
@@ -123,8 +125,10 @@ struct TrackState {
     nearest_track_m: f32,
     /// Cost of the blob that was assigned in this frame, in meters.
     assignment_cost_m: Option<f32>,
-    /// Area that the track alone explains in its group, and the area from which it counts as detected, in m².
-    group_evidence_m2: [f32; 2],
+    /// Fit of this track in its group, in this frame.
+    group_fit: Option<GroupFit>,
+    /// Number of published tracks in the blob of this track in the last frame.
+    group_size: usize,
     /// Position and velocity at the last time at which the track had a blob to itself.
     course: exits::Course,
     /// Public data of this track, as it is published.
@@ -167,7 +171,8 @@ impl TrackState {
             ambiguity_id: None,
             nearest_track_m: f32::INFINITY,
             assignment_cost_m: None,
-            group_evidence_m2: [f32::INFINITY; 2],
+            group_fit: None,
+            group_size: 0,
             course: exits::Course::new(&kalman, output.area_m2, now_secs),
             output,
         }
@@ -220,6 +225,17 @@ impl Detection {
             Self::Own(blob) | Self::Shared(blob) => Some(blob),
         }
     }
+}
+
+/// Fit of one track in its group, in one frame.
+#[derive(Clone, Copy, Debug)]
+struct GroupFit {
+    /// Area that the track alone explains, in m².
+    explained_m2: f32,
+    /// Area from which the track counts as detected, in m².
+    limit_m2: f32,
+    /// Distance between the fitted and the predicted foot point, in meters.
+    off_m: f32,
 }
 
 /// A published track that is no longer detected.
@@ -283,6 +299,7 @@ pub(super) struct Tracker {
     static_blobs: Vec<usize>,
     first_frame_secs: Option<f64>,
     events: Events,
+    meetings: Meetings,
 }
 
 impl Tracker {
@@ -315,6 +332,7 @@ impl Tracker {
             static_blobs: Vec::new(),
             first_frame_secs: None,
             events: Events::default(),
+            meetings: Meetings::default(),
         }
     }
 
@@ -385,6 +403,7 @@ impl Tracker {
                 .predict(frame.dt_secs, self.params.acceleration_mps2);
             track.detection = Detection::Missed;
             track.assignment_cost_m = None;
+            track.group_fit = None;
         }
         self.mark_exited(frame);
     }
@@ -406,6 +425,7 @@ impl Tracker {
             }
         }
         self.locate_groups(frame);
+        self.record_meetings();
         self.observe_walks();
         self.mark_ambiguous();
         self.resolve_ambiguities();

@@ -172,13 +172,36 @@ fn a_redundant_member_is_not_relocated_if_another_is_taller_than_expected() {
     // The second member is not visible at all.
     let mut members = [Member::new(position_m, 1.65), Member::new(position_m, 1.65)];
     fitter.relocate_redundant(&mut members, 1, &origins());
-    assert_eq!(members[1].relocated_m2, None, "{members:?}");
+    assert_eq!(members[1].relocation, None, "{members:?}");
     let second_m = Vec2::new(-0.6, 0.5);
     let mut fitter = floor(&[(position_m, 1.9), (second_m, 1.65)]);
     fitter.relocate_redundant(&mut members, 1, &origins());
-    let [found_m2, limit_m2] = members[1].relocated_m2.unwrap();
-    assert!(found_m2 > limit_m2, "{members:?}");
+    let relocation = members[1].relocation.unwrap();
+    assert!(members[1].exclusive_m2 > relocation.limit_m2, "{members:?}");
+    assert_eq!(relocation.from_m, position_m);
+    assert_eq!(relocation.from_exclusive_m2, 0.0);
+    assert_eq!(relocation.runner_up, Some((0, 0.0)));
     assert_near(members[1].position_m, second_m, 0.15);
+}
+
+#[test]
+fn exchanged_positions_cost_nothing_if_prediction_and_height_do_not_distinguish_the_members() {
+    let places_m = [Vec2::new(0.9, 1.2), Vec2::new(0.75, 1.2)];
+    let middle_m = 0.5 * (places_m[0] + places_m[1]);
+    let cost = |heights_m: [f32; 2], expected_m: [Vec2; 2]| {
+        let mut fitter = floor(&[0, 1].map(|n: usize| (places_m[n], heights_m[n])));
+        let mut members = [0, 1].map(|n: usize| Member {
+            position_m: places_m[n],
+            ..Member::new(expected_m[n], heights_m[n])
+        });
+        let before = members;
+        let cost = fitter.exchange_cost(&mut members, [0, 1], &origins());
+        assert_eq!(members, before);
+        cost
+    };
+    assert!(cost([1.6, 1.6], [middle_m; 2]).abs() < 0.1);
+    assert!(cost([1.6, 1.6], places_m) > 5.0);
+    assert!(cost([1.9, 1.3], [middle_m; 2]) > 5.0);
 }
 
 #[test]

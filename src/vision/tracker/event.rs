@@ -33,7 +33,16 @@ pub enum Decision {
     Seen,
     /// Two tracks came so close that their ids may be exchanged by mistake from now on.
     Met,
-    /// An exchange of the ids of two tracks that have met was tried and rejected.
+    /// The number of published tracks that share the blob of this track has changed.
+    InGroup,
+    /// Two tracks were so close in one group that the group fit alone decided which of them followed which visitor. Recorded when
+    /// they are apart again.
+    Crossed,
+    /// No exchange of the ids of two tracks that have met could be tested: a height is not known.
+    LackedHeights,
+    /// No exchange of the ids of two tracks that have met was tested: they were apart before.
+    PartedUntested,
+    /// Exchanges of the ids of two tracks that have met were tried and rejected. Recorded when the tracks are apart.
     KeptIds,
     /// A track that explained almost nothing in its group was moved to where somebody is whom no track explains. If that is another
     /// visitor, the id has gone over to that one.
@@ -114,14 +123,34 @@ impl Decision {
                 "m²",
             ),
             Self::Met => ("met", "distance to the other track", "m"),
+            Self::InGroup => (
+                "in_group",
+                "area that the track alone explains in the group",
+                "m²",
+            ),
+            Self::Crossed => (
+                "crossed",
+                "lowest cost of the exchanged positions above that of the kept ones; 1 is one standard deviation, or 0.02 m² unexplained",
+                "",
+            ),
+            Self::LackedHeights => (
+                "swap_not_tested",
+                "number of heights of this track that were measured",
+                "",
+            ),
+            Self::PartedUntested => (
+                "swap_not_tested",
+                "distance at which the tracks were apart before the test",
+                "m",
+            ),
             Self::KeptIds => (
                 "kept_ids",
-                "area that the heights and tones of both visitors explain in addition if they are exchanged",
+                "largest area that the heights and tones of both visitors explain in addition if they are exchanged, of all tests",
                 "m²",
             ),
             Self::Relocated => (
                 "relocated",
-                "area that the track alone explains at its new place in the group",
+                "area that the track alone explains at its new place in the group; limit: at its old place, and 0.1 m², and 0.2 m² where others cover it",
                 "m²",
             ),
             Self::Missed => ("missed", "distance to the nearest other track", "m"),
@@ -181,6 +210,16 @@ pub struct TrackEvent {
     /// Cost at which the blob was assigned to the track, in meters. For [`Decision::Began`]: cost at which it would have been assigned
     /// to the other track, which is near. A pair that costs more than `gate_m` is not assigned.
     pub cost_m: Option<f32>,
+    /// Area that the track alone explains in its group in this frame, in m².
+    pub explained_m2: Option<f32>,
+    /// Distance between the position that the group fit found in this frame and the predicted one, in meters.
+    pub off_m: Option<f32>,
+    /// For [`Decision::Relocated`]: the old place.
+    pub from_m: Option<Vec2>,
+    /// For [`Decision::Relocated`]: area that the track alone explained at the old place, in m².
+    pub from_explained_m2: Option<f32>,
+    /// For [`Decision::Relocated`]: area that the other track alone explains, in m². It explains the next least in the group.
+    pub other_explained_m2: Option<f32>,
 }
 
 /// Decisions of the current frame.
@@ -201,15 +240,15 @@ impl Events {
         &self.0
     }
 
-    /// Records a decision about a track, with the measured value and its limit. An infinite value is left out.
+    /// Records a decision about a track, with the measured value and its limit. An infinite value is left out. Returns the event.
     pub(super) fn add(
         &mut self,
         decision: Decision,
         track: &TrackState,
         other_id: Option<u32>,
         [measured, limit]: [f32; 2],
-    ) {
-        self.0.push(TrackEvent {
+    ) -> &mut TrackEvent {
+        self.0.push_mut(TrackEvent {
             decision,
             body: track.key.0,
             id: track.id(),
@@ -220,6 +259,34 @@ impl Events {
             blob: track.detection.blob(),
             is_shared: matches!(track.detection, Detection::Shared(_)),
             cost_m: track.assignment_cost_m,
-        });
+            explained_m2: track.group_fit.map(|fit| fit.explained_m2),
+            off_m: track.group_fit.map(|fit| fit.off_m),
+            from_m: None,
+            from_explained_m2: None,
+            other_explained_m2: None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_of_protocols_describes_every_event_that_explains_an_id() {
+        let page = include_str!("../../../docs/protocols.md");
+        for decision in [
+            Decision::InGroup,
+            Decision::Crossed,
+            Decision::LackedHeights,
+            Decision::PartedUntested,
+            Decision::KeptIds,
+            Decision::Exchanged,
+            Decision::Relocated,
+        ] {
+            let name = decision.name();
+            assert!(page.contains(&format!("| `{name}`")), "{name}");
+            assert!(!decision.reason().is_empty());
+        }
     }
 }

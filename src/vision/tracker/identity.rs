@@ -1,5 +1,6 @@
-//! The identity of a track: its id, and what belongs to the id and not to the followed body. Ids change only here. A track can also be moved
-//! to another visitor with its id, see [`Decision::Relocated`].
+//! The identity of a track: its id, and what belongs to the id and not to the followed body. Ids change only here. Most ids reach another
+//! visitor without a change: where two visitors pass each other in one blob, `GroupFitter::fit` can place each track on the visitor of the
+//! other one ([`Decision::Crossed`]), or move a track that explains almost nothing ([`Decision::Relocated`]).
 
 use crate::vision::height_profile::HeightProfile;
 

@@ -11,7 +11,7 @@ use crate::vision::kalman::{Kalman, Measurement};
 use super::ambiguity::AMBIGUOUS_M;
 use super::walk::Start;
 use super::{
-    Decision, Detection, GROUP_POSITION_SPREAD_M, GroupCandidate, SegmentedFrame,
+    Decision, Detection, GROUP_POSITION_SPREAD_M, GroupCandidate, GroupFit, SegmentedFrame,
     TYPICAL_HEIGHT_SHARE, TrackKey, TrackState, Tracker, Work, outline,
 };
 
@@ -228,54 +228,70 @@ impl Tracker {
                 let candidate = candidate.or_else(|| self.find_split(index, frame));
                 self.candidates.extend(candidate);
             }
-            if self.members.len() < 2 {
+            if self.members.len() > 1 {
+                self.apply_group_fit(frame);
+            }
+        }
+    }
+
+    /// Updates the tracks of the current group with the positions, areas and heights of the fit.
+    fn apply_group_fit(&mut self, frame: &SegmentedFrame<'_>) {
+        for (&number, member) in self.member_tracks.iter().zip(&self.members) {
+            let track = &mut self.tracks[number];
+            let limit_m2 = if track.has_walked {
+                PRESENT_IN_GROUP_M2
+            } else {
+                VISIBLE_IN_GROUP_M2
+            };
+            track.group_fit = Some(GroupFit {
+                explained_m2: member.exclusive_m2,
+                limit_m2,
+                off_m: member.position_m.distance(track.kalman.position_m),
+            });
+            if member.exclusive_m2 > limit_m2 {
+                track.last_detected_secs = frame.time_secs;
+            }
+            let silhouette_m2 =
+                Member::new(member.position_m, member.height_m).silhouette_m2(frame);
+            track.update_exclusive_share(member.exclusive_m2, silhouette_m2, frame.dt_secs);
+            if member.exclusive_m2 > VISIBLE_IN_GROUP_M2 {
+                let expected_m = track.member(&self.params).height_m;
+                track.height_m.get_or_insert(expected_m);
+                track.learn_height(member.height_m, HEIGHT_RATE_IN_GROUP);
+            }
+            let is_candidate = track.phase.is_group_candidate();
+            if is_candidate && member.exclusive_m2 > CANDIDATE_M2 {
+                track.phase.count(self.schedule.is_evidence());
+            } else if is_candidate {
+                track.detection = Detection::Missed;
+            }
+            if member.is_standing {
+                track.kalman.velocity_mps = Vec2::ZERO;
                 continue;
             }
-            for (&number, member) in self.member_tracks.iter().zip(&self.members) {
-                let track = &mut self.tracks[number];
-                let limit_m2 = if track.has_walked {
-                    PRESENT_IN_GROUP_M2
-                } else {
-                    VISIBLE_IN_GROUP_M2
-                };
-                track.group_evidence_m2 = [member.exclusive_m2, limit_m2];
-                if member.exclusive_m2 > limit_m2 {
-                    track.last_detected_secs = frame.time_secs;
-                }
-                let silhouette_m2 =
-                    Member::new(member.position_m, member.height_m).silhouette_m2(frame);
-                track.update_exclusive_share(member.exclusive_m2, silhouette_m2, frame.dt_secs);
-                if member.exclusive_m2 > VISIBLE_IN_GROUP_M2 {
-                    let expected_m = track.member(&self.params).height_m;
-                    track.height_m.get_or_insert(expected_m);
-                    track.learn_height(member.height_m, HEIGHT_RATE_IN_GROUP);
-                }
-                let is_candidate = track.phase.is_group_candidate();
-                if is_candidate && member.exclusive_m2 > CANDIDATE_M2 {
-                    track.phase.count(self.schedule.is_evidence());
-                } else if is_candidate {
-                    track.detection = Detection::Missed;
-                }
-                if member.is_standing {
-                    track.kalman.velocity_mps = Vec2::ZERO;
-                    continue;
-                }
-                if !track.has_walked && frame.time_secs - track.birth_secs > UNMOVED_SECS {
-                    continue;
-                }
-                let measured = Measurement {
-                    position_m: member.position_m,
-                    covariance_m2: Mat2::from_diagonal(Vec2::splat(
-                        GROUP_POSITION_SPREAD_M * GROUP_POSITION_SPREAD_M,
-                    )),
-                };
-                let Some(evidence) = member.relocated_m2 else {
-                    self.tracks[number].kalman.update(&measured);
-                    continue;
-                };
-                self.tracks[number].kalman = Kalman::new(&measured);
-                (self.events).add(Decision::Relocated, &self.tracks[number], None, evidence);
+            if !track.has_walked && frame.time_secs - track.birth_secs > UNMOVED_SECS {
+                continue;
             }
+            let measured = Measurement {
+                position_m: member.position_m,
+                covariance_m2: Mat2::from_diagonal(Vec2::splat(
+                    GROUP_POSITION_SPREAD_M * GROUP_POSITION_SPREAD_M,
+                )),
+            };
+            let Some(relocation) = member.relocation else {
+                track.kalman.update(&measured);
+                continue;
+            };
+            track.kalman = Kalman::new(&measured);
+            let runner_up = relocation.runner_up;
+            let other_id =
+                runner_up.and_then(|(other, _)| self.tracks[self.member_tracks[other]].id());
+            let evidence = [member.exclusive_m2, relocation.limit_m2];
+            let track = &self.tracks[number];
+            let event = (self.events).add(Decision::Relocated, track, other_id, evidence);
+            event.from_m = Some(relocation.from_m);
+            event.from_explained_m2 = Some(relocation.from_exclusive_m2);
+            event.other_explained_m2 = runner_up.map(|(_, explained_m2)| explained_m2);
         }
     }
 
@@ -334,8 +350,7 @@ impl Tracker {
         for (index, &number) in self.member_tracks.iter().enumerate() {
             let track = &mut self.tracks[number];
             let member = &self.members[index];
-            let is_seen =
-                member.exclusive_m2 > VISIBLE_IN_GROUP_M2 && member.relocated_m2.is_none();
+            let is_seen = member.exclusive_m2 > VISIBLE_IN_GROUP_M2 && member.relocation.is_none();
             let is_confirmed = track.id().is_some() && track.nearest_track_m > AMBIGUOUS_M;
             if !is_seen || !is_confirmed || !self.schedule.is_due(Work::Appearance, track.key) {
                 continue;

@@ -56,8 +56,12 @@ impl Tracker {
         for index in 0..self.tracks.len() {
             let track = &self.tracks[index];
             let (before, phase) = (track.phase, self.phase(index));
+            let group_size = self.group_size(index);
             let decision = match (before, phase) {
-                (before, now) if before == now => None,
+                (before, now) if before == now => {
+                    let has_changed = group_size > 1 && group_size != track.group_size;
+                    has_changed.then_some(Decision::InGroup)
+                }
                 (_, Phase::Candidate { .. }) | (Phase::Candidate { .. }, Phase::Alone) => None,
                 (Phase::Occluded, Phase::Grouped) => Some(Decision::Seen),
                 (_, Phase::Grouped) => Some(Decision::JoinedGroup),
@@ -79,13 +83,26 @@ impl Tracker {
                     .min_by(|a, b| a.0.total_cmp(&b.0));
                 let (nearest_m, other_id) = nearest.unwrap_or((f32::INFINITY, None));
                 let evidence = match decision {
-                    Decision::Hidden | Decision::Seen => track.group_evidence_m2,
+                    Decision::Hidden | Decision::Seen | Decision::InGroup => {
+                        let fit = track.group_fit;
+                        fit.map_or([f32::INFINITY; 2], |fit| [fit.explained_m2, fit.limit_m2])
+                    }
                     _ => [nearest_m, f32::INFINITY],
                 };
                 (self.events).add(decision, track, other_id, evidence);
             }
             self.tracks[index].phase = phase;
+            self.tracks[index].group_size = group_size;
         }
+    }
+
+    /// Returns the number of published tracks in the blob of the track at `index`; 0 without a blob.
+    fn group_size(&self, index: usize) -> usize {
+        let blob = self.tracks[index].detection.blob();
+        let is_member =
+            |track: &&TrackState| track.id().is_some() && track.detection.blob() == blob;
+        let members = self.tracks.iter().filter(is_member);
+        blob.map_or(0, |_| members.count())
     }
 
     fn phase(&self, index: usize) -> Phase {
@@ -112,6 +129,7 @@ impl Tracker {
 mod tests {
     use super::*;
     use crate::vision::TrackingParams;
+    use crate::vision::tracker::GroupFit;
     use crate::vision::tracker::ambiguity::tests::test_track;
 
     #[test]
@@ -126,7 +144,11 @@ mod tests {
             };
             (owner.detection, owner.last_detected_secs) = (Detection::Own(3), secs);
             (other.detection, other.last_detected_secs) = (Detection::Shared(3), seen_secs);
-            other.group_evidence_m2 = [explained_m2, 0.1];
+            other.group_fit = Some(GroupFit {
+                explained_m2,
+                limit_m2: 0.1,
+                off_m: 0.0,
+            });
             tracker.advance_phases();
             let of_second = tracker.events().iter().filter(|event| event.id == Some(2));
             of_second
@@ -143,5 +165,37 @@ mod tests {
         assert_eq!(decisions(1.2, 0.05, 1.0), []);
         let seen = (Decision::Seen, Some(0.3), Some(0.1));
         assert_eq!(decisions(1.3, 0.3, 1.3), [seen]);
+    }
+
+    #[test]
+    fn the_members_of_a_group_are_recorded_when_their_number_changes() {
+        let mut tracker = Tracker::new(&TrackingParams::default());
+        tracker.tracks = [1, 2, 3].map(|id| test_track(id, 1.7, 1.7, 5)).into();
+        let mut members = |blobs: [usize; 3]| {
+            tracker.events.clear();
+            for (track, blob) in tracker.tracks.iter_mut().zip(blobs) {
+                track.detection = Detection::Shared(blob);
+                track.group_fit = Some(GroupFit {
+                    explained_m2: 0.5,
+                    limit_m2: 0.03,
+                    off_m: 0.04,
+                });
+            }
+            tracker.tracks[0].detection = Detection::Own(blobs[0]);
+            tracker.advance_phases();
+            let members = tracker.events().iter();
+            let members = members.filter(|event| event.decision == Decision::InGroup);
+            let members = members.map(|event| {
+                assert_eq!((event.measured, event.limit), (Some(0.5), Some(0.03)));
+                assert_eq!((event.explained_m2, event.off_m), (Some(0.5), Some(0.04)));
+                event.id.unwrap_or_default()
+            });
+            members.collect::<Vec<_>>()
+        };
+        assert_eq!(members([0, 0, 1]), [0; 0], "they joined the group");
+        assert_eq!(members([0, 0, 1]), [0; 0]);
+        assert_eq!(members([0, 0, 0]), [1, 2, 3]);
+        assert_eq!(members([0, 0, 0]), [0; 0]);
+        assert_eq!(members([0, 0, 1]), [1, 2]);
     }
 }
