@@ -277,3 +277,24 @@ pub(super) const EXAMPLES: &[(&str, &str, &str)] = &[
         include_str!("../../docs/steering/species/wall_follower.toml"),
     ),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The base of the shipped fish, which lives in no scene.
+    const BASE: &str = "fish";
+
+    #[test]
+    fn every_scene_and_species_has_a_small_picture_on_the_panel() {
+        let assets = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/panel/assets");
+        let script = std::fs::read_to_string(assets.join("parts/thumbnail.js")).unwrap();
+        for (kind, documents) in [("scene", SCENES), ("species", SPECIES)] {
+            for (name, _) in documents.iter().filter(|(name, _)| *name != BASE) {
+                let file = assets.join(format!("pictures/{kind}-{name}.jpg"));
+                assert!(file.is_file(), "{} is missing; run scripts/pictures", file.display());
+                assert!(script.contains(&format!("\"{name}\"")), "{name} in thumbnail.js");
+            }
+        }
+    }
+}

@@ -17,6 +17,7 @@ import { brokenFiles } from "../parts/broken.js";
 import "../parts/code_editor.js";
 import { icon } from "../parts/icons.js";
 import { tabPanel, tabs } from "../parts/tabs.js";
+import { thumbnail } from "../parts/thumbnail.js";
 
 /** @typedef {import("../core/store.js").Doc} Doc */
 
@@ -119,6 +120,7 @@ class Life extends View {
     return h("li", { key: name, class: isChosen ? "species chosen" : "species" },
       h("label", { class: "tick grow" },
         h("input", { type: "checkbox", checked: isChosen, "aria-label": t("life.choose_one", { name }), onchange: () => this.#choose(name, true) }),
+        thumbnail("species", name),
         h("span", { class: "grow", onclick: (/** @type {Event} */ e) => { e.preventDefault(); this.#choose(name, false); } }, name,
           wanted !== null && living !== wanted && h("small", { class: "muted" }, " ", t("life.living", { n: living })))),
       wanted === null

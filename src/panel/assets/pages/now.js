@@ -10,6 +10,7 @@ import { allCameras } from "../parts/camera_choice.js";
 import { health, troubles, troubleText } from "../parts/health.js";
 import { icon } from "../parts/icons.js";
 import { openDialog } from "../parts/dialog.js";
+import { thumbnail } from "../parts/thumbnail.js";
 import { soundCard } from "../parts/sound.js";
 import { askedUntil, minutes, never, nextChange, tomorrow } from "../parts/until.js";
 
@@ -196,7 +197,7 @@ class Now extends View {
         const name = doc.document.name ?? "";
         const isShown = name === status.scene;
         return h("button", { key: name, type: "button", "aria-pressed": String(isShown), onclick: async () => { close(); if (!isShown) await send({ command: "switch_scene", name }, done("now.done.scene", { scene: sceneTitle(name) })); } },
-          h("span", { class: "grow" }, sceneTitle(name), h("br", null), h("span", { class: "small muted" }, sceneText(doc))), isShown && h("span", { class: "small" }, t("now.shown")));
+          thumbnail("scene", name), h("span", { class: "grow" }, sceneTitle(name), h("br", null), h("span", { class: "small muted" }, sceneText(doc))), isShown && h("span", { class: "small" }, t("now.shown")));
       })),
     ]);
   }

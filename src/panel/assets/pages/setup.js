@@ -20,6 +20,7 @@ import { lampText } from "../setup/lamp_step.js";
 import "../setup/output_step.js";
 import { STEPS, calibrationDoubts, isOtherSurface, isSiteSaved, isTrue, stateHint } from "../setup/steps.js";
 import { done, sceneTitle } from "./now.js";
+import { thumbnail } from "../parts/thumbnail.js";
 
 /** Time after which a changed step is drawn. */
 const STRIP_MS = 100;
@@ -143,7 +144,7 @@ class Setup extends View {
       const population = Object.entries(doc.effective.population ?? {}).map(([species, n]) => `${n} ${species}`).join(", ");
       const kinds = doc.effective.surfaces;
       return h("button", { key: name, type: "button", "aria-pressed": String(name === status.scene), onclick: () => name !== status.scene && send({ command: "switch_scene", name }, done("now.done.scene", { scene: sceneTitle(name) })) },
-        h("strong", null, sceneTitle(name)), h("span", { class: "small muted" }, population),
+        thumbnail("scene", name), h("strong", null, sceneTitle(name)), h("span", { class: "small muted" }, population),
         kinds?.length > 0 && h("span", { class: "small muted" }, t("setup.made_for", { kinds: kinds.map((/** @type {string} */ kind) => t(`surface.${kind}`)).join(", ") })),
         name === status.scene && h("span", { class: "pill accent" }, t("now.shown")));
     }));
