@@ -173,11 +173,4 @@ pub(super) fn dispatch(command: Command, words: &[OsString]) -> anyhow::Result<E
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_definition_of_the_command_line_is_valid() {
-        Arguments::command().debug_assert();
-    }
-}
+mod tests;

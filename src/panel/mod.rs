@@ -53,4 +53,5 @@ pub use live_slot::LiveSlot;
 pub use log_ring::{LogLevel, LogLine, LogRing};
 pub use network::AnnouncedService;
 pub use params::{DEFAULT_PORT, Listen, PanelParams};
+pub use routes::command_schema_with_roles;
 pub use server::{PanelOptions, PanelServer};

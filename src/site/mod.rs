@@ -54,6 +54,6 @@ pub use load::{NamedLook, Site, SiteSpecies, load, load_suited};
 pub use numbers::SpeciesNumber;
 pub use preview::{Animal, animal};
 pub use reasons::reasons;
-pub use reference::{editor_schema, explain};
+pub use reference::{editor_schema, explain, reference_pages};
 pub use report::{CheckReport, check_report, schemas};
 pub use trial::PopulationTrial;

@@ -7,10 +7,12 @@
 
 mod editor_schema;
 mod example;
+mod markdown;
 mod text;
 mod tree;
 
 pub use editor_schema::editor_schema;
+pub use markdown::reference_pages;
 
 use std::collections::BTreeMap;
 

@@ -11,6 +11,7 @@
     reason = "a test prints what it measures and skips, and fails by panicking"
 )]
 
+mod book;
 mod camera;
 mod cameras_live;
 #[cfg(target_os = "linux")]

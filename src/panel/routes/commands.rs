@@ -109,8 +109,13 @@ fn role_of_edit(edit: &PoolEdit) -> Option<Role> {
     }
 }
 
-/// `GET /api/v1/commands/schema`: the JSON Schema of a command. `x-role` is the role that each needs.
+/// `GET /api/v1/commands/schema`.
 pub(super) async fn commands_schema() -> Json<Value> {
+    Json(command_schema_with_roles())
+}
+
+/// Returns the JSON Schema of a command. `x-role` is the role that each needs.
+pub fn command_schema_with_roles() -> Value {
     let mut schema = command_schema();
     let variants = schema.get_mut("oneOf").and_then(Value::as_array_mut);
     for variant in variants.into_iter().flatten() {
@@ -118,7 +123,7 @@ pub(super) async fn commands_schema() -> Json<Value> {
         let role = name.and_then(role_of_name);
         variant["x-role"] = json!(role);
     }
-    Json(schema)
+    schema
 }
 
 /// `POST /api/v1/commands`.

@@ -15,6 +15,8 @@ mod page;
 mod pictures;
 mod recordings;
 
+pub use commands::command_schema_with_roles;
+
 use std::sync::Arc;
 
 use axum::Router;

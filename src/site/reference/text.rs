@@ -79,7 +79,7 @@ impl<'a> Meaning<'a> {
         text
     }
 
-    fn users(&self, uses: &BTreeMap<String, Vec<Use>>) -> String {
+    pub(super) fn users(&self, uses: &BTreeMap<String, Vec<Use>>) -> String {
         let mut users: Vec<String> = Vec::new();
         for node in &self.places {
             for found in uses.get(&node.path()).into_iter().flatten() {
@@ -109,7 +109,7 @@ impl<'a> Meaning<'a> {
 }
 
 /// Where a node is written: `species: [actions.NAME] with action = "evade_shadow"`.
-fn place(node: &Node<'_>) -> String {
+pub(super) fn place(node: &Node<'_>) -> String {
     let mut header = Vec::new();
     let mut is_item = false;
     let mut kinds = Vec::new();
@@ -145,7 +145,7 @@ fn place(node: &Node<'_>) -> String {
 }
 
 /// Whether a key is written as a table or a list of tables.
-fn is_table(schema: &Value) -> bool {
+pub(super) fn is_table(schema: &Value) -> bool {
     let is = |schema: &Value| schema.get("properties").is_some() || schema.get("oneOf").is_some();
     is(schema)
         || schema
@@ -155,7 +155,7 @@ fn is_table(schema: &Value) -> bool {
 }
 
 /// The keys of a table, or the variants of a list or map of tables.
-fn keys_of(schema: &Value) -> Vec<(&str, &Value)> {
+pub(super) fn keys_of(schema: &Value) -> Vec<(&str, &Value)> {
     let mut keys = Vec::new();
     for (step, inner) in inside(schema) {
         match step {
@@ -170,7 +170,7 @@ fn keys_of(schema: &Value) -> Vec<(&str, &Value)> {
 }
 
 /// Unit, range and default, as far as the schema has them.
-fn limits(schema: &Value) -> String {
+pub(super) fn limits(schema: &Value) -> String {
     let mut parts = Vec::new();
     let items = schema.get("items").unwrap_or(&Value::Null);
     let get = |key: &str| schema.get(key).or_else(|| items.get(key));
@@ -221,13 +221,13 @@ fn limits_of_key(schema: &Value) -> String {
     }
 }
 
-fn description(schema: &Value) -> &str {
+pub(super) fn description(schema: &Value) -> &str {
     let text = schema.get("description").and_then(Value::as_str);
     text.unwrap_or_default()
 }
 
 /// The paragraphs of a description, without marks for bold text. A line break inside a paragraph is a space; an item of a list stays a line of its own.
-fn paragraphs(text: &str) -> Vec<String> {
+pub(super) fn paragraphs(text: &str) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     let mut is_open = false;
     for line in text.lines() {
@@ -246,7 +246,7 @@ fn paragraphs(text: &str) -> Vec<String> {
     all
 }
 
-fn first_sentence(text: &str) -> String {
+pub(super) fn first_sentence(text: &str) -> String {
     let whole = paragraphs(text).into_iter().next().unwrap_or_default();
     match whole.split_once(". ") {
         Some((first, _)) => format!("{first}."),
