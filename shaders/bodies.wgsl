@@ -7,16 +7,16 @@ struct BodyInstance {
     first_joint: u32,
     // Layer of the body's skin in `skins`; -1 if only its vertices are colored.
     skin_layer: i32,
-    // Length of a fish, largest half axis of a static body, in meters.
+    // Length of a fish, largest half axis of a static body, distance of falling water along its sill, in meters.
     size_m: f32,
     // Fish: cosine of the rotation of the hue, followed by its sine.
     hue_cos: f32,
     hue_sin: f32,
     // Fish: factor on the color.
     brightness: f32,
-    // Fish: strength of the reflections; 0 if the fish glows.
+    // Fish: strength of the reflections; 0 if the fish glows. Falling water: its amount at one end, 0..1.
     shine: f32,
-    // Fish: strength of the light that the fish emits.
+    // Fish: strength of the light that the fish emits. Falling water: its amount at the other end, 0..1.
     glow: f32,
     // Random number 0..1 that varies the color and pattern of the body.
     tone: f32,
@@ -35,9 +35,8 @@ struct BodyInstance {
 const STONE = 0u;
 const WOOD = 1u;
 const GROWN = 2u;
-const FOAM = 3u;
-const LEAF = 4u;
-const FLOWER = 5u;
+const LEAF = 3u;
+const FLOWER = 4u;
 
 // Color varieties of fish in `BodyInstance::substance`; same numbers as in `Variety` in `src/render/look.rs`.
 const KOHAKU = 1u;
@@ -81,6 +80,9 @@ fn sunlight(world: vec3<f32>) -> f32 {
         at = vec2<f32>(world.x + 0.4 * depth, 1.3 * world.y);
     }
     let light = textureSampleLevel(focused_light, smooth_sampler, at / scene.water_half_m * 0.5 + 0.5, 0.0).r;
+    if SURFACE_KIND == FLOOR {
+        return focused_sunlight(light, depth) * clearing_light(world.xz);
+    }
     return focused_sunlight(light, depth);
 }
 
@@ -226,10 +228,12 @@ fn lily_light(pixel: BodyPixel, tone: f32, is_flower: bool) -> vec4<f32> {
         // Olive to fresh green; ribs from the stem, a pale rim, brown spots on old leaves.
         let out = length(pixel.at_rest.xz);
         let spot = noise(pixel.at_rest.xz * 5.0 + 60.0 * tone) * 0.7 + noise(pixel.at_rest.xz * 17.0 + 9.0) * 0.3;
-        color = mix(vec3<f32>(0.085, 0.155, 0.030), vec3<f32>(0.25, 0.33, 0.055), fract(3.0 * tone));
-        color *= 0.80 + 0.35 * smoothstep(0.85, 1.0, pixel.uv.x) + 0.25 * spot;
+        color = mix(vec3<f32>(0.075, 0.130, 0.038), vec3<f32>(0.190, 0.255, 0.078), fract(3.0 * tone));
+        // The face is darker towards the stem, and rises between the ribs.
+        let rib = smoothstep(0.84, 1.0, pixel.uv.x);
+        color *= (0.58 + 0.42 * smoothstep(0.05, 0.8, out)) * (0.86 + 0.30 * rib - 0.14 * pixel.uv.x) + 0.25 * spot + 0.16 * (noise(pixel.at_rest.xz * 47.0) - 0.5);
         color = mix(color, vec3<f32>(0.19, 0.11, 0.035), smoothstep(0.62, 0.74, spot + 0.2 * (tone - 0.5)) * smoothstep(0.4, 0.95, out));
-        color = mix(color, vec3<f32>(0.36, 0.42, 0.16), 0.7 * smoothstep(0.90, 0.99, out));
+        color = mix(color * (1.0 - 0.40 * smoothstep(0.86, 0.93, out)), vec3<f32>(0.40, 0.45, 0.22), 0.8 * smoothstep(0.965, 0.985, pixel.uv.y));
     }
     let facing = (0.25 + 0.75 * abs(dot(normal, scene.to_sun))) * scene.facing_scale;
     let light = color * (scene.sun_color * (facing * scene.sun_strength) + scene.sky_color * 0.9);
@@ -247,6 +251,14 @@ fn plant_light(pixel: BodyPixel) -> Drawn {
             discard;
         }
         base_shade = 0.45 + 0.55 * smoothstep(0.0, 0.09, out);
+    }
+    if pixel.uv.y > 1.0 {
+        // The water is bent up to the rim of a floating leaf, and mirrors the dark sides of the pool there.
+        if SURFACE_KIND == CEILING {
+            discard;
+        }
+        let seam = 1.0 - smoothstep(1.0, 1.036, pixel.uv.y);
+        return drawn_on_water(encode_light(scene.sky_color * 0.01, 0.85 * seam * seam));
     }
     let tone = instances[pixel.instance].tone;
     if instances[pixel.instance].substance >= LEAF {
@@ -295,7 +307,7 @@ fn patch_distance(place: vec2<f32>, center: vec2<f32>, radius: f32, stretch: f32
 }
 
 // Number of scales of a koi along the body, and from the back to the belly.
-const KOI_SCALES = vec2<f32>(46.0, 13.0);
+const KOI_SCALES = vec2<f32>(34.0, 9.0);
 
 // Returns the color of a koi as a factor on its white skin; alpha is the strength of the metallic sheen. `skin` is the position
 // on the skin, `across` the distance from the plane of symmetry, `px` the size of a pixel on the unrolled skin.
@@ -332,7 +344,13 @@ fn koi_coat(variety: u32, seed: f32, skin: vec2<f32>, across: f32, px: f32) -> v
     let drift = vec2<f32>(f32(salt % 97), f32(salt % 89)) * 1.7;
     let wide = vec2<f32>(noise(flat * 9.0 + drift), noise(flat * 9.0 + drift + 31.0)) - 0.5;
     let fine = vec2<f32>(noise(flat * 42.0 + drift), noise(flat * 42.0 + drift + 57.0)) - 0.5;
-    let place = flat + 0.065 * wide + 0.013 * fine;
+    // Color ends at the rims of scales.
+    let scale_at = vec2<f32>(skin.x, down) * KOI_SCALES + vec2<f32>(0.0, 0.5);
+    let scale_row = floor(scale_at.y);
+    let row_shift = 0.5 * (scale_row - 2.0 * floor(scale_row * 0.5));
+    let scale_middle = (vec2<f32>(floor(scale_at.x + row_shift) + 0.5 - row_shift, scale_row + 0.5) - vec2<f32>(0.0, 0.5)) / KOI_SCALES;
+    let snapped = vec2<f32>(scale_middle.x, sign(across) * min(scale_middle.y, 1.0) * 0.19);
+    let place = mix(flat, snapped, 0.6 * smoothstep(0.20, 0.24, skin.x)) + 0.065 * wide + 0.013 * fine;
     // The edge of a patch is as sharp as a row of scales.
     let soft = max(px, 0.0035);
     // The red patches form a row along the back.
@@ -355,7 +373,11 @@ fn koi_coat(variety: u32, seed: f32, skin: vec2<f32>, across: f32, px: f32) -> v
     // The nose, the belly and the root of the tail stay white.
     let bare = max(max(0.032 - skin.x, skin.x - 0.775), 1.3 * (down - 0.74));
     to_red = max(to_red, bare);
-    var color = mix(red * (0.92 + 0.16 * noise(flat * 60.0 + drift)), white, smoothstep(-soft, soft, to_red));
+    // Red is thin at the edge of a patch. White skin is ivory, and pink where blood shines through.
+    let thin = smoothstep(-0.022, 0.0, to_red);
+    let red_skin = mix(red, red * vec3<f32>(1.15, 1.9, 2.2), 0.45 * thin) * (1.0 + 0.40 * fine.y);
+    let white_skin = mix(vec3<f32>(0.94, 0.91, 0.84), vec3<f32>(0.92, 0.80, 0.74), smoothstep(-0.05, 0.25, wide.x)) * (0.98 + 0.2 * fine.x);
+    var color = mix(red_skin, white_skin, smoothstep(-soft, soft, to_red));
     if variety == SANKE {
         var to_black = 1.0;
         let grid = flat / 0.085 + drift;
@@ -450,9 +472,9 @@ fn koi_relief(normal: vec3<f32>, skin: vec2<f32>, along: vec3<f32>, across: vec3
     let rear = cell.x + 1.7 * cell.y * cell.y;
     let rim = smoothstep(0.20, 0.46, rear);
     let from_gill = skin.x - gill_edge(down);
-    let scaled = smoothstep(0.0, 0.03, from_gill) * (1.0 - smoothstep(0.78, 0.83, skin.x)) * (1.0 - smoothstep(0.20, 0.50, px * KOI_SCALES.x));
+    let scaled = smoothstep(0.0, 0.03, from_gill) * (1.0 - smoothstep(0.78, 0.83, skin.x)) * (1.0 - smoothstep(0.9, 1.8, px * KOI_SCALES.x));
     tilt += scaled * (vec2<f32>(0.12 * rear - 0.06 + 0.30 * rim, 0.34 * cell.y * (1.0 - rim)) + vec2<f32>(0.24, 0.20) * lie);
-    open -= scaled * (0.34 * rim);
+    open -= scaled * (0.42 * rim);
     // The gill cover is a smooth plate with a rounded rear edge and a groove behind it.
     let is_flank = smoothstep(0.16, 0.30, down);
     let shown = (1.0 - smoothstep(0.004, 0.016, px)) * mix(0.6, 1.0, is_flank);
@@ -490,6 +512,10 @@ fn surrounding_light(up: f32, through: vec3<f32>) -> vec3<f32> {
     let below = select(0.5 * beside + ground, 0.8 * beside, SURFACE_KIND == CEILING);
     return mix(below, above, smoothstep(0.0, 0.5, up));
 }
+
+// Factor on the way of light through the water to a fish and from there to the eye. It is exaggerated, so that fish in a pool of a meter
+// are seen in three layers.
+const DEPTH_CUE = 1.45;
 
 @fragment
 fn fish_light(pixel: FishPixel) -> Drawn {
@@ -541,7 +567,7 @@ fn fish_light(pixel: FishPixel) -> Drawn {
             let relief = koi_relief(normal, pixel.paint.xy, normalize(along + 1e-9), normalize(across + 1e-9), skin_px);
             normal = relief.normal;
             color *= relief.open;
-            wet = 0.42;
+            wet = 0.60;
         }
     }
 
@@ -551,10 +577,11 @@ fn fish_light(pixel: FishPixel) -> Drawn {
     let facing = max((dot(normal, sun_dir) + 0.25) / 1.25, 0.0) * scene.facing_scale;
     let up = 0.5 + 0.5 * dot(normal, scene.up);
     let from_ground = (1.0 - up) * 0.45;
+    let cue = select(1.0, DEPTH_CUE, SURFACE_KIND == FLOOR);
     let depth = depth_of(world);
-    let way = max(-world.y, 0.0);
+    let way = max(-world.y, 0.0) * cue;
     // Skylight takes about the same path as sunlight.
-    let through = transmitted(depth / scene.sun_cosine + way);
+    let through = transmitted(depth * cue / scene.sun_cosine + way);
     var around = scene.sky_color * (0.25 + 0.75 * up + from_ground) * through;
     if SURFACE_KIND != FLOOR {
         around = surrounding_light(up, through);
@@ -595,9 +622,13 @@ fn fish_light(pixel: FishPixel) -> Drawn {
     let mirror = sky + sun * broad * 1.1 * through;
     out = mix(out, mirror * mix(vec3<f32>(1.0), normalize(color + 0.15) * 1.5, 0.5), clamp(silver * 0.45, 0.0, 0.75));
     // A narrow highlight along the back.
-    out += sun * through * sharp * (wet + 0.55 * silver);
-    // The rim of a body is soft, and softer the deeper it is in the water.
-    let rim = mix(0.24, 0.60, clamp(way / max(scene.ground_depth_m, 0.01), 0.0, 1.0));
+    // On the scales of a koi it breaks up into dots.
+    let dots = select(sharp, min(2.4 * sharp * sharp, 1.0), wet > 0.2);
+    out += sun * through * dots * (wet + 0.55 * silver);
+    // The rim of a body is soft, and softer the deeper it is in the water. It is also dark, so that bodies look round and keep their
+    // outlines where they cross.
+    let rim = mix(0.24, 0.60, clamp(-world.y / max(scene.ground_depth_m, 0.01), 0.0, 1.0));
+    out *= mix(1.0, mix(0.45, 1.0, smoothstep(0.0, rim + 0.22, towards_eye)), is_body);
     let opacity = mix(1.0, base.a, has_skin) * mix(1.0, smoothstep(0.0, rim, towards_eye), is_body);
     return drawn(encode_light(out, opacity), world);
 }
@@ -646,12 +677,19 @@ fn stone_light(pixel: BodyPixel) -> Drawn {
     let across = vec2<f32>(axis.x * bump.x - axis.y * bump.y, axis.y * bump.x + axis.x * bump.y);
     let normal = normalize(outward - vec3<f32>(across.x, 0.0, across.y));
     let up = dot(normal, scene.up);
+    // What grows on the stones of a reef makes their outlines ragged.
+    let overgrown = min(1.6 * scene.crust, 1.0) * step(f32(instance.substance), 0.5);
+    let knob = textureSampleLevel(weathering, tiling_sampler, place * 9.0, 0.0);
+    let towards_eye = dot(outward, normalize(view)) - overgrown * (0.20 + 1.3 * (0.45 * knob.x + 0.35 * fine.x + 0.2 * broad.x - 0.42));
+    if towards_eye < 0.0 && overgrown > 0.0 {
+        discard;
+    }
     var color: vec3<f32>;
     if instance.substance == GROWN {
         // Coral: one of four colors, pale at the tips and ridges.
         let kind = instance.tone * 4.0;
         color = mix(vec3<f32>(0.64, 0.22, 0.18), vec3<f32>(0.64, 0.42, 0.17), step(1.0, kind));
-        color = mix(color, vec3<f32>(0.50, 0.25, 0.40), step(2.0, kind));
+        color = mix(color, vec3<f32>(0.62, 0.30, 0.26), step(2.0, kind));
         color = mix(color, vec3<f32>(0.58, 0.46, 0.30), step(3.0, kind));
         let furrow = smoothstep(0.03, 0.13, abs(noise3(pixel.at_rest * 9.0 + instance.tone * 40.0) - 0.5));
         color *= mix(0.62, 1.12, furrow) * (0.75 + 0.5 * fine.x);
@@ -675,10 +713,11 @@ fn stone_light(pixel: BodyPixel) -> Drawn {
         let lichen = smoothstep(0.60, 0.68, fine.w) * (1.0 - moss);
         color = mix(color, vec3<f32>(0.46, 0.44, 0.36), 0.45 * lichen);
         // A reef grows over its stones.
-        let knobs = 0.35 + 0.9 * fine.x * smoothstep(0.25, 0.7, broad.x + 0.3 * fine.w);
+        let knobs = mix(0.22, 1.35, smoothstep(0.28, 0.72, 0.5 * knob.x + 0.5 * fine.x)) * (0.6 + 0.6 * smoothstep(0.25, 0.7, broad.x + 0.3 * fine.w));
         let grown = mix(vec3<f32>(0.20, 0.105, 0.05), vec3<f32>(0.50, 0.30, 0.115), smoothstep(0.35, 0.65, broad.w)) * knobs;
-        color = mix(color, grown, min(1.3 * scene.crust, 1.0) * smoothstep(0.30, 0.42, 0.5 * broad.x + 0.5 * broad.w + 0.25 * up));
+        color = mix(color, grown, min(1.3 * scene.crust, 1.0) * smoothstep(0.22, 0.36, 0.5 * broad.x + 0.5 * broad.w + 0.25 * up));
     }
+    color *= mix(1.0, mix(0.22, 1.0, smoothstep(0.0, 0.45, towards_eye)), overgrown);
     let sun_dir = scene.to_sun;
     let facing = max(dot(normal, sun_dir), 0.0) * scene.facing_scale;
     // Less skylight reaches points near the ground.
@@ -723,68 +762,135 @@ fn lace(p: vec2<f32>) -> f32 {
     return 0.6 * wide * wide + 0.4 * fine * fine;
 }
 
-// Returns the position along the edge over which the water of a waterfall or foam came, in meters. Neighbors on one edge continue
-// each other's patterns.
-fn along_edge(pixel: BodyPixel) -> f32 {
-    let joint = joints[instances[pixel.instance].first_joint];
-    return dot(pixel.world.xz, normalize(vec2<f32>(joint.x.x, joint.z.x) + vec2<f32>(1e-9, 0.0)));
+// Returns the number of cycles 0..1 that a motion of `rate` cycles per second has done, for a rate that is rounded to whole sets of 64
+// cycles in the period, so that a count of the cycles up to 64 does not jump when the time restarts.
+fn cycles(rate: f32) -> f32 {
+    return round(rate * DRIFT_PERIOD_SECS / 64.0) * (64.0 / DRIFT_PERIOD_SECS) * scene.time_secs;
 }
 
-// Returns the light of foam. The foam drifts downstream in patches, breaks up into lines and disappears.
-fn foam_light(pixel: BodyPixel) -> vec4<f32> {
-    let v = pixel.uv.y;
-    let place = vec2<f32>(along_edge(pixel), v * 0.75);
-    // Eddies move the foam sideways. The movement grows with the distance from the waterfall.
-    let stirred = place * 3.5;
-    let eddy = vec2<f32>(
-        tiling_noise(stirred + drifted(vec2<f32>(0.0, -0.25), TILE_CELLS)),
-        tiling_noise(stirred + vec2<f32>(41.0, 0.0) + drifted(vec2<f32>(0.0, -0.21), TILE_CELLS)),
-    ) - 0.5;
-    // 4.8, 12 and 24 times the drift in the period are whole tiles of the noise or of the lace.
-    let p = place + (0.06 + 0.16 * v) * eddy + drifted(vec2<f32>(0.0, -0.16), LACE_CELLS / 24.0);
-    let raft = 0.65 * tiling_noise(p * vec2<f32>(7.0, 4.8)) + 0.35 * tiling_noise(p * vec2<f32>(17.0, 12.0) + 3.0);
-    let thick = smoothstep(0.0, 0.40, raft - (0.40 + 0.34 * v));
-    let threads = 0.5 * lace(p * 24.0) + 0.5 * lace(p * 48.0);
-    let cover = smoothstep(0.80 - 0.62 * thick, 1.15 - 0.55 * thick, threads + 0.10) * smoothstep(0.0, 0.4, thick) * smoothstep(1.0, 0.75, v) * smoothstep(0.0, 0.06, v);
-    let white = (scene.sun_color * scene.sun_strength * (0.20 + 0.55 * threads) + scene.sky_color * 0.45) * vec3<f32>(0.87, 0.96, 0.91);
-    return encode_light(white, 0.60 * cover);
+// Falling water between two places of a sill. Each end has its own matrix, so that neighbors share their ends on a bowed sill.
+@vertex
+fn fall_vertex(vertex: ModelVertex, @builtin(instance_index) index: u32) -> BodyPixel {
+    let instance = instances[index];
+    let left = joints[instance.first_joint];
+    let right = joints[instance.first_joint + 1u];
+    let u = vertex.uv.x;
+    let x = mix(left.x, right.x, u);
+    let y = mix(left.y, right.y, u);
+    let z = mix(left.z, right.z, u);
+    let place = vec4<f32>(0.0, vertex.position.yz, 1.0);
+    let down = vec3<f32>(x.z, y.z, z.z);
+    let height = y.y;
+    let reach = length(down);
+    // In the fall, the height is the square of the way.
+    let steep = select(0.0, 2.0 * vertex.position.z, vertex.uv.y > 0.0 && vertex.uv.y < 1.001);
+    let width = distance(vec3<f32>(left.x.w, left.y.w, left.z.w), vec3<f32>(right.x.w, right.y.w, right.z.w));
+    var pixel: BodyPixel;
+    pixel.world = vec3<f32>(dot(x, place), dot(y, place), dot(z, place));
+    pixel.position = clip_from_world(pixel.world);
+    pixel.normal = normalize(vec3<f32>(down.x / reach * height * steep, reach, down.z / reach * height * steep));
+    pixel.uv = vec2<f32>(instance.size_m + width * u, vertex.uv.y);
+    pixel.instance = index;
+    // Amount of water, way downstream from the place where the water strikes, height of the fall.
+    pixel.at_rest = vec3<f32>(mix(instance.shine, instance.glow, u), reach * (vertex.position.z - 1.0), height);
+    return pixel;
 }
 
-// Returns the time in which water falls from the upper edge to `v`, in seconds: it falls slowly over the edge and speeds up below.
-fn fall_secs(v: f32) -> f32 {
-    let bend = clamp(v, 0.30, 0.55) - 0.30;
-    return min(v, 0.30) / 0.35 + log(1.0 + bend * 3.0 / 0.35) / 3.0 + max(v - 0.55, 0.0) / 1.1;
+// Time in which water reaches a section of a waterfall, in seconds from the sill: `v` is the section, `after` the way downstream from the
+// place where the water strikes, in meters. The water is fast where it strikes and slows down after that.
+fn flow_secs(v: f32, after: f32, height: f32) -> f32 {
+    let falling = sqrt(2.0 * height / 9.81) * clamp(v, 0.0, 1.0);
+    return min(v, 0.0) * 0.36 + falling + log(1.0 + 2.6 * max(after, 0.0)) / 1.5;
 }
 
-// Falling water: lines along the stream that separate during the fall, and froth where the stream meets the lower water.
+// Returns how bright (x) and how opaque (y) the drops are that spring up around a point where water strikes. One drop springs up in each
+// cell at a time, at another place each time.
+fn spray(place: vec2<f32>, amount: f32) -> vec2<f32> {
+    let at = place / 0.021;
+    let cell = vec2<i32>(floor(at));
+    let t = cycles(2.3) + 64.0 * hash2(cell).x;
+    let turn = i32(t) & 63;
+    let chance = hash2(cell * 3 + vec2<i32>(turn, 7 * turn));
+    let more = hash2(cell * 5 - vec2<i32>(11 * turn, turn));
+    let phase = fract(t);
+    let radius = (0.07 + 0.13 * more.x) * (1.0 - phase) * smoothstep(0.0, 0.15, phase);
+    let away = length(fract(at) - 0.22 - 0.56 * chance);
+    let cover = (1.0 - smoothstep(0.5 * radius, radius + 0.03, away)) * step(more.y, amount);
+    return vec2<f32>(0.55 + 0.6 * more.x, cover);
+}
+
+// Falling water: glassy where it bends over the sill, threads that draw out in the fall, white where it strikes, and behind that foam that
+// drifts off and rings that run out.
 @fragment
 fn waterfall_light(pixel: BodyPixel) -> Drawn {
+    let along = pixel.uv.x;
     let v = pixel.uv.y;
-    if instances[pixel.instance].substance == FOAM {
-        return drawn_on_water(foam_light(pixel));
+    let flow = clamp(pixel.at_rest.x, 0.0, 1.0);
+    let after = pixel.at_rest.y;
+    let behind = max(after, 0.0);
+    let view = normalize(vec3<f32>(0.0, scene.eye_height_m, 0.0) - pixel.world);
+    // The pattern depends on the time at which the water left the sill, so that it is drawn out where the water speeds up.
+    let secs = flow_secs(v, after, pixel.at_rest.z);
+    let strand = tiling_noise(vec2<f32>(along * 9.0, 1.5 * secs) + drifted(vec2<f32>(0.13, -1.5), TILE_CELLS));
+    let thread = 0.6 * tiling_noise(vec2<f32>(along * 36.0, 6.0 * secs) + drifted(vec2<f32>(0.0, -6.0), TILE_CELLS))
+        + 0.4 * tiling_noise(vec2<f32>(along * 88.0, 9.0 * secs + 31.0) + drifted(vec2<f32>(0.0, -9.0), TILE_CELLS));
+    // Much water is one sheet; little water falls in threads.
+    let sheet = smoothstep(0.74 - 0.95 * flow, 0.92 - 0.70 * flow, 0.7 * thread + 0.3 * strand) * smoothstep(0.02, 0.16, flow);
+    let in_fall = smoothstep(-0.02, 0.06, v) * (1.0 - smoothstep(0.98, 1.06, v));
+    let above = smoothstep(-1.0, -0.05, v) * (1.0 - smoothstep(-0.02, 0.06, v)) * smoothstep(0.1, 0.5, flow);
+
+    // Glass: dark water through which little is seen. It mirrors the sky where it bends, in lines along the stream.
+    let bent = normalize(pixel.normal + vec3<f32>(0.0, 0.30 * (thread - 0.5), 0.0) + 0.22 * (strand - 0.5));
+    let mirrored = reflect(-view, bent);
+    let grazing = 1.0 - clamp(dot(bent, view), 0.0, 1.0);
+    let fresnel = 0.04 + 0.55 * grazing * grazing * grazing;
+    let shining = pow(max(dot(bent, normalize(view + scene.to_sun)), 0.0), 60.0) * smoothstep(0.35, 0.75, thread);
+    let lines = smoothstep(0.52, 0.80, thread);
+    let glass = scene.sky_color * (0.030 + fresnel * smoothstep(-0.4, 0.9, mirrored.y) + 0.16 * lines * in_fall)
+        + scene.sun_color * scene.sun_strength * (0.85 * shining + 0.05 * lines * in_fall);
+    var cover = (0.75 * above + (0.62 + 0.25 * lines) * in_fall) * sheet;
+    var light = glass * vec3<f32>(0.86, 1.0, 0.97);
+
+    // Where the water strikes, it breaks into bubbles that rise in heaps; downstream, foam drifts off in threads and dissolves.
+    let place = vec2<f32>(along, behind);
+    let stirred = place * 4.0;
+    let eddy = vec2<f32>(
+        tiling_noise(stirred + drifted(vec2<f32>(0.0, -0.35), TILE_CELLS)),
+        tiling_noise(stirred + vec2<f32>(41.0, 0.0) + drifted(vec2<f32>(0.0, -0.27), TILE_CELLS)),
+    ) - 0.5;
+    let swell = tiling_noise(vec2<f32>(along * 7.0, 5.0 * after) + drifted(vec2<f32>(0.5, -1.1), TILE_CELLS));
+    // 24 times the drift in the period is whole tiles of the lace.
+    let p = place + (0.05 + 0.24 * behind) * eddy + drifted(vec2<f32>(0.0, -0.15), LACE_CELLS / 24.0);
+    let bubbles = 0.5 * lace(p * 24.0) + 0.5 * lace(p * 48.0);
+    let raft = 0.6 * tiling_noise(p * vec2<f32>(9.0, 4.8) + 0.5 * eddy) + 0.4 * tiling_noise(p * vec2<f32>(23.0, 12.0));
+    let strike = smoothstep(0.50, 1.0, v + 0.42 * (thread - 0.5) - 0.25 * (1.0 - flow)) * (1.0 - smoothstep(1.0, 1.12, v)) * sheet;
+    let struck = smoothstep(0.90, 1.02, v) * smoothstep(0.03, 0.35, flow);
+    let density = struck * (0.30 + 0.70 * flow) * exp(-behind / (0.06 + 0.30 * flow * (0.25 + 1.3 * swell))) * (1.0 - smoothstep(1.55, 1.95, v));
+    let heap = 0.50 * raft + 0.55 * bubbles;
+    let froth = max(strike * (0.50 + 0.50 * thread), smoothstep(0.86 - 0.84 * density, 1.06 - 0.74 * density, heap));
+    // Bubbles are bright on their peaks; between them and below the heaps they are gray and green.
+    let peak = mix(0.12, 0.92, smoothstep(0.22, 0.80, 0.55 * bubbles + 0.50 * raft + 0.45 * (thread - 0.5) * (1.0 - smoothstep(0.0, 0.1, behind)) + 0.3 * (swell - 0.5)));
+    let white = (scene.sun_color * (scene.sun_strength * 0.66 * peak) + scene.sky_color * (0.12 + 0.54 * peak)) * mix(vec3<f32>(0.68, 0.95, 0.90), vec3<f32>(0.96, 1.0, 0.97), peak);
+    light = mix(light, white, froth / max(max(cover, froth), 1e-3));
+    cover = max(cover, froth * mix(0.92, 0.60, smoothstep(0.0, 0.35, behind)));
+
+    // Rings run out from the place where the water strikes; their crests mirror the sky.
+    let phase = behind / 0.095 + 0.8 * strand + 1.4 * eddy.x - cycles(1.4);
+    let crest = 0.5 + 0.5 * sin(6.28318 * phase);
+    let ring = crest * crest * crest * exp(-behind / 0.30) * smoothstep(0.05, 0.20, behind) * smoothstep(0.15, 0.7, flow) * (1.0 - smoothstep(1.5, 1.95, v));
+    light = mix(light, scene.sky_color * 0.60, (1.0 - cover) * ring / max(cover + ring, 1e-3));
+    cover = cover + (1.0 - cover) * 0.34 * ring;
+
+    // Mist over the place where the water strikes, and drops that spring up.
+    let near = exp(-abs(after) / 0.10);
+    let mist = 0.16 * flow * near * (0.5 + swell);
+    light = mix(light, scene.sky_color * 0.75 + scene.sun_color * (0.28 * scene.sun_strength), mist / max(cover + mist, 1e-3));
+    cover = cover + (1.0 - cover) * mist;
+    let drops = spray(pixel.world.xz, 0.85 * smoothstep(0.05, 0.9, flow) * exp(-abs(after - 0.05) / 0.11) * smoothstep(0.35, 0.8, v));
+    light = mix(light, (scene.sun_color * scene.sun_strength + scene.sky_color) * drops.x, drops.y);
+    cover = max(cover, 0.9 * drops.y);
+    if cover < 0.004 {
+        discard;
     }
-    // Position across the stream, and position on the floor, in meters.
-    let across = along_edge(pixel);
-    let along = pixel.world.xz;
-    // Water flows in strands that move slowly.
-    let strand = tiling_noise(vec2<f32>(across * 6.0, 0.0) + drifted(vec2<f32>(0.3, 0.15), TILE_CELLS)) * 0.6
-        + tiling_noise(vec2<f32>(across * 15.0, 4.0) + drifted(vec2<f32>(-0.2, 0.0), TILE_CELLS)) * 0.4;
-    // The pattern depends on the time at which the water left the edge, so that it is stretched where the water speeds up.
-    let fallen = fall_secs(v);
-    let thread = tiling_noise(vec2<f32>(across * 38.0, 1.8 * fallen) + drifted(vec2<f32>(0.0, -1.8), TILE_CELLS)) * 0.6
-        + tiling_noise(vec2<f32>(across * 95.0, 2.8 * fallen) + drifted(vec2<f32>(0.0, -2.8), TILE_CELLS)) * 0.4;
-    let falling = smoothstep(0.02, 0.34, v) * (1.0 - smoothstep(0.60, 0.74, v));
-    let veil = falling * smoothstep(-0.15, 0.85, thread + 0.55 * strand - 0.55 + 0.30 * v) * 0.85;
-    // Froth moves and breaks up into lines at its outer end.
-    let boil = along * 13.0;
-    let bubbles = lace(boil + drifted(vec2<f32>(0.35, -0.9), LACE_CELLS)) * 0.55 + lace(along * 31.0 + drifted(vec2<f32>(1.3, 0.4), LACE_CELLS)) * 0.45;
-    let swell = tiling_noise(boil * 0.45 + drifted(vec2<f32>(0.16, 0.2), TILE_CELLS));
-    let reach = v + 0.35 * (0.5 - swell) + 0.30 * (0.5 - strand);
-    let thick = smoothstep(0.46, 0.60, v) * (1.0 - smoothstep(0.55, 0.92, reach));
-    let froth = min(smoothstep(0.95 - 0.85 * thick, 1.30 - 0.75 * thick, bubbles + 0.15) * smoothstep(0.0, 0.15, thick), 0.85);
-    let cover = max(veil, froth);
-    // Froth is bright on its peaks and gray between them; falling water is bright where its threads are dense.
-    let lit = mix(0.10 + 0.55 * thread * thread, 0.10 + 0.26 * swell * swell + 0.50 * bubbles * bubbles, froth / max(cover, 1e-3));
-    let white = (scene.sun_color * scene.sun_strength * lit + scene.sky_color * (0.20 + 0.45 * lit)) * vec3<f32>(0.87, 0.96, 0.91);
-    return drawn_on_water(encode_light(white, cover));
+    return drawn_on_water(encode_light(light, cover));
 }

@@ -375,7 +375,7 @@ fn crust_at(place: vec2<f32>) -> Crust {
 // Returns the color of the crust: one family from brown to ochre, pale on the knobs, with rare heads of another color.
 fn crust_color(place: vec2<f32>, crust: Crust) -> vec3<f32> {
     var color = mix(vec3<f32>(0.195, 0.098, 0.046), vec3<f32>(0.56, 0.31, 0.110), crust.chance.x);
-    let accent = mix(vec3<f32>(0.62, 0.17, 0.11), vec3<f32>(0.46, 0.16, 0.30), step(0.5, fract(7.0 * crust.chance.x)));
+    let accent = mix(vec3<f32>(0.62, 0.17, 0.11), vec3<f32>(0.60, 0.27, 0.20), step(0.5, fract(7.0 * crust.chance.x)));
     color = mix(color, accent, 0.75 * step(0.94, crust.chance.y));
     color = mix(color * 0.55, color * 1.25 + 0.02, smoothstep(0.25, 1.10, crust.knob));
     return color * (0.75 + 0.5 * noise(place * 170.0));
@@ -525,6 +525,9 @@ fn ground_color(pixel: Pixel) -> @location(0) vec4<f32> {
     let normal = normalize(vec3<f32>(-gradient.x * 1.5, 1.0, -gradient.y * 1.5));
     let towards_sun = normalize(vec3<f32>(-scene.sun_shift.x, 1.0, -scene.sun_shift.y));
     let facing = max(dot(normal, towards_sun), 0.0) / towards_sun.y;
+    let sunlit = clearing_light(place / scene.ground_half_m * scene.surface_half_m);
+    // Less skylight reaches the ground between trees, too.
+    let shaded = color * occlusion * mix(1.0, sunlit, 0.55);
     // The texture stores square roots, so that 8 bits suffice in dark areas.
-    return vec4<f32>(sqrt(max(color * occlusion, vec3<f32>(0.0))), clamp(facing * 0.5, 0.0, 1.0));
+    return vec4<f32>(sqrt(max(shaded, vec3<f32>(0.0))), clamp(facing * sunlit * 0.5, 0.0, 1.0));
 }

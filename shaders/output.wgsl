@@ -99,12 +99,12 @@ fn tone_mapped(light: vec3<f32>) -> vec3<f32> {
     return clamp((x * (2.51 * x + 0.03)) / (x * (2.43 * x + 0.59) + 0.14), vec3<f32>(0.0), vec3<f32>(1.0));
 }
 
-// Returns the light at a position on the surface: the light of the bodies over the light behind them.
-fn with_bodies(seen: vec2<f32>, behind: vec3<f32>) -> vec3<f32> {
+// Returns the light at a position on the surface: the light of the bodies, of which a share is left, over the light behind them.
+fn with_bodies(seen: vec2<f32>, behind: vec3<f32>, left: f32) -> vec3<f32> {
     let at = (seen * scene.body_uv_per_m + 0.5) * scene.target_scale;
     let body = textureSampleLevel(bodies, smooth_sampler, at, 0.0);
     let root = body.rgb / max(body.a, 1e-3);
-    return mix(behind, 4.0 * root * root, body.a);
+    return mix(behind, 4.0 * left * root * root, body.a);
 }
 
 // Strength of the colored fringes of sunlight: difference of the refraction of red and blue light, relative to refraction. Water
@@ -124,24 +124,52 @@ fn ground_sunlight(ground: vec2<f32>) -> vec3<f32> {
     return vec3<f32>(focused_sunlight(red, depth), focused_sunlight(middle.r, depth), focused_sunlight(blue, depth));
 }
 
+// Returns the depth (x) and the cover (y) of the body at a position on the surface; see `body_depth`.
+fn body_at(place: vec2<f32>) -> vec2<f32> {
+    let at = (place * scene.body_uv_per_m + 0.5) * scene.target_scale;
+    return textureSampleLevel(body_depth, smooth_sampler, at, 0.0).rg;
+}
+
+// Distances towards the sun at which a body is looked for that shades the body below it, in meters: the width of the shade, so that
+// bodies that cross keep their outlines.
+const SHADE_M = vec2<f32>(0.006, 0.015);
+// Distance in height from which a body shades the body below it, and of its full shade, in meters.
+const SHADES_FROM_M = vec2<f32>(0.012, 0.05);
+// Share of the light that the full shade takes.
+const SHADE = 0.55;
+
+// Returns the share of light that other bodies leave on the body at a position on the surface; `here` is its depth and cover.
+fn left_by_bodies(place: vec2<f32>, here: vec2<f32>, sunward: vec2<f32>) -> f32 {
+    var shade = 0.0;
+    for (var i = 0; i < 2; i++) {
+        let above = body_at(place - sunward * SHADE_M[i]);
+        let height_m = (here.x / max(here.y, 1e-3) - above.x / max(above.y, 1e-3)) * scene.ground_depth_m;
+        shade += 0.5 * above.y * smoothstep(SHADES_FROM_M.x, SHADES_FROM_M.y, height_m);
+    }
+    return 1.0 - SHADE * shade * here.y;
+}
+
 // Share of depth below which a body lies on the water.
 const ON_WATER = 0.02;
 
-// Returns the position on the surface at which a body is seen from `place`: the deeper the body, the farther a slope of the water
+// Returns how far a body lies on the water, 0..1, from its depth and cover.
+fn floats(body: vec2<f32>) -> f32 {
+    return smoothstep(0.0, 0.2, body.g) * (1.0 - smoothstep(ON_WATER, 3.0 * ON_WATER, body.r / max(body.g, 1e-3)));
+}
+
+// Returns the position on the surface (xy) at which a body is seen from `place`, and the depth and cover of the body (zw): the deeper the body, the farther a slope of the water
 // shifts it. A body on the water is not shifted, and it hides the bodies below. All shares are continuous across the edge of a body, so
 // that its outline has no steps.
-fn seen_body(place: vec2<f32>, shift: vec2<f32>) -> vec2<f32> {
-    let here = (place * scene.body_uv_per_m + 0.5) * scene.target_scale;
-    let at_place = textureSampleLevel(body_depth, smooth_sampler, here, 0.0);
-    let floats = at_place.g * (1.0 - smoothstep(ON_WATER, 3.0 * ON_WATER, at_place.r / max(at_place.g, 1e-3)));
+fn seen_body(place: vec2<f32>, shift: vec2<f32>) -> vec4<f32> {
     // Where no body is found, a medium depth is tried.
     var seen = place - 0.4 * shift;
     for (var i = 0; i < 2; i++) {
-        let at = (seen * scene.body_uv_per_m + 0.5) * scene.target_scale;
-        let body = textureSampleLevel(body_depth, smooth_sampler, at, 0.0);
+        let body = body_at(seen);
         seen = place - shift * (body.r + 0.4 * (1.0 - body.g));
     }
-    return mix(seen, place, floats);
+    // Nor is a body on the water seen from a place beside it.
+    let found = body_at(seen);
+    return vec4<f32>(mix(seen, place, max(floats(body_at(place)), floats(found))), found);
 }
 
 // Returns the openness of the sky between crowns and branches of trees, 0..1. Waves tear the borders of its reflection: a slope
@@ -191,7 +219,8 @@ fn floor_light(pixel: Pixel) -> vec3<f32> {
     let lit = root * root;
     let sun = painted.a * 2.0 * lit * ground_sunlight(ground);
     let sand = painted.rgb * painted.rgb * (pixel.sun * sun + pixel.sky * (0.55 + 0.45 * lit)) + pixel.haze;
-    var light = with_bodies(seen_body(place, place - seen), sand);
+    let body = seen_body(place, place - seen);
+    var light = with_bodies(body.xy, sand, left_by_bodies(body.xy, body.zw, pixel.bright.xy));
 
     // Reflected sky: weak everywhere, stronger where the water is inclined towards the bright side of the sky.
     let sunward = pixel.bright.xy;

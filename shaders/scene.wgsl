@@ -80,8 +80,9 @@ struct SceneUniforms {
     canopy: f32,
     // Share of the ground that a crust of coral covers, 0..1.
     crust: f32,
-    padding: f32,
-    padding_2: vec2<f32>,
+    // Strength of the shade around a sunlit clearing in the middle, 0..1.
+    clearing: f32,
+    padding: vec2<f32>,
 }
 
 @group(0) @binding(0) var<uniform> scene: SceneUniforms;
@@ -160,6 +161,12 @@ fn under_water(color: vec3<f32>, world: vec3<f32>, sun: f32, sky: f32) -> vec3<f
 fn focused_sunlight(light: f32, depth: f32) -> f32 {
     let share = smoothstep(0.0, 0.30, depth) * mix(0.75, 0.4, smoothstep(0.8, 2.5, depth));
     return max(1.0 + (min(light, 8.0) - 1.0) * share * scene.caustics, 0.10);
+}
+
+// Returns the share of the sunlight that reaches a place on the surface between the trees around a clearing.
+fn clearing_light(place: vec2<f32>) -> f32 {
+    let bent = place + 0.16 * sin(2.9 * place.yx + vec2<f32>(0.4, 2.1)) + 0.06 * sin(8.3 * place.yx + vec2<f32>(1.7, 0.3));
+    return 1.0 - 0.85 * scene.clearing * smoothstep(0.36, 0.86, length(bent / scene.surface_half_m));
 }
 
 // Period after which `SceneUniforms::time_secs` restarts, in seconds; same value as in `src/render/drift.rs`. A tileable pattern that

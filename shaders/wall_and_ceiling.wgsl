@@ -63,7 +63,7 @@ fn wall_light(pixel: Pixel) -> vec3<f32> {
     let gray = vec3<f32>(dot(scene.haze_color, vec3<f32>(0.33)));
     let beam = scene.sun_color * (scene.shafts * low) * mix(scene.haze_color, gray, 0.35);
     light += beam * (1.3 * shaft(place, 2.4));
-    light = with_bodies(place, light);
+    light = with_bodies(place, light, 1.0);
     return light + beam * (0.7 * shaft(place + vec2<f32>(1.7, 0.0), 0.3));
 }
 
@@ -82,5 +82,5 @@ fn ceiling_light(pixel: Pixel) -> vec3<f32> {
     let sky = scene.sky_color * (0.34 + 0.20 * water.z + 0.45 * crests) + scene.sun_color * (1.9 * glow * (0.4 + 0.8 * crests));
     let behind = mix(scattered(9.0) * (0.55 + 0.5 * crests), sky, 0.12 + 0.88 * window);
     let light = behind * transmitted(1.6 * depth) * vec3<f32>(0.55, 0.92, 1.0) + 0.6 * scattered(depth);
-    return with_bodies(place, light) + scene.sun_color * scene.haze_color * (scene.shafts * 0.5 * shaft(place.yx, 0.6));
+    return with_bodies(place, light, 1.0) + scene.sun_color * scene.haze_color * (scene.shafts * 0.5 * shaft(place.yx, 0.6));
 }

@@ -64,18 +64,25 @@ pub(super) fn brain() -> Mesh {
     mesh
 }
 
-/// Builds the sheet of a waterfall inside the cube from −1 to 1. The water falls from the edge at z = −1, y = 1 to z = 1,
-/// y = −1. The texture coordinate u increases along the edge, v increases downstream.
+/// Builds a section of falling water between two places of a sill, from a little above the sill to the water below. z is 0 at the
+/// sill and 1 where the water strikes, y is 0 at the sill and −1 at the lower water; x only sets the front of the triangles. The texture coordinate u is 0 at one place and 1
+/// at the other; v is −1 to 0 above the sill, 0 to 1 in the fall and 1 to 2 downstream of it.
 pub(super) fn fall() -> Mesh {
     let mut mesh = Mesh::default();
-    let (rows, columns) = (13, 9);
+    let (rows, columns) = (25, 3);
     mesh.sheet(rows, columns, |row, column| {
-        let v = row as f32 / (rows - 1) as f32;
+        let v = row as f32 / 8.0 - 1.0;
+        let z = if v < 0.0 {
+            0.6 * v
+        } else {
+            v + (v - 1.0).max(0.0)
+        };
+        let fallen = v.clamp(0.0, 1.0);
         let u = column as f32 / (columns - 1) as f32;
-        let fallen = ((v - 0.40) / 0.22).clamp(0.0, 1.0);
-        let y = 1.0 - 2.0 * fallen * fallen * (3.0 - 2.0 * fallen);
-        rigid(Vec3::new(1.0 - 2.0 * u, y, 2.0 * v - 1.0), Vec2::new(u, v))
+        rigid(
+            Vec3::new(1.0 - 2.0 * u, -fallen * fallen, z),
+            Vec2::new(u, v),
+        )
     });
-    mesh.smooth_normals();
     mesh
 }

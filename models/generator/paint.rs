@@ -39,6 +39,8 @@ pub(super) struct Skin {
     pub gill_depth: f32,
     /// Station of the corner of the mouth.
     pub mouth: f32,
+    /// Value of `down` of the mouth at the tip of the snout, and its growth along the body.
+    pub mouth_line: [f32; 2],
     /// Share of light that is missing on top of the head, 0..1.
     pub head: f32,
     pub iris: Vec3,
@@ -140,7 +142,7 @@ fn body(skin: &Skin, s: f32, down: f32) -> Vec3 {
     let nostril = Vec2::new((s - 0.036) / 0.005, (down - 0.30) / 0.05).length();
     color *= 1.0 - 0.6 * smoothstep(1.0, 0.5, nostril);
     // The line of the mouth.
-    let mouth = (-((down - 0.60 - 0.5 * s) / 0.024).powi(2)).exp()
+    let mouth = (-((down - skin.mouth_line[0] - skin.mouth_line[1] * s) / 0.024).powi(2)).exp()
         * smoothstep(skin.mouth + 0.012, skin.mouth - 0.012, s);
     color * (1.0 - 0.65 * mouth)
 }
@@ -160,7 +162,11 @@ fn fin(skin: &Skin, along: f32, out: f32) -> (Vec3, f32) {
     .min(1.0);
     let opacity = skin.fin_opacity[0] + (skin.fin_opacity[1] - skin.fin_opacity[0]) * out;
     let grain = 0.85 + 0.3 * fbm(Vec3::new(along * 12.0, out * 6.0, 40.0));
-    let color = skin.fin * (0.82 + 0.22 * ray) * grain * (1.0 - skin.fin_tip * out * out);
+    let mut color = skin.fin * (0.82 + 0.22 * ray) * grain * (1.0 - skin.fin_tip * out * out);
+    if skin.rays == 0 {
+        // A smooth fin is dark in front and thin and pale along its rear edge.
+        color *= 0.86 + 0.55 * smoothstep(0.72, 0.98, along) * smoothstep(0.25, 0.5, out);
+    }
     // A translucent fin is more translucent between its rays than on its rays.
     (
         color,
@@ -179,7 +185,7 @@ fn eye(skin: &Skin, from_middle: Vec2) -> Vec3 {
 }
 
 /// Returns a smooth step: 0 at `from`, 1 at `to`, and a cubic curve between them.
-fn smoothstep(from: f32, to: f32, value: f32) -> f32 {
+pub(super) fn smoothstep(from: f32, to: f32, value: f32) -> f32 {
     let t = ((value - from) / (to - from)).clamp(0.0, 1.0);
     t * t * (3.0 - 2.0 * t)
 }

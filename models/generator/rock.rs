@@ -87,8 +87,9 @@ pub(super) fn build(rock: &Rock, divisions: usize) -> Mesh {
                     radius = radius.min(distance / facing);
                 }
             }
-            let bumps =
-                0.07 * (noise3(p * 2.3 + shift) - 0.5) + 0.035 * (noise3(p * 6.1 + shift) - 0.5);
+            let bumps = 0.07 * (noise3(p * 2.3 + shift) - 0.5)
+                + 0.05 * (noise3(p * 6.1 + shift) - 0.5)
+                + 0.03 * (noise3(p * 13.0 + shift) - 0.5);
             let worn = radius + (0.84 - radius) * 0.5 * rock.worn;
             p * (worn + bumps) * Vec3::new(1.0, rock.girth[1], rock.girth[0])
         })

@@ -3,7 +3,7 @@
 use glam::{Vec2, Vec3};
 
 use super::mesh::{Mesh, Vertex};
-use super::paint::noise3;
+use super::paint::{noise3, smoothstep};
 
 /// Returns a vertex that no joint moves.
 pub(super) fn rigid(position: Vec3, uv: Vec2) -> Vertex {
@@ -44,19 +44,24 @@ pub(super) fn log() -> Mesh {
 }
 
 /// Builds a water lily leaf inside the unit circle, which is seen from below. It has a notch, a raised rim, and ribs that start
-/// at the stem. The texture coordinate u is 0.5 on each rib; v increases from 0.55 at the stem to 1 at the rim.
+/// at the stem. The texture coordinate u is 0.5 on each rib; v increases from 0.55 at the stem to 1 at the rim. The water around the leaf
+/// has a v of more than 1, up to 1.1: it is bent there.
 pub(super) fn lily() -> Mesh {
-    let (rings, around, ribs) = (5, 49, 12.0);
+    let (rings, around, ribs) = (8, 49, 12.0);
     let mut mesh = Mesh::default();
     mesh.sheet(rings, around, |ring, step| {
-        let out = ring as f32 / (rings - 1) as f32;
+        // Two rings are close to the rim, and the last one is in the water around the leaf.
+        let out = [0.0, 0.25, 0.5, 0.75, 0.9, 0.96, 1.0, 1.08][ring];
         let turn = step as f32 / (around - 1) as f32;
         // The notch takes a tenth of the circle, so the leaf covers nine tenths.
         let angle = (0.05 + 0.90 * turn) * std::f32::consts::TAU;
         let wavy = 0.93 + 0.07 * noise3(Vec3::new(3.0 * angle.cos(), 3.0 * angle.sin(), 4.4));
         let lip = (turn.min(1.0 - turn) * 9.0).min(1.0).powf(0.4);
         let radius = out * wavy * (0.90 + 0.10 * lip);
-        let lift = 0.05 * out * out - 0.02 * noise3(Vec3::new(radius * 4.0, angle * 2.0, 8.0));
+        // The rim is raised, and falls to the water.
+        let raised = 0.07 * smoothstep(0.86, 0.97, out) - 0.12 * smoothstep(0.97, 1.08, out);
+        let lift =
+            0.05 * out * out + raised - 0.02 * noise3(Vec3::new(radius * 4.0, angle * 2.0, 8.0));
         // On a ceiling, y increases towards the viewer.
         rigid(
             Vec3::new(radius * angle.cos(), -lift, radius * angle.sin()),

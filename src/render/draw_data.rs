@@ -15,7 +15,7 @@ use super::setup::RenderSetup;
 use super::static_bodies::StaticBodies;
 use super::static_shape::StaticShape;
 use super::water::WaterPressure;
-use super::waterfalls::{drops, waterfalls};
+use super::waterfalls::{FallPiece, Waterfalls, drops};
 use crate::geometry::Surface;
 use crate::world::{LightShares, Snapshot};
 
@@ -29,10 +29,10 @@ pub(super) struct DrawData {
     /// The species.
     pub(super) bodies: Vec<Body>,
     pub(super) static_bodies: StaticBodies,
-    /// Stones, trunks and waterfalls.
+    /// Stones and trunks.
     pub(super) shapes: Vec<StaticShape>,
-    /// Waterfalls between terraces.
-    waterfalls: Vec<StaticShape>,
+    /// Falling water between terraces.
+    falls: Vec<FallPiece>,
     // The picture.
     pub(super) list: DrawList,
     pub(super) pressure: WaterPressure,
@@ -59,10 +59,10 @@ impl DrawData {
         } = setup;
         let scenery =
             Scenery::new(look, surface, picture_px, *depth_m).with_terraces(terraces, surface);
-        let waterfalls = waterfalls(terraces);
-        let shapes = [&setup.static_shapes[..], &waterfalls].concat();
+        let Waterfalls { pieces, stones } = Waterfalls::new(terraces);
+        let shapes = [&setup.static_shapes[..], &stones].concat();
         let has_models = setup.static_models.len() >= STATIC_MODEL_COUNT;
-        let place = || StaticBodies::new(&shapes, surface, look, &scenery);
+        let place = || StaticBodies::new(&shapes, surface, look, &scenery).with_falls(&pieces);
         Self {
             bodies: bodies(species, look.season),
             static_bodies: has_models.then(place).unwrap_or_default(),
@@ -77,7 +77,7 @@ impl DrawData {
             look: look.clone(),
             scenery,
             shapes,
-            waterfalls,
+            falls: pieces,
         }
     }
 
@@ -90,7 +90,7 @@ impl DrawData {
         for (light, (before, after)) in self.light.iter_mut().zip(shares) {
             *light = before + (after - before) * alpha;
         }
-        let drops = drops(&self.waterfalls, time_secs, &self.surface);
+        let drops = drops(&self.falls, time_secs, &self.surface);
         self.pressure
             .set_splashes(&next.splashes, drops, &self.surface);
         self.pressure.advance(since_secs, &next.shadows);

@@ -8,7 +8,7 @@ use glam::{Affine3A, Vec2, Vec3};
 use super::noise::smoothstep;
 use super::scenery::Scenery;
 use super::shadow_mask::{self, LEVELS, SPINE_STATIONS, STEPS};
-use super::static_shape::{StaticForm, StaticShape};
+use super::static_shape::StaticShape;
 
 /// Smallest length of a piece of a strip, in pixels of the picture. A short strip still has at least two pieces.
 const LEAST_PIECE_PX: f32 = 33.0;
@@ -33,9 +33,7 @@ pub(super) fn shape_shadows(
     out: &mut Vec<GroundShadowVertex>,
 ) {
     let [second, _] = scenery.ground_axes();
-    let is_dark =
-        |shape: &&StaticShape| !matches!(shape.form, StaticForm::Waterfall | StaticForm::Foam);
-    for shape in shapes.iter().filter(is_dark) {
+    for shape in shapes {
         let along = scenery.sun_shift.normalize_or(Vec2::X);
         let stretch = (1.0 + scenery.sun_shift.length_squared()).sqrt();
         let (height_m, thrown) = scenery.shadow_of(shape.center_m);

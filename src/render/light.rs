@@ -141,8 +141,8 @@ impl Lighting {
     }
 }
 
-/// Colors a model for the season `run`. Bright colors (flanks and belly) turn pink by `share`; dark colors (the back) turn pink
-/// by less.
+/// Colors a model for the season `run`. Colors of the body turn red by `share`; the darkest ones (the top of the head and the middle of the
+/// back) turn olive.
 pub(super) fn apply_run_color(model: &mut Model, share: f32) {
     if share <= 0.0 {
         return;
@@ -167,12 +167,12 @@ fn apply_to_skin(skin: &mut RgbaImage, share: f32) {
     }
 }
 
-/// Mixes a color with the colors of a spawning salmon: bright skin turns crimson, dark skin (back and head) olive.
+/// Mixes a color with the colors of a spawning salmon: skin turns crimson up to the back, the darkest skin (the head) olive.
 fn run_color(color: [u8; 3], share: f32) -> [u8; 3] {
     let [red, green, blue] = color.map(f32::from);
     let brightness = 0.3 * red + 0.55 * green + 0.15 * blue;
-    let light = ((brightness - 70.0) / 70.0).clamp(0.0, 1.0);
-    let (olive, crimson) = (Vec3::new(0.70, 0.68, 0.50), Vec3::new(0.95, 0.28, 0.24));
+    let light = ((brightness - 44.0) / 24.0).clamp(0.0, 1.0);
+    let (olive, crimson) = (Vec3::new(0.62, 0.70, 0.42), Vec3::new(1.18, 0.22, 0.17));
     let to = olive.lerp(crimson, light) * brightness;
     let mixed = Vec3::new(red, green, blue).lerp(to, share);
     mixed
@@ -185,10 +185,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn flanks_turn_pinker_than_backs_and_share_0_changes_nothing() {
+    fn body_turns_red_and_head_olive_and_share_0_changes_nothing() {
         let redness = |c: [u8; 3]| f32::from(c[0]) / (f32::from(c[1]) + 1.0);
-        let (back, flank) = ([60, 75, 70], [186, 200, 205]);
-        assert!(redness(run_color(flank, 1.0)) > 1.5 * redness(run_color(back, 1.0)));
+        let (head, back, flank) = ([40, 45, 38], [74, 80, 70], [186, 200, 205]);
+        assert!(redness(run_color(head, 1.0)) < 1.1);
+        for body in [back, flank] {
+            assert!(redness(run_color(body, 1.0)) > 3.0);
+        }
         assert_eq!(run_color(flank, 0.0), flank);
     }
 }

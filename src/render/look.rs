@@ -134,6 +134,10 @@ pub struct SceneLook {
     /// ground is dark. Higher: dark trees and bright gaps of sky move on the water. Lower: a plain surface.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub canopy: f32,
+    /// Strength of the shade of trees and weeds around a sunlit clearing in the middle of the picture, on floors only; the plants stand
+    /// around it. Higher: a bright pocket in a dark pool. Lower: about the same light everywhere; 0: no shade.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub clearing: f32,
     /// Amount of fallen leaves and twigs on the ground, most of them near the rim. Higher: a ground full of leaves. Lower: a swept
     /// one; 0: none.
     /// Default: by `season` (summer 0.15, autumn 1, run 0.6).
@@ -178,6 +182,7 @@ impl Default for SceneLook {
             gravel: 0.0,
             crust: 0.0,
             canopy: 0.0,
+            clearing: 0.0,
             litter: None,
             ground_seed: 1,
         }

@@ -1,6 +1,6 @@
-//! Static bodies: stones and trunks that fish avoid, plants and corals, waterfalls and their foam.
+//! Static bodies: stones and trunks that fish avoid, plants and corals, waterfalls.
 //!
-//! In: the static shapes and the look of a scene. Out: instances and matrices by model, their shadows on the ground and their
+//! In: the static shapes, the waterfalls and the look of a scene. Out: instances and matrices by model, their shadows on the ground and their
 //! contacts with it.
 
 use glam::{Affine3A, Mat3, Quat, Vec3};
@@ -15,6 +15,7 @@ use super::pose::AffineRows;
 use super::scenery::Scenery;
 use super::static_shape::{StaticForm, StaticShape};
 use super::vegetation::{corals, plants};
+use super::waterfalls::FallPiece;
 use super::waterside::waterside;
 use crate::geometry::{Surface, SurfaceKind};
 
@@ -30,7 +31,7 @@ pub(super) const PLANT: usize = CORAL + 2;
 const LEAF: usize = PLANT + 1;
 /// Index of the model of a lily flower.
 const FLOWER: usize = LEAF + 1;
-/// Index of the model of waterfalls and foam, which are drawn over everything that swims.
+/// Index of the model of waterfalls, which are drawn over everything that swims.
 pub(super) const WATERFALL: usize = FLOWER + 1;
 /// Largest half axis in the picture below which a stone is drawn with its low-detail mesh.
 const LOW_DETAIL_BELOW_PX: f32 = 34.0;
@@ -42,18 +43,16 @@ const FLOAT_DEPTH_M: f32 = 0.02;
 #[derive(Clone, Copy, Debug)]
 #[repr(u32)]
 pub(super) enum Substance {
-    /// Stone, and the falling water of waterfalls.
+    /// Stone.
     Stone = 0,
     /// Trunks.
     Wood = 1,
     /// Corals and plants.
     Grown = 2,
-    /// Foam below waterfalls.
-    Foam = 3,
     /// Lily leaves.
-    Leaf = 4,
+    Leaf = 3,
     /// Lily flowers.
-    Flower = 5,
+    Flower = 4,
 }
 
 /// All static bodies of a scene, as draw data.
@@ -61,7 +60,7 @@ pub(super) enum Substance {
 pub(super) struct StaticBodies {
     /// Instances by model.
     pub instances: Vec<BodyInstance>,
-    /// One matrix per instance.
+    /// One matrix per instance, two for a piece of a waterfall.
     pub joints: Vec<AffineRows>,
     /// [`LEVELS`] batches per model; [`STATIC_MODEL_COUNT`] models.
     pub batches: Vec<Batch>,
@@ -138,6 +137,28 @@ impl StaticBodies {
         bodies
     }
 
+    /// Adds the falling water. It is drawn with the last model.
+    pub(super) fn with_falls(mut self, falls: &[FallPiece]) -> Self {
+        for piece in falls {
+            let [left, right] = piece.ends;
+            let aside = (right.lip_m - left.lip_m).normalize_or(Vec3::X);
+            self.instances.push(BodyInstance {
+                first_joint: self.joints.len() as u32,
+                skin_layer: -1,
+                size_m: left.along_m,
+                shine: left.flow,
+                glow: right.flow,
+                ..BodyInstance::default()
+            });
+            let frames = piece.ends.map(|end| AffineRows::new(&end.frame(aside)));
+            self.joints.extend(frames);
+        }
+        if let Some(batch) = self.batches.get_mut(LEVELS * WATERFALL) {
+            batch.count = falls.len() as u32;
+        }
+        self
+    }
+
     /// Appends one instance. `number` selects the random tone of the instance.
     fn add(&mut self, number: u32, map: &Affine3A, substance: Substance, size_m: f32) {
         let tone = unit_hash(number, 23);
@@ -156,11 +177,10 @@ impl StaticBodies {
 /// Returns the material of a form.
 fn substance(form: StaticForm) -> Substance {
     match form {
-        StaticForm::Stone | StaticForm::Waterfall => Substance::Stone,
+        StaticForm::Stone => Substance::Stone,
         StaticForm::Log => Substance::Wood,
         StaticForm::Leaf => Substance::Leaf,
         StaticForm::Flower => Substance::Flower,
-        StaticForm::Foam => Substance::Foam,
     }
 }
 
@@ -173,7 +193,6 @@ fn model_of(number: usize, shape: &StaticShape, kind: SurfaceKind) -> usize {
         StaticForm::Log => LOG,
         StaticForm::Leaf => LEAF,
         StaticForm::Flower => FLOWER,
-        StaticForm::Waterfall | StaticForm::Foam => WATERFALL,
     }
 }
 
@@ -186,9 +205,7 @@ fn placed(number: u32, shape: &StaticShape) -> Affine3A {
                 * Quat::from_rotation_x(unit_hash(number, 22) - 0.5)
         }
         StaticForm::Log => Quat::from_rotation_x(std::f32::consts::TAU * unit_hash(number, 21)),
-        StaticForm::Leaf | StaticForm::Flower | StaticForm::Waterfall | StaticForm::Foam => {
-            Quat::IDENTITY
-        }
+        StaticForm::Leaf | StaticForm::Flower => Quat::IDENTITY,
     };
     Affine3A::from_mat3_translation(shape.half_axes_m * Mat3::from_quat(spin), shape.center_m)
 }

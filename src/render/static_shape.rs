@@ -24,10 +24,6 @@ pub enum StaticForm {
     Leaf,
     /// A lily flower on the water.
     Flower,
-    /// A waterfall from one terrace to a lower one; x is along the edge, z downstream.
-    Waterfall,
-    /// Foam downstream of a waterfall; x is along the edge, z downstream.
-    Foam,
 }
 
 /// A static body: its form, and the position and axes of the box or ellipsoid that it fills.

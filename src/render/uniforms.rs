@@ -59,8 +59,8 @@ pub(super) struct SceneUniforms {
     pub(super) gravel: f32,
     pub(super) canopy: f32,
     pub(super) crust: f32,
-    pub(super) padding: f32,
-    pub(super) padding_2: Vec2,
+    pub(super) clearing: f32,
+    pub(super) padding: Vec2,
 }
 
 impl SceneUniforms {
@@ -128,8 +128,8 @@ impl SceneUniforms {
             gravel: look.gravel,
             canopy: look.canopy,
             crust: look.crust,
-            padding: 0.0,
-            padding_2: Vec2::ZERO,
+            clearing: look.clearing,
+            padding: Vec2::ZERO,
         }
     }
 

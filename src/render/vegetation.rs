@@ -83,7 +83,9 @@ pub(super) fn plants(surface: &Surface, look: &SceneLook, scenery: &Scenery) -> 
                 let rim =
                     (ground / Vec2::new(cos.abs(), sin.abs()).max(Vec2::splat(1e-3))).min_element();
                 let beside = Vec2::new(draw(45) - 0.5, draw(46) - 0.5) * 0.35;
-                let at = Vec2::new(cos, sin) * rim * (0.80 + 0.22 * tuft(42)) + beside;
+                let at =
+                    Vec2::new(cos, sin) * rim * (0.80 - 0.25 * look.clearing + 0.22 * tuft(42))
+                        + beside;
                 let height_m = (0.28 + 0.30 * draw(43)).min(0.6 * scenery.depth_m);
                 let at = Vec3::new(at.x, -scenery.ground_at(at).0, at.y);
                 Some((at, turn, height_m))

@@ -118,7 +118,9 @@ fn lilies(surface: &Surface, look: &SceneLook) -> Vec<StaticShape> {
                 continue;
             }
             leaves.push((at, radius_m));
-            let turn = Mat3::from_rotation_y(std::f32::consts::TAU * draw(117));
+            // The model is seen from below, so the leaf is turned over.
+            let turn = Mat3::from_rotation_y(std::f32::consts::TAU * draw(117))
+                * Mat3::from_rotation_x(std::f32::consts::PI);
             shapes.push(StaticShape {
                 form: StaticForm::Leaf,
                 center_m: Vec3::new(at.x, 0.004 + 0.002 * leaf as f32, at.y),

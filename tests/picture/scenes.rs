@@ -38,11 +38,11 @@ struct Properties {
 /// Measured contrast, share of fish and contrast of fish of every scene.
 const MEASURED: [(&str, [f64; 3]); 11] = [
     ("aquarium", [4.96, 0.046, 1.75]),
-    ("cascade", [8.42, 0.014, 1.41]),
+    ("cascade", [9.43, 0.012, 0.98]),
     ("koi", [7.15, 0.119, 4.21]),
-    ("lagoon", [2.89, 0.066, 1.64]),
+    ("lagoon", [4.14, 0.072, 1.38]),
     ("molecules", [32.2, 0.12, 20.7]),
-    ("nursery", [4.95, 0.018, 2.03]),
+    ("nursery", [7.66, 0.034, 1.22]),
     ("plankton", [5.18, 0.011, 3.75]),
     ("pool", [4.63, 0.07, 2.01]),
     ("reef", [4.95, 0.069, 1.21]),

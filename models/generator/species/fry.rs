@@ -102,6 +102,7 @@ fn skin() -> Skin {
         gills: &[0.19],
         gill_depth: 0.35,
         mouth: 0.072,
+        mouth_line: [0.60, 0.5],
         head: 0.12,
         iris: Vec3::new(24.0, 24.0, 20.0),
     }

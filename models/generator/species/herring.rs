@@ -102,6 +102,7 @@ fn skin() -> Skin {
         gills: &[0.17],
         gill_depth: 0.45,
         mouth: 0.072,
+        mouth_line: [0.60, 0.5],
         head: 0.10,
         iris: Vec3::new(30.0, 33.0, 33.0),
     }

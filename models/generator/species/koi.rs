@@ -169,6 +169,7 @@ fn species(name: &'static str, lengths: &Fins) -> Species {
         gills: &[0.205],
         gill_depth: 0.5,
         mouth: 0.072,
+        mouth_line: [0.60, 0.5],
         head: 0.16,
         iris: Vec3::new(70.0, 62.0, 52.0),
     };

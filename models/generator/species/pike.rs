@@ -99,6 +99,7 @@ pub(super) fn pike() -> Species {
         gills: &[0.215],
         gill_depth: 0.36,
         mouth: 0.100,
+        mouth_line: [0.60, 0.5],
         head: 0.20,
         iris: Vec3::new(210.0, 170.0, 60.0),
     };

@@ -109,6 +109,7 @@ pub(super) fn salmon() -> Species {
         gills: &[0.175],
         gill_depth: 0.36,
         mouth: 0.072,
+        mouth_line: [0.60, 0.5],
         head: 0.30,
         iris: Vec3::new(92.0, 88.0, 66.0),
     };

@@ -109,6 +109,7 @@ pub(super) fn trout() -> Species {
         gills: &[0.18],
         gill_depth: 0.36,
         mouth: 0.072,
+        mouth_line: [0.60, 0.5],
         head: 0.28,
         iris: Vec3::new(112.0, 90.0, 44.0),
     };

@@ -71,7 +71,7 @@ impl BodyPipelines {
             &|| compile("fish_vertex", "fish_light", OVER),
             &|| compile("body_vertex", "stone_light", None),
             &|| compile("plant_vertex", "plant_light", OVER),
-            &|| compile("body_vertex", "waterfall_light", OVER),
+            &|| compile("fall_vertex", "waterfall_light", OVER),
         ]);
         Self {
             inputs,

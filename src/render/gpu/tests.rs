@@ -121,8 +121,8 @@ fn scene_uniforms_have_the_same_layout_in_rust_and_in_the_shaders() {
             gravel,
             canopy,
             crust,
+            clearing,
             padding,
-            padding_2,
         }
     );
     assert_same_layout!(
@@ -290,7 +290,8 @@ fn constants_have_the_same_values_in_rust_and_in_the_shaders() {
         ("STONE", Substance::Stone as u32),
         ("WOOD", Substance::Wood as u32),
         ("GROWN", Substance::Grown as u32),
-        ("FOAM", Substance::Foam as u32),
+        ("LEAF", Substance::Leaf as u32),
+        ("FLOWER", Substance::Flower as u32),
         ("SWELL_WAVES", SWELL_WAVES as u32),
         ("CELL_COLUMNS", CELLS[0]),
         ("CELL_ROWS", CELLS[1]),

@@ -127,7 +127,7 @@ pub(in crate::render) fn calm_places(size: &FieldSize, shapes: &[StaticShape]) -
         let rate = match shape.form {
             StaticForm::Stone | StaticForm::Log => STONE_CALM_PER_S,
             StaticForm::Leaf => LEAF_CALM_PER_S,
-            StaticForm::Flower | StaticForm::Waterfall | StaticForm::Foam => continue,
+            StaticForm::Flower => continue,
         };
         calm_inside(size, shape, rate, &mut calm);
     }

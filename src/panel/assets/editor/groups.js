@@ -12,7 +12,7 @@ const GROUPS = {
       ["surface", ["swell", "reflection", "foam", "stir", "caustics"]],
       ["water", ["clarity_m", "haze", "dust", "glow"]],
       ["ground", ["gravel", "pebbles", "relief", "crust", "ground_seed", "rim"]],
-      ["growth", ["plants", "corals", "lilies", "litter", "petals", "canopy"]],
+      ["growth", ["plants", "corals", "lilies", "litter", "petals", "canopy", "clearing"]],
     ],
     [
       ["shape", ["model", "length_m", "length_variation", "girth_variation", "bend"]],

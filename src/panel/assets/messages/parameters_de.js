@@ -43,6 +43,7 @@ export const PARAMETERS_DE = {
   Camera: "Kamera",
   "Can turn in place": "Kann auf der Stelle drehen",
   Canopy: "Baumspiegelung",
+  Clearing: "Lichtung",
   Caustics: "Lichtmuster",
   Cell: "Zelle",
   Center: "Mitte",
