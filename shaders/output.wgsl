@@ -127,13 +127,17 @@ fn ground_sunlight(ground: vec2<f32>) -> vec3<f32> {
 // Share of depth below which a body lies on the water.
 const ON_WATER = 0.02;
 
-// Returns the position on the surface at which a body is seen from `place`: the deeper the body, the farther a slope of the water
-// shifts it. A body on the water is not shifted, and it hides the bodies below. All shares are continuous across the edge of a body, so
-// that its outline has no steps.
-fn seen_body(place: vec2<f32>, shift: vec2<f32>) -> vec2<f32> {
+// Returns the share of a pixel at a position on the surface that a body on the water covers.
+fn on_water(place: vec2<f32>) -> f32 {
     let here = (place * scene.body_uv_per_m + 0.5) * scene.target_scale;
     let at_place = textureSampleLevel(body_depth, smooth_sampler, here, 0.0);
-    let floats = at_place.g * (1.0 - smoothstep(ON_WATER, 3.0 * ON_WATER, at_place.r / max(at_place.g, 1e-3)));
+    return at_place.g * (1.0 - smoothstep(ON_WATER, 3.0 * ON_WATER, at_place.r / max(at_place.g, 1e-3)));
+}
+
+// Returns the position on the surface at which a body is seen from `place`: the deeper the body, the farther a slope of the water
+// shifts it. A body on the water, which covers the share `floats`, is not shifted, and it hides the bodies below. All shares are continuous across the edge of a body, so
+// that its outline has no steps.
+fn seen_body(place: vec2<f32>, shift: vec2<f32>, floats: f32) -> vec2<f32> {
     // Where no body is found, a medium depth is tried.
     var seen = place - 0.4 * shift;
     for (var i = 0; i < 2; i++) {
@@ -190,8 +194,17 @@ fn floor_light(pixel: Pixel) -> vec3<f32> {
     let root = textureSampleLevel(ground_shadow, smooth_sampler, ground * scene.target_scale, 0.0).r;
     let lit = root * root;
     let sun = painted.a * 2.0 * lit * ground_sunlight(ground);
-    let sand = painted.rgb * painted.rgb * (pixel.sun * sun + pixel.sky * (0.55 + 0.45 * lit)) + pixel.haze;
-    var light = with_bodies(seen_body(place, place - seen), sand);
+    var sand = painted.rgb * painted.rgb * (pixel.sun * sun + pixel.sky * (0.55 + 0.45 * lit)) + pixel.haze;
+    var prints = vec2<f32>(1.0);
+    if HAS_PRINTS {
+        prints = printed(seen, pixel.bright.xy);
+        sand *= prints.x;
+    }
+    if HAS_SILT {
+        sand = silted(seen, sand, pixel, lit);
+    }
+    let floats = on_water(place);
+    var light = with_bodies(seen_body(place, place - seen, floats), sand) * mix(1.0, prints.y, floats);
 
     // Reflected sky: weak everywhere, stronger where the water is inclined towards the bright side of the sky.
     let sunward = pixel.bright.xy;
@@ -223,6 +236,12 @@ fn output_color(pixel: Pixel) -> @location(0) vec4<f32> {
         light = wall_light(pixel);
     } else {
         light = ceiling_light(pixel);
+    }
+    if HAS_WAKE {
+        light += wake_light(pixel.place);
+    }
+    if HAS_BLOOM {
+        light += halo(pixel.place);
     }
     var color = tone_mapped(light * scene.exposure);
     // The tone curve reduces the saturation of bright colors; a part of it is restored here.

@@ -80,6 +80,14 @@ struct SceneUniforms {
     canopy: f32,
     // Share of the ground that a crust of coral covers, 0..1.
     crust: f32,
+    // Light of the traces of visitors.
+    wake_glow: f32,
+    // Amount of silt that visitors stir up, 0..1.
+    silt: f32,
+    // Depth of the footprints of visitors, 0..1.
+    prints: f32,
+    // Strength of the halo of bright bodies.
+    bloom: f32,
     padding: f32,
     padding_2: vec2<f32>,
 }

@@ -59,6 +59,10 @@ pub(super) struct SceneUniforms {
     pub(super) gravel: f32,
     pub(super) canopy: f32,
     pub(super) crust: f32,
+    pub(super) wake_glow: f32,
+    pub(super) silt: f32,
+    pub(super) prints: f32,
+    pub(super) bloom: f32,
     pub(super) padding: f32,
     pub(super) padding_2: Vec2,
 }
@@ -128,6 +132,10 @@ impl SceneUniforms {
             gravel: look.gravel,
             canopy: look.canopy,
             crust: look.crust,
+            wake_glow: look.wake_glow,
+            silt: look.silt,
+            prints: look.prints,
+            bloom: look.bloom,
             padding: 0.0,
             padding_2: Vec2::ZERO,
         }

@@ -121,6 +121,10 @@ fn scene_uniforms_have_the_same_layout_in_rust_and_in_the_shaders() {
             gravel,
             canopy,
             crust,
+            wake_glow,
+            silt,
+            prints,
+            bloom,
             padding,
             padding_2,
         }
