@@ -11,7 +11,7 @@ use crate::world::AgentPose;
 const PUSH_M: f32 = 0.017;
 /// Height to which the water rises at the edge of a standing visitor's shadow, when it laps. Tuned by eye: higher waves break and
 /// make foam.
-const LAP_M: f32 = 0.030;
+const LAP_M: f32 = 0.022;
 /// Half width of the ring that rises there. It is wider than a cell of the water at every quality, so that the rings are the same.
 const LAP_WIDE_M: f32 = 0.055;
 /// Depth at which a fish moves the surface 1/e times as much, as a share of its length.
