@@ -218,9 +218,19 @@ fn floor_light(pixel: Pixel) -> vec3<f32> {
     let root = textureSampleLevel(ground_shadow, smooth_sampler, ground * scene.target_scale, 0.0).r;
     let lit = root * root;
     let sun = painted.a * 2.0 * lit * ground_sunlight(ground);
-    let sand = painted.rgb * painted.rgb * (pixel.sun * sun + pixel.sky * (0.55 + 0.45 * lit)) + pixel.haze;
+    var sand = painted.rgb * painted.rgb * (pixel.sun * sun + pixel.sky * (0.55 + 0.45 * lit)) + pixel.haze;
+    // Wet prints darken stones that stand out of the water.
+    var dry = 1.0;
+    if HAS_PRINTS {
+        let prints = printed(seen, pixel.bright.xy);
+        sand *= prints.x;
+        dry = mix(1.0, prints.y, floats(body_at(place)));
+    }
+    if HAS_SILT {
+        sand = silted(seen, sand, pixel, lit);
+    }
     let body = seen_body(place, place - seen);
-    var light = with_bodies(body.xy, sand, left_by_bodies(body.xy, body.zw, pixel.bright.xy));
+    var light = with_bodies(body.xy, sand, left_by_bodies(body.xy, body.zw, pixel.bright.xy)) * dry;
 
     // Reflected sky: weak everywhere, stronger where the water is inclined towards the bright side of the sky.
     let sunward = pixel.bright.xy;
@@ -252,6 +262,12 @@ fn output_color(pixel: Pixel) -> @location(0) vec4<f32> {
         light = wall_light(pixel);
     } else {
         light = ceiling_light(pixel);
+    }
+    if HAS_WAKE {
+        light += wake_light(pixel.place);
+    }
+    if HAS_BLOOM {
+        light += halo(pixel.place);
     }
     var color = tone_mapped(light * scene.exposure);
     // The tone curve reduces the saturation of bright colors; a part of it is restored here.

@@ -82,6 +82,14 @@ struct SceneUniforms {
     crust: f32,
     // Strength of the shade around a sunlit clearing in the middle, 0..1.
     clearing: f32,
+    // Light of the traces of visitors.
+    wake_glow: f32,
+    // Amount of silt that visitors stir up, 0..1.
+    silt: f32,
+    // Depth of the footprints of visitors, 0..1.
+    prints: f32,
+    // Strength of the halo of bright bodies.
+    bloom: f32,
     padding: vec2<f32>,
 }
 

@@ -3,9 +3,10 @@
 //! In: a render setup, snapshots. Out: the data of one picture, from which the GPU draws. Must not: know the GPU. A picture of the
 //! same bodies as the last one allocates no memory.
 
+use super::blossoms::Blossoms;
 use super::draw_list::DrawList;
 use super::dust::Dust;
-use super::floating::Floating;
+use super::floating::{Floating, cast_shadows};
 use super::light::{Season, apply_run_color};
 use super::look::{SceneLook, SpeciesLook};
 use super::model::{Model, STATIC_MODEL_COUNT};
@@ -14,6 +15,7 @@ use super::scenery::Scenery;
 use super::setup::RenderSetup;
 use super::static_bodies::StaticBodies;
 use super::static_shape::StaticShape;
+use super::traces::Traces;
 use super::water::WaterPressure;
 use super::waterfalls::{FallPiece, Waterfalls, drops};
 use crate::geometry::Surface;
@@ -36,7 +38,9 @@ pub(super) struct DrawData {
     // The picture.
     pub(super) list: DrawList,
     pub(super) pressure: WaterPressure,
+    pub(super) traces: Traces,
     pub(super) dust: Dust,
+    pub(super) blossoms: Blossoms,
     pub(super) floating: Floating,
     /// Light of other times of day in the picture.
     pub(super) light: LightShares,
@@ -61,6 +65,7 @@ impl DrawData {
             Scenery::new(look, surface, picture_px, *depth_m).with_terraces(terraces, surface);
         let Waterfalls { pieces, stones } = Waterfalls::new(terraces);
         let shapes = [&setup.static_shapes[..], &stones].concat();
+        let floating = Floating::new(look, surface, &shapes);
         let has_models = setup.static_models.len() >= STATIC_MODEL_COUNT;
         let place = || StaticBodies::new(&shapes, surface, look, &scenery).with_falls(&pieces);
         Self {
@@ -68,8 +73,10 @@ impl DrawData {
             static_bodies: has_models.then(place).unwrap_or_default(),
             list: DrawList::default(),
             pressure: WaterPressure::new(scenery.grid),
+            traces: Traces::new(look, surface.kind, scenery.grid),
             dust: Dust::new(look, surface, *depth_m),
-            floating: Floating::new(look, surface, &shapes),
+            blossoms: Blossoms::new(look, surface, &floating.obstacles),
+            floating,
             light: LightShares::default(),
             time_secs: 0.0,
             since_secs: 0.0,
@@ -94,19 +101,28 @@ impl DrawData {
         self.pressure
             .set_splashes(&next.splashes, drops, &self.surface);
         self.pressure.advance(since_secs, &next.shadows);
+        let pressure = &self.pressure.pressure;
+        self.traces
+            .advance(since_secs, time_secs, pressure, &next.shadows);
         self.dust.advance(since_secs, time_secs, &next.shadows);
         self.dust.burst(&next.catches);
         self.floating
             .advance(since_secs, time_secs, &next.shadows, list.agents());
-        self.floating
-            .cast_shadows(scenery, &mut list.ground_shadows);
+        let near = (&next.shadows[..], list.agents());
+        self.blossoms
+            .advance(since_secs, time_secs, &self.traces, near);
+        let shadows = &mut list.ground_shadows;
+        cast_shadows(&self.floating.leaves, scenery, shadows);
+        cast_shadows(&self.blossoms.open, scenery, shadows);
     }
 
     /// Continues from the data of another scene: everything that moves keeps its state.
     pub(super) fn continue_from(&mut self, old: &mut Self) {
         self.list = std::mem::take(&mut old.list);
         self.pressure.continue_from(&old.pressure);
+        self.traces.continue_from(&old.traces);
         self.dust.continue_from(&old.dust);
+        self.blossoms.continue_from(&old.blossoms);
         self.floating.continue_from(&old.floating);
     }
 }

@@ -51,7 +51,7 @@ pub(super) struct Floating {
     /// Velocity of each leaf without the drift, in m/s.
     velocities_mps: Vec<Vec2>,
     /// Middle and radius of everything that leaves cannot cross, in meters.
-    obstacles: Vec<(Vec2, f32)>,
+    pub(super) obstacles: Vec<(Vec2, f32)>,
     /// Half extent of the area in which leaves float, in meters.
     half_m: Vec2,
 }
@@ -149,15 +149,7 @@ impl Floating {
             }
             *velocity *= calm;
             let mut moved = at + (*velocity + drift) * dt_secs;
-            for &(middle, radius_m) in &self.obstacles {
-                let from = moved - middle;
-                let inside_m = radius_m - from.length();
-                if inside_m > 0.0 {
-                    let out = from.normalize_or(Vec2::X);
-                    moved += out * inside_m.min(0.3 * dt_secs);
-                    *velocity -= out * velocity.dot(out).min(0.0);
-                }
-            }
+            keep_out(&self.obstacles, dt_secs, &mut moved, velocity);
             let turn = TURN_PER_M * velocity.length() * (leaf.tone - 0.5) + 0.1 * drift.x;
             // A leaf that leaves the area on one side enters it on the opposite side.
             let wrap = |v: f32, half: f32| (v + half).rem_euclid(2.0 * half) - half;
@@ -171,18 +163,36 @@ impl Floating {
             }
         }
     }
+}
 
-    /// Appends the shadows of the leaves on the ground.
-    pub(super) fn cast_shadows(&self, scenery: &Scenery, out: &mut Vec<GroundShadowVertex>) {
-        for leaf in &self.leaves {
-            let at = Vec3::new(leaf.position_m.x, OVER_WATER_M, leaf.position_m.y);
-            leaf_shadow(at, leaf.half_length_m, scenery, out);
+/// Moves a place out of everything that leaves cannot cross: middle and radius of each, in meters.
+pub(super) fn keep_out(
+    obstacles: &[(Vec2, f32)],
+    dt_secs: f32,
+    place: &mut Vec2,
+    velocity: &mut Vec2,
+) {
+    for &(middle, radius_m) in obstacles {
+        let from = *place - middle;
+        let inside_m = radius_m - from.length();
+        if inside_m > 0.0 {
+            let out = from.normalize_or(Vec2::X);
+            *place += out * inside_m.min(0.3 * dt_secs);
+            *velocity -= out * velocity.dot(out).min(0.0);
         }
     }
 }
 
+/// Appends the shadows of leaves on the ground.
+pub(super) fn cast_shadows(leaves: &[Leaf], scenery: &Scenery, out: &mut Vec<GroundShadowVertex>) {
+    for leaf in leaves {
+        let at = Vec3::new(leaf.position_m.x, OVER_WATER_M, leaf.position_m.y);
+        leaf_shadow(at, leaf.half_length_m, scenery, out);
+    }
+}
+
 /// Changes the velocity of a leaf by a visitor: one who walks pulls it along and swirls it, one who stands lets it float aside.
-fn pull(at: Vec2, shadow: &Visitor, dt_secs: f32, velocity: &mut Vec2) {
+pub(super) fn pull(at: Vec2, shadow: &Visitor, dt_secs: f32, velocity: &mut Vec2) {
     let from = at - shadow.centroid_m;
     let beyond_m = from.length() - shadow.radius_m;
     let reach = (1.0 - beyond_m.max(0.0) / WAKE_M).max(0.0);
@@ -197,7 +207,7 @@ fn pull(at: Vec2, shadow: &Visitor, dt_secs: f32, velocity: &mut Vec2) {
 }
 
 /// Changes the velocity of a leaf by a fish that swims close below it.
-fn push(at: Vec2, agent: &AgentPose, dt_secs: f32, velocity: &mut Vec2) {
+pub(super) fn push(at: Vec2, agent: &AgentPose, dt_secs: f32, velocity: &mut Vec2) {
     let length_m = 4.0 * agent.radius_m;
     let from = at - Vec2::new(agent.position_m.x, agent.position_m.z);
     let near = 1.0 - from.length_squared() / (0.36 * length_m * length_m).max(1e-6);

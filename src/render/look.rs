@@ -113,6 +113,30 @@ pub struct SceneLook {
     /// them. Lower: single ones; 0: none.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub petals: f32,
+    /// Light of the traces that visitors leave in the water, as of plankton that glows where it is moved. Where somebody stands for
+    /// some seconds, single points of light gather. Higher: bright trails in dark water. Lower: a faint shimmer; 0: none.
+    #[schemars(range(min = 0.0, max = 4.0))]
+    pub wake_glow: f32,
+    /// Amount of silt that visitors stir up from the bed, on floors only; 1 is the maximum. It drifts with a slow current and
+    /// settles. Higher: steps raise clouds that hide the bed. Lower: a thin veil; 0: none.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub silt: f32,
+    /// Depth of the footprints that walking visitors leave in the bed, on floors only; 1 is the maximum. Stones and leaves that lie
+    /// at the surface become wet and dry again. Higher: dark, clear prints. Lower: faint ones; 0: none.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub prints: f32,
+    /// Amount of blossoms that open on the water around a visitor who stands, on floors and ceilings; 1 is the maximum. When the
+    /// visitor has left, they float off and close. Higher: a wreath of blossoms. Lower: single ones; 0: none.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub blossoms: f32,
+    /// Time after which the traces of visitors have disappeared. Higher: the floor remembers many visitors at once. Lower: only
+    /// the last steps are visible.
+    #[schemars(range(min = 2.0, max = 120.0))]
+    pub trace_secs: f32,
+    /// Strength of the halo around bright bodies, such as glowing plankton. Higher: light that fills the water around them. Lower:
+    /// sharp points; 0: none.
+    #[schemars(range(min = 0.0, max = 2.0))]
+    pub bloom: f32,
     /// Color of the sand.
     pub sand: Tint,
     /// Strength of bars, ripples and patches in the sand. Higher: clear ripples with light and shade. Lower: plain sand; 0: an even
@@ -176,6 +200,12 @@ impl Default for SceneLook {
             rim: 0.0,
             lilies: 0.0,
             petals: 0.0,
+            wake_glow: 0.0,
+            silt: 0.0,
+            prints: 0.0,
+            blossoms: 0.0,
+            trace_secs: 10.0,
+            bloom: 0.0,
             sand: Tint::default(),
             relief: 1.0,
             pebbles: 0.35,

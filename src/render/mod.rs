@@ -7,6 +7,7 @@
 //! does not occur in this module. The stages: [`RenderSetup`] → scenery, bodies, water and overlay as plain data on the CPU →
 //! `gpu` → one picture per output.
 
+mod blossoms;
 mod calibration_pattern;
 mod color;
 mod detail;
@@ -36,6 +37,7 @@ mod shadow_mask;
 mod static_bodies;
 mod static_shape;
 mod touch_target;
+mod traces;
 mod uniforms;
 mod vegetation;
 mod view;

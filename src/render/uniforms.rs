@@ -60,6 +60,10 @@ pub(super) struct SceneUniforms {
     pub(super) canopy: f32,
     pub(super) crust: f32,
     pub(super) clearing: f32,
+    pub(super) wake_glow: f32,
+    pub(super) silt: f32,
+    pub(super) prints: f32,
+    pub(super) bloom: f32,
     pub(super) padding: Vec2,
 }
 
@@ -129,6 +133,10 @@ impl SceneUniforms {
             canopy: look.canopy,
             crust: look.crust,
             clearing: look.clearing,
+            wake_glow: look.wake_glow,
+            silt: look.silt,
+            prints: look.prints,
+            bloom: look.bloom,
             padding: Vec2::ZERO,
         }
     }

@@ -40,6 +40,7 @@ mod models;
 mod places;
 mod scenes;
 mod stage;
+mod traces;
 
 /// Returns the linear light (0 to 1) of an sRGB byte.
 fn linear(byte: u8) -> f64 {

@@ -5,13 +5,15 @@
 //!    passes that spread this light.
 //! 2. The shadows of bodies on the ground.
 //! 3. Bodies: static bodies and fish, over a transparent background.
-//! 4. Once for every output: the ground, its light and the bodies, seen through the moving water surface. The result is
+//! 4. In scenes with a halo, the bright part of the bodies and its blur (`bloom.rs`).
+//! 5. Once for every output: the ground, its light and the bodies, seen through the moving water surface. The result is
 //!    tone-mapped and warped onto the output's pixels; the overlay is drawn on top. The ground texture itself is painted only
 //!    once per scene.
 //!
 //! One file per drawable: layout, pipeline, buffers, upload and draw calls. A new drawable is such a file, a field of `Pipelines`, and
 //! a field of `Renderer` with its calls in `Renderer::draw`.
 
+mod bloom;
 mod bodies;
 mod body_targets;
 mod change;
@@ -41,6 +43,7 @@ mod skins;
 mod small_bodies;
 mod textures;
 mod thumbnail;
+mod traces;
 mod vertex_layouts;
 mod water;
 

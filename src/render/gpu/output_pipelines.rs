@@ -30,20 +30,24 @@ pub(super) struct OutputTextures<'a> {
     pub(super) ground: &'a TextureView,
     pub(super) ground_shadow: &'a TextureView,
     pub(super) noise: &'a TextureView,
+    pub(super) traces: &'a TextureView,
+    pub(super) bloom: &'a TextureView,
 }
 
 impl OutputTextures<'_> {
     /// Bytes of the textures.
     pub(super) fn bytes(&self) -> u64 {
         let light = [self.slopes, self.sunlight, self.ground, self.ground_shadow];
-        let bodies = [self.bodies, self.body_depth];
+        let bodies = [self.bodies, self.body_depth, self.traces, self.bloom];
         light.into_iter().chain(bodies).map(costs::bytes).sum()
     }
 }
 
 impl OutputLayouts {
     pub(super) fn new(device: &Device, scene: &BindGroupLayout) -> Self {
-        let textures = [FLAT, FLAT, FLAT, FLAT, SAMPLER, FLAT, SAMPLER, FLAT, FLAT];
+        let textures = [
+            FLAT, FLAT, FLAT, FLAT, SAMPLER, FLAT, SAMPLER, FLAT, FLAT, FLAT, FLAT,
+        ];
         let stages = ShaderStages::VERTEX_FRAGMENT;
         Self {
             scene: scene.clone(),
@@ -69,6 +73,8 @@ impl OutputLayouts {
             BindingResource::Sampler(&samplers.tiling),
             BindingResource::TextureView(textures.sunlight),
             BindingResource::TextureView(textures.body_depth),
+            BindingResource::TextureView(textures.traces),
+            BindingResource::TextureView(textures.bloom),
         ];
         bind_group(device, &self.textures, &inputs)
     }
@@ -80,6 +86,8 @@ pub(super) struct OutputKind {
     surface: SurfaceKind,
     /// Whether trees are reflected on the water.
     has_canopy: bool,
+    /// Whether visitors leave light in the water, silt, and footprints; whether bright bodies have a halo.
+    has: [bool; 4],
     /// Whether the output has soft edges or a black lift.
     has_blend: bool,
     /// Whether the gamma of the output differs from 1.
@@ -91,6 +99,7 @@ impl OutputKind {
         let of_scene = Self {
             surface,
             has_canopy: look.canopy > 0.0,
+            has: [look.wake_glow, look.silt, look.prints, look.bloom].map(|amount| amount > 0.0),
             has_blend: false,
             has_gamma: false,
         };
@@ -148,6 +157,7 @@ fn output(
     kind: OutputKind,
     blend: Option<BlendState>,
 ) -> RenderPipeline {
+    let [wake, silt, prints, bloom] = kind.has;
     PipelineDescription {
         shader: "output",
         bind_groups: &[&layouts.scene, &layouts.textures, &layouts.uniforms],
@@ -157,6 +167,10 @@ fn output(
         constants: &[
             surface_constant(kind.surface),
             ("HAS_CANOPY", flag(kind.has_canopy)),
+            ("HAS_WAKE", flag(wake)),
+            ("HAS_SILT", flag(silt)),
+            ("HAS_PRINTS", flag(prints)),
+            ("HAS_BLOOM", flag(bloom)),
             ("HAS_BLEND", flag(kind.has_blend)),
             ("HAS_GAMMA", flag(kind.has_gamma)),
         ],

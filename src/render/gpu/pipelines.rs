@@ -2,6 +2,7 @@
 
 use wgpu::{BindGroupLayout, RenderPipeline, ShaderStages, TextureView};
 
+use super::bloom::BloomPipelines;
 use super::bodies::{BodyKind, BodyPipelines};
 use super::device::Gpu;
 use super::flash_readback::CellMeansPipeline;
@@ -29,6 +30,7 @@ pub(super) struct Pipelines {
     pub(super) water: WaterPipelines,
     pub(super) ground: GroundPipeline,
     pub(super) ground_shadow: GroundShadowPipeline,
+    pub(super) bloom: BloomPipelines,
     pub(super) bodies: BodyPipelines,
     pub(super) leaves: RenderPipeline,
     pub(super) specks: RenderPipeline,
@@ -49,8 +51,9 @@ impl Pipelines {
         std::thread::scope(|scope| {
             let water = begin(scope, || WaterPipelines::new(gpu, kind.samples));
             let bodies = begin(scope, || BodyPipelines::new(device, &scene, kind));
-            let leaves = begin(scope, || LEAVES.compile(device, &scene, kind.samples));
-            let specks = begin(scope, || SPECKS.compile(device, &scene, kind.samples));
+            let bloom = begin(scope, || BloomPipelines::new(device, &scene));
+            let leaves = begin(scope, || LEAVES.compile(device, &scene, kind));
+            let specks = begin(scope, || SPECKS.compile(device, &scene, kind));
             let ground = begin(scope, || GroundPipeline::new(device, &scene));
             let ground_shadow = begin(scope, || GroundShadowPipeline::new(device, &scene));
             let overlay = begin(scope, || OverlayPipeline::new(gpu, &scene, &samplers));
@@ -64,6 +67,7 @@ impl Pipelines {
                 water: water.finish(),
                 ground: ground.finish(),
                 ground_shadow: ground_shadow.finish(),
+                bloom: bloom.finish(),
                 bodies: bodies.finish(),
                 leaves: leaves.finish(),
                 specks: specks.finish(),
@@ -83,10 +87,13 @@ impl Pipelines {
         if kind != self.compiled_for {
             changed.bodies = BodyPipelines::new(device, &self.scene, kind);
         }
-        if kind.samples != self.compiled_for.samples {
+        let (samples, surface) = (self.compiled_for.samples, self.compiled_for.surface);
+        if kind.samples != samples {
             changed.water = WaterPipelines::new(gpu, kind.samples);
-            changed.leaves = LEAVES.compile(device, &self.scene, kind.samples);
-            changed.specks = SPECKS.compile(device, &self.scene, kind.samples);
+        }
+        if (kind.samples, kind.surface) != (samples, surface) {
+            changed.leaves = LEAVES.compile(device, &self.scene, kind);
+            changed.specks = SPECKS.compile(device, &self.scene, kind);
         }
         changed
     }

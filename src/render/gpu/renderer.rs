@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use wgpu::BindGroup;
 
+use super::bloom::Bloom;
 use super::bodies::{Bodies, BodyKind, BodyTextures};
 use super::body_targets::BodyTargets;
 use super::costs::{self, PassCost};
@@ -18,6 +19,7 @@ use super::pipelines::Pipelines;
 use super::scene::SceneBuffer;
 use super::skins::skins;
 use super::small_bodies::{LEAVES, SPECKS, SmallBodies};
+use super::traces::TraceTexture;
 use super::water::Water;
 use crate::render::calibration_pattern::{CalibrationPattern, FloorNotice};
 use crate::render::detail::Detail;
@@ -51,6 +53,8 @@ pub struct Renderer {
     bodies: Bodies,
     leaves: SmallBodies,
     specks: SmallBodies,
+    traces: TraceTexture,
+    bloom: Bloom,
     pub(super) outputs: Vec<OutputPass>,
     output_textures: BindGroup,
     /// Bytes of the textures that each output reads.
@@ -148,8 +152,13 @@ impl Renderer {
         };
         let meshes = Meshes::upload(&gpu, all_models);
         let bodies = Bodies::new(&gpu, &pipelines.bodies, meshes, textures);
+        let traces = TraceTexture::new(&gpu, &data.traces);
+        let shining = (data.look.bloom > 0.0).then_some(&body_targets.light);
+        let samplers = &pipelines.samplers;
+        let bloom = Bloom::new(&gpu, &pipelines.bloom, samplers, shining, &data.surface);
         let seen = seen(
             (&body_targets, &water, &ground, &ground_shadows),
+            (&traces, &bloom),
             &pipelines,
         );
         let mut renderer = Self {
@@ -177,6 +186,8 @@ impl Renderer {
             ground_shadows,
             body_targets,
             bodies,
+            traces,
+            bloom,
             outputs,
             data,
         };
@@ -228,7 +239,7 @@ impl Renderer {
                 &self.ground,
                 &self.ground_shadows,
             );
-            let seen = seen(drawn, &self.pipelines);
+            let seen = seen(drawn, (&self.traces, &self.bloom), &self.pipelines);
             let samplers = &self.pipelines.samplers;
             self.output_textures = self.pipelines.outputs.bound(device, samplers, &seen);
             self.seen_bytes = seen.bytes();
@@ -240,6 +251,7 @@ impl Renderer {
         self.ground_shadows
             .encode(&mut encoder, shadows, scene, (scale, timer));
         self.draw_bodies(&mut encoder);
+        self.bloom.encode(&mut encoder, &pipelines.bloom, scene);
         let last = self.outputs.len().saturating_sub(1);
         for (index, output) in self.outputs.iter().enumerate() {
             let stamp = |edge| timer.around(PassGroup::Outputs, edge);
@@ -269,13 +281,15 @@ impl Renderer {
             .upload(gpu, &fixed.ground_shadows, shadows);
         let bodies = &self.pipelines.bodies;
         self.bodies.upload(gpu, bodies, fixed, &mut data.list);
-        self.leaves.upload(gpu, &data.floating.leaves);
+        let blossoms = &data.blossoms.open;
+        self.leaves.upload(gpu, [&data.floating.leaves, blossoms]);
+        self.traces.upload(gpu, &data.traces);
         let specks = if self.quality.is_reduced {
             &[][..]
         } else {
             &data.dust.specks
         };
-        self.specks.upload(gpu, specks);
+        self.specks.upload(gpu, [specks, &[]]);
     }
 
     /// Encodes the pass of the bodies: static bodies, fish and waterfalls, then floating leaves, then specks.
@@ -308,6 +322,7 @@ impl Renderer {
         };
         let mut all = self.water.pass_costs();
         all.extend([self.ground_shadows.cost(), bodies]);
+        all.extend(self.bloom.pass_costs());
         let outputs = self.outputs.iter();
         all.extend(outputs.flat_map(|output| output.pass_costs(self.seen_bytes)));
         all
@@ -409,6 +424,7 @@ fn seen<'a>(
         &'a Ground,
         &'a GroundShadows,
     ),
+    (traces, bloom): (&'a TraceTexture, &'a Bloom),
     pipelines: &'a Pipelines,
 ) -> OutputTextures<'a> {
     OutputTextures {
@@ -419,6 +435,8 @@ fn seen<'a>(
         ground: &ground.view,
         ground_shadow: &ground_shadows.target,
         noise: &pipelines.noise,
+        traces: &traces.view,
+        bloom: &bloom.light,
     }
 }
 

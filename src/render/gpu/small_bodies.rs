@@ -3,9 +3,10 @@
 use bytemuck::Pod;
 use wgpu::{BindGroupLayout, BufferUsages, Device, RenderPass, RenderPipeline};
 
+use super::bodies::BodyKind;
 use super::body_targets::BODIES;
 use super::device::Gpu;
-use super::pipeline::{Draws, OVER, PipelineDescription};
+use super::pipeline::{Draws, OVER, PipelineDescription, surface_constant};
 use super::textures::GrowingBuffer;
 use super::vertex_layouts::{self, VertexLayout};
 
@@ -20,7 +21,7 @@ pub(super) struct SmallKind {
     vertices: u32,
 }
 
-/// Petals and leaves on the water.
+/// Petals, leaves and blossoms on the water.
 pub(super) const LEAVES: SmallKind = SmallKind {
     name: "floating",
     entries: ["leaf_vertex", "leaf_light"],
@@ -41,7 +42,7 @@ impl SmallKind {
         &self,
         device: &Device,
         scene: &BindGroupLayout,
-        samples: u32,
+        kind: BodyKind,
     ) -> RenderPipeline {
         let [vertex, fragment] = self.entries;
         PipelineDescription {
@@ -49,8 +50,10 @@ impl SmallKind {
             bind_groups: &[scene],
             vertex: (vertex, Some(self.layout.per_instance())),
             fragment: (fragment, BODIES, OVER),
-            draws: Draws::Bodies { samples },
-            constants: &[],
+            draws: Draws::Bodies {
+                samples: kind.samples,
+            },
+            constants: &[surface_constant(kind.surface)],
         }
         .compile(device)
     }
@@ -74,10 +77,10 @@ impl SmallBodies {
         }
     }
 
-    /// Uploads the things of a picture.
-    pub(super) fn upload<T: Pod>(&mut self, gpu: &Gpu, things: &[T]) {
-        self.buffer.write(gpu, [things, &[]]);
-        self.count = things.len() as u32;
+    /// Uploads the things of a picture, from two lists.
+    pub(super) fn upload<T: Pod>(&mut self, gpu: &Gpu, [some, others]: [&[T]; 2]) {
+        self.buffer.write(gpu, [some, others]);
+        self.count = (some.len() + others.len()) as u32;
     }
 
     /// Draws the things.

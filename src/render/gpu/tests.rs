@@ -122,6 +122,10 @@ fn scene_uniforms_have_the_same_layout_in_rust_and_in_the_shaders() {
             canopy,
             crust,
             clearing,
+            wake_glow,
+            silt,
+            prints,
+            bloom,
             padding,
         }
     );

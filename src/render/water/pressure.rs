@@ -5,6 +5,7 @@
 use glam::Vec2;
 
 use crate::geometry::{Surface, Visitor, polygon_edges};
+use crate::render::noise::unit_hash;
 use crate::world::Splash;
 
 /// Columns of the grid.
@@ -17,6 +18,16 @@ const FOLLOW_SECS: f32 = 0.07;
 
 /// Corners of the outline of a shadow that is a disc.
 const DISC_CORNERS: u8 = 24;
+
+/// Time between two rings of a visitor who stands, and how much longer it is for some. Tuned by eye.
+const LAP_SECS: f32 = 1.5;
+const LAP_MORE_SECS: f32 = 0.8;
+/// Time in which the water rises and falls for a ring. It sets the length of the waves: about 0.3 m. Tuned by eye.
+const LAP_PULSE_SECS: f32 = 0.42;
+/// Speed from which a visitor makes a wake, and no rings.
+const LAP_BELOW_MPS: f32 = 0.3;
+/// Largest number of visitors around whom the water laps.
+const MOST_LAPS: usize = 64;
 
 /// Time for which a splash presses on the water. Tuned by eye.
 const SPLASH_SECS: f32 = 0.12;
@@ -55,6 +66,17 @@ impl WaterGrid {
     }
 }
 
+/// A visitor who stands, around whom the water laps: nobody stands quite still, so there is a ring from time to time.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Lap {
+    /// Middle of the shadow.
+    pub(super) center_m: Vec2,
+    /// Radius of a circle with the area of the shadow.
+    pub(super) radius_m: f32,
+    /// How much the water at the edge of the shadow rises in this picture, relative to its highest point.
+    pub(super) rise: f32,
+}
+
 /// Pressure of shadows and splashes on the grid.
 #[derive(Debug)]
 pub struct WaterPressure {
@@ -69,6 +91,10 @@ pub struct WaterPressure {
     splashes: Vec<Visitor>,
     /// Corners of a shadow. Scratch memory.
     corners: Vec<Vec2>,
+    /// The visitors of this picture around whom the water laps.
+    pub(super) laps: Vec<Lap>,
+    /// Time of the rings.
+    secs: f64,
 }
 
 impl WaterPressure {
@@ -81,6 +107,8 @@ impl WaterPressure {
             is_calm: true,
             splashes: Vec::new(),
             corners: Vec::new(),
+            laps: Vec::with_capacity(MOST_LAPS),
+            secs: 0.0,
         }
     }
 
@@ -113,6 +141,7 @@ impl WaterPressure {
 
     /// Advances the pressure by `dt_secs`.
     pub fn advance(&mut self, dt_secs: f32, shadows: &[Visitor]) {
+        self.lap(dt_secs, shadows);
         let splashes = std::mem::take(&mut self.splashes);
         let is_still = shadows.is_empty() && splashes.is_empty();
         if is_still && self.is_calm {
@@ -133,6 +162,30 @@ impl WaterPressure {
         self.is_calm = is_still && most < 1.0 / 512.0;
         if self.is_calm {
             self.pressure.fill(0.0);
+        }
+    }
+
+    /// Lists the visitors around whom the water laps in this picture.
+    fn lap(&mut self, dt_secs: f32, shadows: &[Visitor]) {
+        let before = self.secs;
+        self.secs += f64::from(dt_secs.clamp(0.0, 1.0));
+        self.laps.clear();
+        for shadow in shadows.iter().take(MOST_LAPS) {
+            let stands = 1.0 - shadow.velocity_mps.length() / LAP_BELOW_MPS;
+            let period_secs = LAP_SECS + LAP_MORE_SECS * unit_hash(shadow.id, 171);
+            let height = |secs: f64| {
+                let turns = secs / f64::from(period_secs) + f64::from(unit_hash(shadow.id, 172));
+                let share = turns.fract() as f32 * period_secs / LAP_PULSE_SECS;
+                (std::f32::consts::PI * share.min(1.0)).sin().powi(2)
+            };
+            let rise = stands.max(0.0) * (height(self.secs) - height(before));
+            if rise.abs() > 1e-4 && shadow.centroid_m.is_finite() {
+                self.laps.push(Lap {
+                    center_m: shadow.centroid_m,
+                    radius_m: shadow.radius_m.clamp(0.0, 1.0),
+                    rise,
+                });
+            }
         }
     }
 

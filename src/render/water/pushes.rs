@@ -4,11 +4,16 @@
 
 use glam::Vec2;
 
-use super::pressure::WaterGrid;
+use super::pressure::{Lap, WaterGrid, WaterPressure};
 use crate::world::AgentPose;
 
 /// Height by which an arriving shadow pushes the water up. Tuned by eye.
 const PUSH_M: f32 = 0.017;
+/// Height to which the water rises at the edge of a standing visitor's shadow, when it laps. Tuned by eye: higher waves break and
+/// make foam.
+const LAP_M: f32 = 0.022;
+/// Half width of the ring that rises there. It is wider than a cell of the water at every quality, so that the rings are the same.
+const LAP_WIDE_M: f32 = 0.055;
 /// Depth at which a fish moves the surface 1/e times as much, as a share of its length.
 const DEPTH_SHARE: f32 = 0.45;
 /// Height of the water that a fish displaces, as a share of its length. Tuned by eye.
@@ -46,21 +51,48 @@ impl Pushes {
     }
 
     /// Computes the pushes of a picture. An arriving shadow pushes the water up and a leaving one draws it down, so a walking
-    /// visitor makes a wake like the hull of a ship. `stir` scales these pushes.
+    /// visitor makes a wake like the hull of a ship. Around a visitor who stands, the water laps. `stir` scales these pushes.
     pub(in crate::render) fn update(
         &mut self,
-        pressure: &[f32],
+        pressure: &WaterPressure,
         stir: f32,
         agents: &[AgentPose],
         step_secs: f32,
     ) {
         let cells = self.raised_m.iter_mut().zip(&mut self.pressed);
-        for ((raised, before), now) in cells.zip(pressure) {
+        for ((raised, before), now) in cells.zip(&pressure.pressure) {
             *raised = (now - *before) * PUSH_M * stir;
             *before = *now;
         }
+        for lap in &pressure.laps {
+            self.lap(lap, stir);
+        }
         for agent in agents {
             self.push_by(agent, step_secs);
+        }
+    }
+
+    /// Adds a soft ring around a visitor who stands.
+    fn lap(&mut self, lap: &Lap, stir: f32) {
+        let WaterGrid {
+            cell_m,
+            half_m,
+            size,
+        } = self.grid;
+        let reach_m = lap.radius_m + 3.0 * LAP_WIDE_M;
+        let range = |middle_m: f32, half_m: f32, count: u32| {
+            let cell = |m: f32| ((m + half_m) / cell_m).clamp(0.0, count as f32) as usize;
+            cell(middle_m - reach_m)..cell(middle_m + reach_m)
+        };
+        let height_m = lap.rise * LAP_M * stir;
+        for row in range(lap.center_m.y, half_m.y, size[1]) {
+            for column in range(lap.center_m.x, half_m.x, size[0]) {
+                let place = (Vec2::new(column as f32, row as f32) + 0.5) * cell_m - half_m;
+                let off = (place.distance(lap.center_m) - lap.radius_m) / LAP_WIDE_M;
+                if let Some(raised) = self.raised_m.get_mut(row * size[0] as usize + column) {
+                    *raised += height_m * (-off * off).exp();
+                }
+            }
         }
     }
 
@@ -106,7 +138,7 @@ mod tests {
     use glam::Vec3;
 
     use super::*;
-    use crate::geometry::Surface;
+    use crate::geometry::{Surface, Visitor};
 
     fn grid() -> WaterGrid {
         WaterGrid::new(&Surface::default(), 0.9, Vec2::ZERO)
@@ -115,15 +147,45 @@ mod tests {
     #[test]
     fn a_shadow_pushes_only_while_it_arrives_or_leaves() {
         let mut pushes = Pushes::new(grid(), Vec::new());
-        let mut pressure = vec![0.0; grid().cells()];
-        pressure[40] = 1.0;
+        let mut pressure = WaterPressure::new(grid());
+        pressure.pressure[40] = 1.0;
         pushes.update(&pressure, 1.0, &[], 0.016);
         assert_eq!(pushes.raised_m[40], PUSH_M);
         pushes.update(&pressure, 1.0, &[], 0.016);
         assert_eq!(pushes.raised_m[40], 0.0);
-        pressure[40] = 0.0;
+        pressure.pressure[40] = 0.0;
         pushes.update(&pressure, 1.0, &[], 0.016);
         assert_eq!(pushes.raised_m[40], -PUSH_M);
+    }
+
+    /// A visitor who stood left nothing on the water.
+    #[test]
+    fn the_water_laps_around_a_visitor_who_stands_and_is_not_raised_by_it() {
+        let visitor = |velocity_mps| Visitor {
+            radius_m: 0.3,
+            velocity_mps,
+            ..Visitor::default()
+        };
+        let moved = |velocity_mps| {
+            let mut pressure = WaterPressure::new(grid());
+            let mut pushes = Pushes::new(grid(), Vec::new());
+            let (mut highest, mut sum_m) = (0.0f32, 0.0f32);
+            for picture in 0..600 {
+                pressure.advance(1.0 / 60.0, &[visitor(velocity_mps)]);
+                pushes.update(&pressure, 1.0, &[], 1.0 / 60.0);
+                if picture > 120 {
+                    sum_m += pushes.raised_m.iter().sum::<f32>();
+                    highest = pushes.raised_m.iter().copied().fold(highest, f32::max);
+                }
+            }
+            (highest, sum_m)
+        };
+        let (highest, sum_m) = moved(Vec2::ZERO);
+        let covered = 6.3 * 0.3 * 1.8 * LAP_WIDE_M / grid().cell_m.powi(2);
+        assert!(highest > 0.0005, "{highest}");
+        // At most one ring is not over.
+        assert!(sum_m.abs() < 1.1 * LAP_M * covered, "{sum_m}");
+        assert!(moved(Vec2::X).0 < 1e-5);
     }
 
     fn fish(depth_m: f32, speed_mps: f32) -> AgentPose {
@@ -149,7 +211,7 @@ mod tests {
     fn a_fish_raises_the_water_ahead_and_adds_no_water() {
         let highest = |depth_m, speed_mps| {
             let mut pushes = Pushes::new(grid(), vec![0.6]);
-            let calm = vec![0.0; grid().cells()];
+            let calm = WaterPressure::new(grid());
             pushes.update(&calm, 1.0, &[fish(depth_m, speed_mps)], 0.016);
             let sum: f32 = pushes.raised_m.iter().sum();
             let moved: f32 = pushes.raised_m.iter().map(|h| h.abs()).sum();
@@ -168,7 +230,14 @@ mod tests {
     #[test]
     fn a_picture_allocates_nothing() {
         let mut pushes = Pushes::new(grid(), vec![0.6]);
-        let pressure = vec![0.5; grid().cells()];
+        let mut pressure = WaterPressure::new(grid());
+        pressure.advance(
+            0.2,
+            &[Visitor {
+                radius_m: 0.3,
+                ..Visitor::default()
+            }],
+        );
         let allocated = allocation_counter::measure(|| {
             pushes.update(&pressure, 1.0, &[fish(0.12, 0.5)], 0.016);
         });

@@ -16,9 +16,16 @@ fn every_rule_of_every_shipped_scene_can_begin() {
     for name in shipped.split(' ') {
         let mut scene = load(None, Some(name)).unwrap().description();
         for rule in &mut scene.director {
-            // Rare rules would make this test long.
-            if let shoal::world::Condition::Chance(chance) = &mut rule.when {
-                chance.rate_per_sec = chance.rate_per_sec.max(0.1);
+            // Rare rules, and rules for patient visitors, would make this test long.
+            match &mut rule.when {
+                shoal::world::Condition::Chance(chance) => {
+                    chance.rate_per_sec = chance.rate_per_sec.max(0.1);
+                }
+                shoal::world::Condition::StillVisitor(still) => {
+                    still.still_secs = still.still_secs.min(8.0);
+                }
+                shoal::world::Condition::VisitorsTogether(_) => rule.for_secs = 0.5,
+                _ => {}
             }
             rule.pause_secs = rule.pause_secs.min(5.0);
             rule.for_secs = rule.for_secs.min(25.0);

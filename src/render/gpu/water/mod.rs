@@ -76,7 +76,7 @@ impl Water {
     /// Advances the water to the time of a picture, and uploads what the GPU needs for it.
     pub(super) fn update(&mut self, gpu: &Gpu, data: &DrawData, quality: Quality) {
         let step_secs = step_secs(data.since_secs);
-        let (pressure, agents) = (&data.pressure.pressure, data.list.agents());
+        let (pressure, agents) = (&data.pressure, data.list.agents());
         self.pushes
             .update(pressure, data.look.stir, agents, step_secs);
         let uniforms = &mut self.field.uniforms;
