@@ -292,8 +292,15 @@ mod tests {
         for (kind, documents) in [("scene", SCENES), ("species", SPECIES)] {
             for (name, _) in documents.iter().filter(|(name, _)| *name != BASE) {
                 let file = assets.join(format!("pictures/{kind}-{name}.jpg"));
-                assert!(file.is_file(), "{} is missing; run scripts/pictures", file.display());
-                assert!(script.contains(&format!("\"{name}\"")), "{name} in thumbnail.js");
+                assert!(
+                    file.is_file(),
+                    "{} is missing; run scripts/pictures",
+                    file.display()
+                );
+                assert!(
+                    script.contains(&format!("\"{name}\"")),
+                    "{name} in thumbnail.js"
+                );
             }
         }
     }

@@ -2,7 +2,8 @@
 
 use glam::Vec2;
 use shoal::geometry::Visitor;
-use shoal::render::{Light, PictureQuality, RenderSetup, Renderer};
+use shoal::render::{PictureQuality, RenderSetup, Renderer};
+use shoal::world::Light;
 use shoal::world::Snapshot;
 
 use crate::{linear, stage};

@@ -10,7 +10,7 @@ macro_rules! shader {
 }
 
 /// Name and full source of every shader.
-pub(super) const SHADERS: [(&str, &str); 12] = [
+pub(super) const SHADERS: [(&str, &str); 13] = [
     shader!("water_field", "water", "water_field"),
     shader!("water_surface", "water", "water_surface"),
     shader!("caustics", "water", "caustics"),
