@@ -23,11 +23,9 @@ impl Renderer {
     pub fn change_scene(&mut self, setup: RenderSetup) -> Result<(), RenderError> {
         let pattern = self.calibration_pattern;
         let quality = self.quality;
-        let exposure = self.scene.uniforms.exposure;
         let mut next = self.next(setup)?;
         next.calibration_pattern = pattern;
         next.notice = self.notice.take();
-        next.set_exposure(exposure);
         next.data.continue_from(&mut self.data);
         next.set_quality(quality);
         next.water.continue_from(&self.gpu, &self.water);
