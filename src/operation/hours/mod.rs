@@ -6,10 +6,12 @@
 mod board;
 mod clock_trust;
 mod doubtful;
+mod due_rules;
 mod keeper;
 mod kept;
 mod params;
 mod plan;
+mod reading;
 mod stage;
 mod timed_rules;
 mod timeline;
@@ -21,6 +23,7 @@ pub use params::{
     ClockTrust, DayName, DayParams, HoursParams, ProjectorParams, ScheduleParams, TimedRuleParams,
     WeeklyParams,
 };
-pub use plan::{SchedulePlan, minutes_of_day};
+pub use plan::SchedulePlan;
+pub use reading::minutes_of_day;
 pub use stage::{ScheduleLinks, ScheduleStage};
 pub use timeline::{Period, PlanNow};

@@ -8,11 +8,8 @@
 use crate::vision::group::SWAP_GAIN_M2;
 
 use super::ambiguity::AMBIGUOUS_M;
-use super::meetings::CROSSING_M;
+use super::meetings::{CROSSING_M, SWAP_M};
 use super::{HeightProfile, SegmentedFrame, TrackState, Tracker, Work};
-
-/// Tracks farther apart than this, in meters, keep their ids, because visitors would notice a swap.
-pub(super) const SWAP_M: f32 = 0.5;
 
 /// Why no swap of two ids can be tested.
 #[derive(Clone, Copy, Debug, PartialEq)]

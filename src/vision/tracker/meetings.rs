@@ -3,13 +3,14 @@
 //! The group fit moves each track from its prediction to the position nearby that explains the foreground best. If two visitors
 //! look alike where they pass each other, a track can follow the other visitor, and no other step of the tracker changes an id.
 
-use super::id_swap::SWAP_M;
 use super::{Decision, TrackKey, TrackState, Tracker};
 use crate::vision::group::SWAP_GAIN_M2;
 use crate::vision::height_profile::KNOWN_MEASUREMENTS;
 
 /// Number of meetings for which memory is reserved.
 const USUAL_MEETINGS: usize = 32;
+/// Tracks farther apart than this, in meters, keep their ids, because visitors would notice a swap.
+pub(super) const SWAP_M: f32 = 0.5;
 /// Two tracks of a group that come closer than this, in meters, may cross or turn back: both look alike. Each position has a standard deviation of
 /// `GROUP_POSITION_SPREAD_M`, 0.12 m; this is about that of the distance between two of them.
 pub(super) const CROSSING_M: f32 = 0.2;

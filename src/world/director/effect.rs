@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::light::Light;
+use super::light::LightEffect;
 
 /// Change that the director makes to the agents of some species.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -257,30 +257,6 @@ pub struct MindEffect {
     pub species: Vec<String>,
     /// Name of the species whose mind they get. It must be in `population`; a population of 0 is enough.
     pub like: String,
-}
-
-/// The light that the picture gets.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct LightEffect {
-    /// The time of day.
-    pub to: Light,
-    /// Share of this light in the picture. Higher: as at this time of day. Lower: a touch of it; 0: no effect.
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub share: f32,
-    /// Time in which the light changes, at the begin and after the end of the effect. Higher: a slow dusk. Lower: a cloud that passes.
-    #[schemars(range(min = 1.0, max = 3600.0))]
-    pub fade_secs: f32,
-}
-
-impl Default for LightEffect {
-    fn default() -> Self {
-        Self {
-            to: Light::Night,
-            share: 1.0,
-            fade_secs: 10.0,
-        }
-    }
 }
 
 impl Effect {

@@ -5,8 +5,6 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::effect::LightEffect;
-
 /// The time of day. Sets the fields of a look that are left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -33,6 +31,30 @@ impl Light {
         Self::Dusk,
         Self::Night,
     ];
+}
+
+/// The light that the picture gets.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct LightEffect {
+    /// The time of day.
+    pub to: Light,
+    /// Share of this light in the picture. Higher: as at this time of day. Lower: a touch of it; 0: no effect.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub share: f32,
+    /// Time in which the light changes, at the begin and after the end of the effect. Higher: a slow dusk. Lower: a cloud that passes.
+    #[schemars(range(min = 1.0, max = 3600.0))]
+    pub fade_secs: f32,
+}
+
+impl Default for LightEffect {
+    fn default() -> Self {
+        Self {
+            to: Light::Night,
+            share: 1.0,
+            fade_secs: 10.0,
+        }
+    }
 }
 
 /// Share of the light of each time of day in the picture, from 0 to 1, in the order of [`Light::ALL`]. The rest is the light of the

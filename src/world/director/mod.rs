@@ -14,10 +14,9 @@ mod rule;
 
 pub use effect::{
     CalmEffect, CrossEdgeEffect, Effect, GatherAtShadowEffect, GatherEffect, HuntingEffect,
-    LightEffect, MindEffect, PictureSide, RelationEffect, SendAcrossEffect, SetNeedEffect,
-    SpeedEffect,
+    MindEffect, PictureSide, RelationEffect, SendAcrossEffect, SetNeedEffect, SpeedEffect,
 };
-pub use light::{Light, LightShares, PictureLight};
+pub use light::{Light, LightEffect, LightShares, PictureLight};
 pub use presence::Presence;
 pub use rule::{Condition, EarlierRule, RuleParams, RuleState, RuleTransition, rule_problems};
 
