@@ -102,7 +102,7 @@ mod tests {
             }
             pool.run_tick(&Observation::default());
             watch.look(&pool, &mut |event| {
-                found.push(((now * 10.0).round() as u32, event))
+                found.push(((now * 10.0).round() as u32, event));
             });
         }
         found
