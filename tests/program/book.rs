@@ -7,6 +7,7 @@ use std::process::Command;
 use shoal::config::parse_lenient;
 use shoal::control::FAULT_NAMES;
 use shoal::site::{SceneFile, SiteFile, SpeciesFile, check_report};
+use shoal::tuning::TuningFile;
 
 /// Pages outside of `docs`.
 const OTHER_PAGES: [&str; 3] = ["README.md", "CONTRIBUTING.md", "SECURITY.md"];
@@ -149,7 +150,7 @@ fn every_chapter_is_in_the_summary_once() {
     assert_eq!(listed, all);
 }
 
-/// Every TOML example is a site, a scene or a species, as far as a part of a file can be one.
+/// Every TOML example is a site, a scene, a species or a file for tuning, as far as a part of a file can be one.
 #[test]
 fn every_toml_example_of_the_book_parses() {
     let mut count = 0;
@@ -160,6 +161,7 @@ fn every_toml_example_of_the_book_parses() {
                 parse_lenient::<SiteFile>(example, &page).1,
                 parse_lenient::<SceneFile>(example, &page).1,
                 parse_lenient::<SpeciesFile>(example, &page).1,
+                parse_lenient::<TuningFile>(example, &page).1,
             ];
             let best = problems.iter().min_by_key(|problems| problems.0.len());
             let best = best.unwrap();
