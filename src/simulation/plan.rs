@@ -21,7 +21,7 @@ use crate::world::{
 const CONTACT_MARGIN_M: f32 = 0.5;
 
 /// A compiled pool. A change of the pool replaces the whole plan. The running simulation reads the plan, and changes only the species
-/// that rules of the director change for a time: [`PoolPlan::direct`].
+/// that rules of the director change for a time: `PoolPlan::direct`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PoolPlan {
     pub(super) world: WorldPlan,
