@@ -183,6 +183,11 @@ pub(super) const EXAMPLES: &[(&str, &str, &str)] = &[
     ),
     (
         "species",
+        "docs/shows/offering",
+        include_str!("../../docs/shows/species/offering.toml"),
+    ),
+    (
+        "species",
         "docs/shows/sleeper",
         include_str!("../../docs/shows/species/sleeper.toml"),
     ),
