@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     const HALF: Vec2 = Vec2::new(2.0, 1.5);
-    const SIZE_M: Vec2 = Vec2::new(0.4388, 0.06);
+    const SIZE_M: Vec2 = Vec2::new(0.341_25, 0.06);
 
     #[test]
     fn labels_do_not_overlap_stay_on_the_surface_and_the_first_ones_are_shown() {
