@@ -7,16 +7,6 @@
 const CELL_COLUMNS = 32u;
 const CELL_ROWS = 18u;
 
-struct Pixel {
-    @builtin(position) position: vec4<f32>,
-}
-
-@vertex
-fn full_target(@builtin(vertex_index) index: u32) -> Pixel {
-    let corner = vec2<f32>(f32(index & 1u) * 4.0 - 1.0, f32(index >> 1u) * 4.0 - 1.0);
-    return Pixel(vec4<f32>(corner, 0.0, 1.0));
-}
-
 @fragment
 fn cell_mean(pixel: Pixel) -> @location(0) vec4<f32> {
     let cells = vec2<f32>(f32(CELL_COLUMNS), f32(CELL_ROWS));

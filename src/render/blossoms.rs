@@ -19,7 +19,7 @@ const SPACING_M: f32 = 0.085;
 const MOST: usize = 3000;
 /// Time in which a blossom opens. Tuned by eye.
 const OPEN_SECS: f32 = 2.6;
-/// Share of a place where somebody stood from which on the first and the last blossom opens there.
+/// Share of a place where a visitor stood from which on the first and the last blossom opens there.
 const OPENS_FROM: [f32; 2] = [0.08, 0.40];
 /// Time constant with which a moved blossom slows down. Tuned by eye.
 const REST_SECS: f32 = 2.6;
@@ -42,7 +42,7 @@ struct Blossom {
     tone: f32,
     /// How far it is open, 0..1.
     open: f32,
-    /// Share of a place where somebody stood from which on it opens.
+    /// Share of a place where a visitor stood from which on it opens.
     opens_from: f32,
 }
 
@@ -67,7 +67,9 @@ impl Blossoms {
             return Self::default();
         }
         let half_m = surface.half_extent_m();
-        let spacing_m = SPACING_M / look.blossoms.sqrt();
+        // Farther apart on a large surface, so that there are some everywhere. A last row and column are larger than the surface.
+        let widest_m = 1.03 * (4.0 * half_m.x * half_m.y / MOST as f32).sqrt();
+        let spacing_m = (SPACING_M / look.blossoms.sqrt()).max(widest_m);
         let counts = (2.0 * half_m / spacing_m).ceil();
         let columns = counts.x as u32;
         let blossom = |i: u32| {
@@ -129,7 +131,7 @@ impl Blossoms {
         let calm = (-dt_secs / REST_SECS).exp();
         self.open.clear();
         for blossom in &mut self.all {
-            // Somebody who only walks by is there for a moment.
+            // A visitor who only walks by is there for a moment.
             let stood = traces.at(Trace::Stood, blossom.home_m);
             let change = if stood >= blossom.opens_from {
                 1.0 / OPEN_SECS
@@ -256,6 +258,28 @@ mod tests {
         assert!(pool.blossoms.open.len() > 10, "they close too early");
         pool.run(14.0, &[]);
         assert_eq!(pool.blossoms.open, []);
+    }
+
+    #[test]
+    fn blossoms_grow_everywhere_also_on_a_large_surface() {
+        let look = SceneLook {
+            blossoms: 1.0,
+            ..SceneLook::default()
+        };
+        for (width_m, height_m) in [(4.0, 3.0), (12.0, 6.0), (30.0, 6.0)] {
+            let surface = Surface {
+                width_m,
+                height_m,
+                ..Surface::default()
+            };
+            let all = Blossoms::new(&look, &surface, &[]).all;
+            let last = all
+                .iter()
+                .map(|blossom| blossom.home_m.y)
+                .fold(0.0, f32::max);
+            assert!(last > 0.5 * height_m - 0.4, "{width_m}: {last}");
+            assert!((500..=MOST).contains(&all.len()), "{}", all.len());
+        }
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::world::TerraceParams;
 pub struct RenderSetup {
     /// Name of the scene.
     pub scene: String,
-    /// Time in which the last picture of another scene goes over into this one; see [`PictureParams::fade_secs`].
+    /// Time in which the last picture of another scene fades into this one; see [`PictureParams::fade_secs`].
     pub fade_secs: f32,
     /// The surface that fills the picture.
     pub surface: Surface,
@@ -48,7 +48,7 @@ pub struct RenderSetup {
 pub struct PictureParams {
     /// Resolution and samples of the picture.
     pub quality: PictureQuality,
-    /// Time in which the picture goes over from one scene to the next: the last picture of the old scene fades out over the new one.
+    /// Time in which the picture fades from one scene to the next: the last picture of the old scene fades out over the new one.
     /// Higher: a slow dissolve. Lower: a quick change; 0: at once.
     #[schemars(range(min = 0.0, max = 60.0))]
     pub fade_secs: f32,

@@ -1,5 +1,5 @@
-//! The traces that visitors leave: a map of the floor with where somebody moved a moment ago, where silt hangs in the water, where
-//! somebody stood, and where a foot stepped.
+//! The traces that visitors leave: a map of the floor with where a visitor moved a moment ago, where silt hangs in the water, where
+//! a visitor stood, and where a foot stepped.
 //!
 //! In: the pressure of the visitors' shadows, their feet, a time step. Out: four shares per cell, from which the GPU draws glow, silt,
 //! wet stones and footprints, and from which `blossoms` opens its flowers. The map advances in steps of fixed length, so that it
@@ -20,7 +20,7 @@ const MOST_STEPS: u32 = 8;
 const TREMBLE: f32 = 0.03;
 /// Share of the full trace that a change of the pressure by 1 leaves. A visitor who walks by changes it twice.
 const MOVED_GAIN: f32 = 1.2;
-/// Share of the full cloud that a change of the pressure by 1 stirs up, as by somebody who shuffles on the spot.
+/// Share of the full cloud that a change of the pressure by 1 stirs up, as by a visitor who shuffles on the spot.
 const SILT_GAIN: f32 = 0.12;
 /// Radius of the cloud that a step stirs up. Tuned by eye.
 const PUFF_M: f32 = 0.17;
@@ -28,7 +28,7 @@ const PUFF_M: f32 = 0.17;
 const STAND_SECS: f32 = 5.0;
 /// Speed of the current that carries silt. Tuned by eye.
 const CURRENT_MPS: f32 = 0.018;
-/// Diffusion of traces of movement, of silt, and of places where somebody stood, in m²/s. Tuned by eye.
+/// Diffusion of traces of movement, of silt, and of places where a visitor stood, in m²/s. Tuned by eye.
 const DIFFUSION_M2_PER_S: [f32; 3] = [0.0012, 0.0010, 0.0040];
 /// Largest share of a cell that one step moves to each neighbor. More would be unstable.
 const MOST_MOVED: f32 = 0.2;
@@ -48,7 +48,7 @@ pub(super) enum Trace {
     Moved = 0,
     /// Amount of silt in the water.
     Silt = 1,
-    /// 1 where somebody stood for [`STAND_SECS`], less around it.
+    /// 1 where a visitor stood for [`STAND_SECS`], less around it.
     Stood = 2,
     /// 1 in a new footprint.
     Print = 3,

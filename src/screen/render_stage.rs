@@ -84,9 +84,11 @@ impl RenderStage {
                     Ordering::Greater => {
                         let newest = handoff.take_numbered();
                         let shown = std::mem::replace(&mut scene_version, newest.scene_version);
-                        let (scene, fade_secs) = (&newest.setup.scene, newest.setup.fade_secs);
-                        scene_fade.show(scene, fade_secs, Instant::now());
+                        let (scene, fade_secs) =
+                            (newest.setup.scene.clone(), newest.setup.fade_secs);
                         supervisor.change_setup(newest.setup, shown == newest.scene_version);
+                        // The crossfade begins when the new scene can be drawn.
+                        scene_fade.show(&scene, fade_secs, Instant::now());
                         // The newest setup may belong to a later snapshot.
                         continue;
                     }

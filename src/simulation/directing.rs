@@ -173,6 +173,10 @@ impl Simulation {
             }
         }
         self.state.world.director.arbitrate();
+        let has_light = |rule: &RuleParams| matches!(rule.then, Effect::Light(_));
+        if !self.plan.rules.iter().any(has_light) {
+            self.state.world.director.light.leave();
+        }
         self.direct_species();
     }
 

@@ -102,7 +102,7 @@ impl PoolPlan {
             world: WorldPlan {
                 water,
                 contact_solids: SolidIndex::new(&solids, CONTACT_MARGIN_M),
-                sight_solids: SolidIndex::new(&solids, sight_margin_m(&species)),
+                sight_solids: SolidIndex::new(&solids, sight_margin_m(&species, &scene.director)),
                 solids,
                 paths: scene.paths.iter().map(ScenePath::new).collect(),
                 barriers: scene.barriers.clone(),
@@ -244,15 +244,26 @@ fn compile_solids(scene: &SceneDescription) -> Result<Vec<Solid>, SimulationErro
         .collect()
 }
 
-/// Returns the largest distance at which an agent of any species perceives solids.
-fn sight_margin_m(species: &[Species]) -> f32 {
+/// Returns the largest distance at which an agent of any species perceives solids. A rule can make any species a hunter, which sees
+/// its prey from farther away.
+fn sight_margin_m(species: &[Species], rules: &[RuleParams]) -> f32 {
+    let can_become_hunters = rules
+        .iter()
+        .any(|rule| matches!(rule.then, Effect::Relation(_)));
     let largest = species
         .iter()
         .map(|s| s.body.radius_m * (1.0 + s.body.size_spread))
         .fold(0.0, f32::max);
     let smallest = |s: &Species| s.body.radius_m * (1.0 - s.body.size_spread);
-    let reaches = species
-        .iter()
-        .map(|s| query_radius_m(s, largest, smallest(s)));
+    let reaches = species.iter().map(|s| {
+        let mut s = s.clone();
+        if can_become_hunters {
+            s.perception.sight_radius_m = s
+                .perception
+                .sight_radius_m
+                .max(s.perception.prey_sight_radius_m);
+        }
+        query_radius_m(&s, largest, smallest(&s))
+    });
     reaches.fold(SOLID_SEARCH_RADIUS_MIN_M, f32::max)
 }

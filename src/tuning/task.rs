@@ -49,7 +49,7 @@ impl Task {
             let numbers = editor.species_numbers(&file.species).unwrap_or_default();
             for (i, params) in file.genes.iter().enumerate() {
                 match find_gene(params, &file, &numbers) {
-                    Ok(gene) if genes.contains(&gene) => {
+                    Ok(gene) if genes.iter().any(|own: &Gene| own.path == gene.path) => {
                         let message = "this key is listed twice; remove one";
                         found.push(spans.problem(&format!("genes[{i}].key"), message));
                     }

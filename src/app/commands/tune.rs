@@ -16,7 +16,7 @@ use crate::files::{OutputKind, check_output, save_file};
 use crate::life::Figure;
 use crate::runtime::{print_message, processor_secs, stop_on_signals, text_output};
 use crate::site::{self, Editor};
-use crate::tuning::{Task, TuningFile, Verdict, unified};
+use crate::tuning::{Comparison, Task, TuningFile, Verdict, unified};
 
 /// `shoal tune`.
 #[derive(Debug, Args)]
@@ -42,7 +42,7 @@ pub(in crate::app) struct TuneArguments {
     /// Number of runs at the same time; default: the number of processors
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     jobs: Option<u16>,
-    /// Seed of the candidates; another one searches on other ways
+    /// Seed of the candidates; another seed tries other candidates
     #[arg(long, value_name = "K", default_value_t = 1)]
     seed: u64,
 }
@@ -139,12 +139,10 @@ pub(in crate::app) fn tune(arguments: &TuneArguments) -> anyhow::Result<ExitCode
         save_file(path, result.difference.as_bytes())
             .with_context(|| format!("{}: cannot be written", path.display()))?;
     }
-    let is_better = found
-        .comparison
-        .as_ref()
-        .is_some_and(|own| own.verdict() == Verdict::Better);
+    let verdict = found.comparison.as_ref().map(Comparison::verdict);
+    let is_better = verdict == Some(Verdict::Better);
     if arguments.apply {
-        result.apply(is_better)?;
+        result.apply(verdict)?;
     } else if is_better {
         writeln!(out, "{}", how_to_look(&task, site.as_deref()))?;
     }
@@ -236,16 +234,19 @@ impl SpeciesResult {
         self.difference.clone()
     }
 
-    /// Writes the species file.
-    fn apply(&self, is_better: bool) -> anyhow::Result<()> {
+    /// Writes the species file if the found numbers are better. `verdict` is `None` if they were not compared.
+    fn apply(&self, verdict: Option<Verdict>) -> anyhow::Result<()> {
         let Some(path) = &self.path else {
             return Ok(());
         };
         let name = path.display();
-        if !is_better {
-            print_message(&format!(
-                "{name}: not changed, because the found numbers are not better on unseen seeds"
-            ));
+        let reason = match verdict {
+            Some(Verdict::Better) => None,
+            Some(_) => Some("the found numbers are not better on unseen seeds"),
+            None => Some("the search was stopped before the comparison on unseen seeds"),
+        };
+        if let Some(reason) = reason {
+            print_message(&format!("{name}: not changed, because {reason}"));
             return Ok(());
         }
         let now = path.exists().then(|| config::read_text(path)).transpose();

@@ -8,6 +8,9 @@ use jiff::civil::Date;
 use super::plan::SchedulePlan;
 use crate::control::{PreviewRule, ShowState};
 
+/// Years that stand for all years: in seven years in a row, a day falls on different weekdays, and one is a leap year.
+const YEARS: std::ops::Range<i16> = 2024..2031;
+
 impl SchedulePlan {
     /// Returns the rules that start after one time and at or before another one, in the order of their times.
     pub(super) fn rules_between(&self, after: Timestamp, until: Timestamp) -> Vec<&str> {
@@ -48,21 +51,23 @@ impl SchedulePlan {
         let shown = |(at, rule): (Timestamp, &str)| PreviewRule {
             at: self.local(at),
             rule: rule.to_owned(),
-            is_lit: self.state_on(date, at).is_lit(),
+            is_lit: self.state_on(self.date_of(at), at).is_lit(),
         };
         rules.into_iter().map(shown).collect()
     }
 
     /// Returns the times at which a rule never starts, because the pool is never lit then, as pairs of path and message.
     pub(super) fn dark_rules(&self) -> Vec<(String, String)> {
+        let special = self.special_dates();
         let mut found = Vec::new();
         for (index, event) in self.events.iter().enumerate() {
+            let special = || special.iter().copied().filter(|date| event.is_on(*date));
             for (at, &minutes) in event.minutes.iter().enumerate() {
                 let is_lit = |date: Date| {
                     let time = self.instant(date, minutes);
                     self.state_on(self.date_of(time), time).is_lit()
                 };
-                if !event.sample_dates().any(is_lit) {
+                if !event.sample_dates().chain(special()).any(is_lit) {
                     found.push((
                         format!("events[{index}].at[{at}]"),
                         format!(
@@ -77,6 +82,20 @@ impl SchedulePlan {
             }
         }
         found
+    }
+
+    /// Returns the dates with hours of their own, and the days after them, on which a long night ends; days of every year in some years.
+    fn special_dates(&self) -> Vec<Date> {
+        let in_years = |day: &Date| {
+            let (month, day) = (day.month(), day.day());
+            YEARS.filter_map(move |year| Date::new(year, month, day).ok())
+        };
+        let dates = self.dates.keys().copied();
+        let dates = dates.chain(self.yearly.keys().flat_map(in_years));
+        dates
+            .flat_map(|date| [Some(date), date.tomorrow().ok()])
+            .flatten()
+            .collect()
     }
 
     /// Returns the state at a time on a date.
@@ -207,6 +226,22 @@ mod tests {
             paths,
             ["events[0].at[1]", "events[1].at[0]"],
             "{warnings:?}"
+        );
+        let long_night = read(
+            "time_zone = \"UTC\"\n[[weekly]]\ndays = [\"monday\"]\nhours = [{ from = \"10:00\", to = \"18:00\" }]\n\
+             [[dates]]\ndate = \"2026-11-14\"\nhours = [{ from = \"18:00\", to = \"02:00\" }]\n\
+             [[yearly]]\ndate = \"12-24\"\nhours = [{ from = \"19:00\", to = \"20:00\" }]\n\
+             [[events]]\nrule = \"a\"\nat = [\"20:00\", \"01:00\", \"24:00\", \"19:30\"]\n",
+        );
+        assert_eq!(long_night.warnings(), []);
+        let plan = SchedulePlan::compile(&long_night).unwrap();
+        let evening: Timestamp = "2026-11-14T12:00:00Z".parse().unwrap();
+        let rules = &plan.preview(evening, 1)[0].rules;
+        assert!(
+            rules
+                .iter()
+                .any(|rule| rule.at.starts_with("2026-11-15T00:00") && rule.is_lit),
+            "{rules:?}"
         );
         let lit = read("time_zone = \"UTC\"\n[[events]]\nrule = \"a\"\nat = [\"03:00\"]\n");
         assert_eq!(lit.warnings(), []);

@@ -288,6 +288,9 @@ impl ScheduleStage {
         let (Some(before), Some(plan)) = (before, &self.plan) else {
             return;
         };
+        if !is_lit {
+            self.due_rules.clear();
+        }
         let passed = before.duration_until(time);
         if (-MISSED_MAX..SignedDuration::ZERO).contains(&passed) {
             // The clock was corrected by some seconds: what it has passed does not start twice.
@@ -298,14 +301,14 @@ impl ScheduleStage {
         }
     }
 
-    /// Starts the rules that are due. A rule waits while the desk takes no commands.
+    /// Starts the rules that are due. A rule waits while the desk takes no commands, until the pool becomes dark.
     fn start_due_rules(&mut self) {
         while let Some(rule) = self.due_rules.first().cloned() {
-            tracing::info!("schedule: rule {rule:?}");
-            let event = DirectorEvent::Start { rule };
+            let event = DirectorEvent::Start { rule: rule.clone() };
             if !self.send(PoolEdit::Director { event }) {
                 return;
             }
+            tracing::info!("schedule: rule {rule:?}");
             self.due_rules.remove(0);
         }
     }

@@ -1,4 +1,4 @@
-//! The last picture of an old scene, which goes over into the pictures of the new one.
+//! The last picture of an old scene, which fades into the pictures of the new one.
 //!
 //! In: a finished picture. Out: the same picture over new ones, with a weight. Must not: draw the old scene again.
 

@@ -145,7 +145,7 @@ impl OutputPass {
         OutputParts::new(gpu, layouts, surface, output).map(Some)
     }
 
-    /// Keeps the last picture of a pass of another scene, which goes over into the pictures of this one. `is_new_scene` is false if the
+    /// Keeps the last picture of a pass of another scene, which fades into the pictures of this one. `is_new_scene` is false if the
     /// other pass draws the same scene. Then the picture of the scene before it, if that is not gone yet, is kept.
     pub(super) fn keep_old_picture(
         &mut self,

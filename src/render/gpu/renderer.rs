@@ -42,7 +42,7 @@ pub struct Renderer {
     overlay: Overlay,
     /// Name of the scene.
     pub(super) scene_name: String,
-    /// Whether the last picture of an old scene goes over into this scene.
+    /// Whether the last picture of an old scene fades into this scene.
     pub(super) fades: bool,
     // The drawables, each with its data on the GPU.
     pub(super) scene: SceneBuffer,

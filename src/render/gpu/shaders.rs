@@ -19,11 +19,11 @@ pub(super) const SHADERS: [(&str, &str); 13] = [
     shader!("bodies", "scene", "bodies"),
     shader!("dust", "scene", "dust"),
     shader!("floating", "scene", "floating"),
-    shader!("bloom", "scene", "bloom"),
+    shader!("bloom", "scene", "full_target", "bloom"),
     shader!("output", "scene", "output", "traces", "wall_and_ceiling"),
-    shader!("cell_means", "scene", "cell_means"),
+    shader!("cell_means", "scene", "full_target", "cell_means"),
     shader!("overlay", "scene", "overlay"),
-    shader!("old_picture", "scene", "old_picture"),
+    shader!("old_picture", "scene", "full_target", "old_picture"),
 ];
 
 /// Compiles a shader and returns its module.

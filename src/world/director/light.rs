@@ -42,7 +42,7 @@ pub struct LightEffect {
     /// Share of this light in the picture. Higher: as at this time of day. Lower: a touch of it; 0: no effect.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub share: f32,
-    /// Time in which the light changes, at the begin and after the end of the effect. Higher: a slow dusk. Lower: a cloud that passes.
+    /// Time in which the share of this light goes from 0 to 1, and after the effect back. Higher: a slow dusk. Lower: a cloud that passes.
     #[schemars(range(min = 1.0, max = 3600.0))]
     pub fade_secs: f32,
 }
@@ -56,6 +56,9 @@ impl Default for LightEffect {
         }
     }
 }
+
+/// Longest time in which the light of a rule goes when the scene was changed.
+const LEAVE_SECS: f32 = 4.0;
 
 /// Share of the light of each time of day in the picture, from 0 to 1, in the order of [`Light::ALL`]. The rest is the light of the
 /// scene.
@@ -82,6 +85,13 @@ impl PictureLight {
             let target = wanted.map_or(0.0, |effect| effect.share);
             let step = dt_secs / fade_secs.max(dt_secs);
             *share += (target - *share).clamp(-step, step);
+        }
+    }
+
+    /// Lets the light of the scene come back soon, because no rule of the present scene can ask for another one.
+    pub fn leave(&mut self) {
+        for fade_secs in &mut self.fade_secs {
+            *fade_secs = fade_secs.min(LEAVE_SECS);
         }
     }
 
@@ -130,6 +140,12 @@ mod tests {
             }
         }
         assert_eq!(seen, [[0, 50], [0, 100], [50, 50], [50, 0], [0, 0], [0, 0]]);
+        assert!(light.is_of_scene());
+        // Another scene does not keep the slow night of the one before.
+        light.advance(Some(&effect(Light::Night, 1.0, 1.0)), 1.0);
+        light.advance(Some(&effect(Light::Night, 1.0, 3600.0)), 1.0);
+        light.leave();
+        light.advance(None, LEAVE_SECS);
         assert!(light.is_of_scene());
     }
 }

@@ -154,7 +154,7 @@ fn the_picture_gets_another_light_and_fades_back() {
     assert_eq!(night(&pool), 0);
 }
 
-/// Effects that last continue after a pool was saved, and a plan that is changed keeps them.
+/// Effects that last continue after a pool was saved.
 #[test]
 fn a_pool_that_is_saved_during_the_effects_goes_on_equally() {
     let bait = wants(bare("bait", 0), "offer", &[("offer", action("wander", ""))]);

@@ -258,7 +258,7 @@ fn has_same_look(a: &Site, b: &Site) -> bool {
             .map(|(look, model)| (look.clone(), Arc::as_ptr(model)));
         looks.collect()
     };
-    // Another scene with the same look has other fish, so its picture goes over too.
+    // Another scene with the same look has other fish, so its picture fades too.
     a.scene_name == b.scene_name
         && a.file.surface == b.file.surface
         && a.file.picture == b.file.picture

@@ -38,7 +38,8 @@ impl RuleWatch {
                 Some(seen) => {
                     let was_on_before = now - seen.seen_secs.1 < 1.5 * simulation.dt_secs();
                     // A person started it again while it was active.
-                    if seen.begin_tick != begin_tick && was_on_before {
+                    let is_again = seen.begin_tick != begin_tick && was_on_before;
+                    if is_again {
                         add(EventKind::RuleBegan {
                             rule: rule.name.clone(),
                         });
@@ -46,7 +47,7 @@ impl RuleWatch {
                     *seen = SeenRule {
                         name: std::mem::take(&mut seen.name),
                         begin_tick,
-                        seen_secs: (seen.seen_secs.0, now),
+                        seen_secs: (if is_again { now } else { seen.seen_secs.0 }, now),
                         was_on: true,
                     };
                 }
@@ -85,7 +86,7 @@ mod tests {
     use crate::world::Observation;
 
     /// Runs a pool with rules and returns the events, each with its time in tenths of a second.
-    fn events(rules: &[&str], secs: f64, by_hand: (&str, f64)) -> Vec<(u32, EventKind)> {
+    fn events(rules: &[&str], secs: f64, by_hand: (&str, &[f64])) -> Vec<(u32, EventKind)> {
         let scene = SceneDescription {
             director: rules
                 .iter()
@@ -97,7 +98,8 @@ mod tests {
         let (mut watch, mut found) = (RuleWatch::default(), Vec::new());
         for tick in 0..(secs / pool.dt_secs()) as u32 {
             let now = f64::from(tick) * pool.dt_secs();
-            if (now..now + pool.dt_secs()).contains(&by_hand.1) {
+            let is_due = |at: &f64| (now..now + pool.dt_secs()).contains(at);
+            if by_hand.1.iter().any(is_due) {
                 pool.start_rule(by_hand.0);
             }
             pool.run_tick(&Observation::default());
@@ -127,7 +129,7 @@ mod tests {
                 "name = 'part'\nwhen = { condition = 'after', rule = 'show', secs = 1.0 }\nthen = { effect = 'calm' }\nhold_secs = 0.0",
             ],
             8.0,
-            ("show", 2.0),
+            ("show", &[2.0]),
         );
         // An end is reported a quarter of a second later, because a rule can begin again at once.
         assert_eq!(
@@ -144,11 +146,16 @@ mod tests {
     #[test]
     fn a_rule_that_begins_again_at_once_goes_on_and_one_that_is_started_again_begins() {
         let always = "name = 'rest'\nwhen = { condition = 'always' }\nthen = { effect = 'calm' }\nhold_secs = 1.0";
-        let found = events(&[always], 10.0, ("", 99.0));
+        let found = events(&[always], 10.0, ("", &[]));
         assert_eq!(found, [(0, began("rest"))]);
         let by_hand = "name = 'go'\nwhen = { condition = 'by_hand' }\nthen = { effect = 'calm' }\nhold_secs = 20.0";
-        let mut pool_events = events(&[by_hand], 4.0, ("go", 1.0));
-        assert_eq!(pool_events.pop(), Some((10, began("go"))));
-        assert!(pool_events.is_empty());
+        // Its duration is counted from its last begin.
+        let found = events(&[&by_hand.replace("20.0", "3.0")], 8.0, ("go", &[1.0, 2.0]));
+        assert_eq!(
+            found,
+            [(10, began("go")), (20, began("go")), (52, ended("go", 3.0))]
+        );
+        let found = events(&[by_hand], 4.0, ("go", &[1.0]));
+        assert_eq!(found, [(10, began("go"))]);
     }
 }
