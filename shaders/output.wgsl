@@ -140,6 +140,10 @@ const SHADE = 0.55;
 
 // Returns the share of light that other bodies leave on the body at a position on the surface; `here` is its depth and cover.
 fn left_by_bodies(place: vec2<f32>, here: vec2<f32>, sunward: vec2<f32>) -> f32 {
+    // Most of the picture shows no body.
+    if here.y <= 0.0 {
+        return 1.0;
+    }
     var shade = 0.0;
     for (var i = 0; i < 2; i++) {
         let above = body_at(place - sunward * SHADE_M[i]);
