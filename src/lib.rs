@@ -15,6 +15,7 @@ pub mod site;
 pub mod tuning;
 
 pub use shoal_base::{config, files, geometry, runtime};
+pub use shoal_cluster::cluster;
 pub use shoal_desk::{control, operation, panel, remote};
 pub use shoal_eye::{calibration, camera, vision};
 pub use shoal_pool::{behavior, life, navigation, simulation, steering, world};
