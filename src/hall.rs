@@ -9,4 +9,6 @@
     )
 )]
 
+use shoal_base::files;
+
 pub mod cluster;

@@ -1,16 +1,29 @@
 //! What a hall needs from a network.
 
-use std::path::PathBuf;
-
-/// Keys of this node, for a link that only the nodes of the hall can use. All files are PEM.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Keys of this node, for a link that only the members of the hall can use. Certificates and keys are PEM texts.
+#[derive(Clone, PartialEq, Eq)]
 pub struct LinkSecurity {
     /// Certificate of the hall's authority.
-    pub authority: PathBuf,
+    pub authority: String,
     /// Certificate of this node, signed by the authority.
-    pub certificate: PathBuf,
+    pub certificate: String,
     /// Private key of this node.
-    pub key: PathBuf,
+    pub key: String,
+    /// Common names of the certificates of all members.
+    pub allowed: Vec<String>,
+}
+
+/// Where a node listens and whom it connects to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LinkPlace {
+    /// Name of the hall.
+    pub hall: String,
+    /// Own address with port, for example `0.0.0.0:7447`.
+    pub listen: String,
+    /// Addresses of the other nodes, with ports.
+    pub connect: Vec<String>,
+    /// Whether nodes also look for each other by multicast.
+    pub discovery: bool,
 }
 
 /// Why a link does not work.
@@ -56,4 +69,11 @@ pub trait Link: Send + Sync {
     /// # Errors
     /// If the link is closed.
     fn answer(&self, pattern: &str, answer: Answer) -> Result<(), LinkError>;
+
+    /// Uses other keys, or another list of members, from now on: connections to machines that are not on it end. Subscriptions and
+    /// answers stay. Not to be called on a thread of the link.
+    ///
+    /// # Errors
+    /// If the link cannot be opened again. It is then closed, until a later call succeeds.
+    fn renew(&self, security: &LinkSecurity) -> Result<(), LinkError>;
 }

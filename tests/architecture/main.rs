@@ -7,6 +7,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod dependencies;
 mod users;
 
 use std::collections::{BTreeMap, BTreeSet};
