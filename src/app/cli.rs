@@ -10,10 +10,10 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 use super::commands::CtlArguments;
 use super::commands::{
     self, CalibrateArguments, CamerasArguments, CaptureWorkerArguments, CheckArguments,
-    ChildGuardArguments, DemoArguments, ExplainArguments, GenerateArguments, LifeArguments,
-    PlanArguments, PreviewArguments, RenderArguments, RunArguments, ScheduleArguments,
-    SchemaArguments, SimulateArguments, SoundArguments, TrackArguments, TuneArguments,
-    VisitorsArguments,
+    ChildGuardArguments, ClusterArguments, DemoArguments, ExplainArguments, GenerateArguments,
+    LifeArguments, PlanArguments, PreviewArguments, RenderArguments, RunArguments,
+    ScheduleArguments, SchemaArguments, SimulateArguments, SoundArguments, TrackArguments,
+    TuneArguments, VisitorsArguments,
 };
 use crate::runtime::ensure_runtime_dir;
 
@@ -109,6 +109,10 @@ pub(super) enum Command {
         after_help = "Example: shoal visitors my/site.toml --from 2026-12-01 --to 2026-12-31 --csv > december.csv"
     )]
     Visitors(VisitorsArguments),
+    /// Make, invite, list and revoke the machines of a hall: one pool on several machines
+    #[command(after_help = "Example: shoal cluster invite right my/site.toml\n\
+                            docs/hall.md explains a hall from the first machine to the replacement of one.")]
+    Cluster(ClusterArguments),
     /// Explain a key, action, condition or effect of the configuration files, with its users and an example
     #[command(after_help = "Example: shoal explain evade_shadow\n\
                             Example: shoal explain evade_shadow.weight")]
@@ -163,6 +167,7 @@ pub(super) fn dispatch(command: Command, words: &[OsString]) -> anyhow::Result<E
         Command::Schedule(arguments) => commands::schedule(&arguments),
         Command::Visitors(arguments) => commands::visitors(&arguments),
         Command::Generate(arguments) => commands::generate(&arguments, Arguments::command()),
+        Command::Cluster(arguments) => commands::cluster(arguments),
         Command::Explain(arguments) => commands::explain(&arguments),
         Command::Schema(arguments) => commands::schema(&arguments),
         Command::Cameras(arguments) => commands::cameras(&arguments),

@@ -144,6 +144,13 @@ impl FromStr for JoinCode {
     }
 }
 
+/// Hides the code from logs.
+impl fmt::Debug for JoinCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JoinCode")
+    }
+}
+
 impl fmt::Display for JoinCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (left, right) = self.0.split_at(CODE_LENGTH / 2);

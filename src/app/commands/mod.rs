@@ -7,6 +7,7 @@ mod cameras;
 mod capture_worker;
 mod check;
 mod child_guard;
+mod cluster;
 #[cfg(unix)]
 mod ctl;
 mod demo;
@@ -31,6 +32,7 @@ pub(super) use cameras::{CamerasArguments, cameras};
 pub(super) use capture_worker::{CaptureWorkerArguments, capture_worker};
 pub(super) use check::{CheckArguments, check};
 pub(super) use child_guard::{ChildGuardArguments, child_guard};
+pub(super) use cluster::{ClusterArguments, cluster};
 #[cfg(unix)]
 pub(super) use ctl::{CtlArguments, ctl, ctl_help};
 pub(super) use demo::{DemoArguments, demo};
