@@ -220,6 +220,46 @@ test("opening hours: an entry changes the plan only with Done, and the show neve
   await until(async () => (await plan()).weekly.length === 0, "no hours of every week");
 });
 
+test("a rule at times of the clock is entered in words, and changes the plan only with Done", async () => {
+  await page.goto(`${pool.url}/#/hours`);
+  const events = async () => (await api(page, "/documents")).documents[0].effective.schedule.events;
+  const rules = page.locator("shoal-rule-times");
+  await rules.getByRole("button", { name: "Add a rule" }).click();
+  await rules.getByRole("button", { name: "Done" }).click();
+  await rules.getByText("Choose a rule first.").waitFor();
+  const rule = await rules.getByLabel("Rule", { exact: true }).locator("option").nth(1).getAttribute("value");
+  await rules.getByLabel("Rule", { exact: true }).selectOption(rule);
+  await rules.getByRole("button", { name: "Done" }).click();
+  await rules.getByText("Enter a time first.").waitFor();
+  await rules.getByLabel("Time 1").fill("77");
+  await rules.getByLabel("Time 1").press("Tab");
+  await rules.getByRole("button", { name: "Done" }).click();
+  await rules.getByText("is no time of the day").waitFor();
+  await rules.getByLabel("Time 1").fill("1530");
+  await rules.getByLabel("Time 1").press("Tab");
+  await rules.getByRole("button", { name: "Add a time" }).click();
+  await rules.getByLabel("Time 2").fill("9");
+  await rules.getByLabel("Time 2").press("Tab");
+  await rules.getByRole("button", { name: "Saturday" }).click();
+  await rules.getByRole("button", { name: "Sunday" }).click();
+  await rules.getByText("Every Saturday, Sunday").waitFor();
+  await takePictures("hours-rules");
+  assert.deepEqual(await events(), [], "nothing has changed yet");
+  await rules.getByRole("button", { name: "Done" }).click();
+  await until(async () => (await events()).length === 1, "the entry");
+  assert.deepEqual(await events(), [{ rule, at: ["09:00", "15:30"], days: ["saturday", "sunday"] }]);
+  // Only on a date, and then removed.
+  await rules.getByText(`“${rule}” at 09:00, 15:30`).click();
+  await rules.getByLabel("On which days").selectOption("date");
+  await rules.getByLabel("Date", { exact: true }).fill("2031-12-24");
+  await rules.getByRole("button", { name: "Done" }).click();
+  await until(async () => (await events())[0]?.date === "2031-12-24", "the date");
+  await rules.getByText("Only on Wednesday, December 24, 2031").click();
+  await rules.getByRole("button", { name: "Remove all of this" }).click();
+  await page.locator("dialog").getByRole("button", { name: "Remove all of this" }).click();
+  await until(async () => (await events()).length === 0, "no rule by the clock");
+});
+
 test("dark and closed are set for a time, and the page says when they end", async () => {
   await page.goto(`${pool.url}/#/now`);
   await page.getByRole("button", { name: /^Dark/ }).click();

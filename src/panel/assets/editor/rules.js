@@ -40,6 +40,8 @@ function thenText(then) {
     case "relation": return t(then.on === false ? "rule.then.no_relation" : "rule.then.relation", { who, relation: then.relation, to: (then.to ?? []).join(", ") });
     case "mind": return t("rule.then.mind", { who, like: then.like });
     case "light": return t("rule.then.light", { light: known("value", then.to) ?? then.to });
+    case "season": return t("rule.then.season", { season: known("value", then.to) ?? then.to });
+    case "sound": return t("rule.then.sound", { sound: known("value", then.play ?? "splash") ?? then.play });
     case "set_need": return t("rule.then.set_need", { who, need: then.need, value: then.value });
     default: {
       const text = known("rule.then", then.effect);

@@ -9,10 +9,12 @@ import { context } from "../editor/context.js";
 import { editor } from "../editor/form.js";
 import { daysCovered, isNeverOpen, isTooLong } from "../editor/plan_check.js";
 import { join, valueAt } from "../editor/schema.js";
+import { DAYS, dateText, dayName, daysText, tidyTime, yearlyText } from "../parts/days.js";
 import { confirmed } from "../parts/dialog.js";
 import { icon } from "../parts/icons.js";
 import { askedUntil, minutes, never, nextChange, tomorrow } from "../parts/until.js";
 import { keepUnfinished, mayLeave } from "../parts/unfinished.js";
+import "./hours_rules.js";
 import { planText, sceneTitle, unkept } from "./now.js";
 
 /** @typedef {import("../editor/fields.js").Context} Context */
@@ -23,47 +25,11 @@ import { planText, sceneTitle, unkept } from "./now.js";
 /** @typedef {{ from: string, to: string, state: string, scene?: string | null }} Period */
 /** @typedef {{ date: string, weekday: string, source: string, name: string, periods: Period[], rules?: { at: string, rule: string, is_lit: boolean }[], note: string }} PreviewDay */
 
-const DAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 /** Number of the next days that are shown, all of them; later ones only if they have a plan of their own. */
 const PREVIEW_DAYS = 21;
 /** Most entries that a question names. */
 const NAMED_MAX = 8;
 const STATES = ["open", "attract", "dark", "closed"];
-/** A Monday, from which the names of the weekdays come. */
-const MONDAY = Date.UTC(2024, 0, 1, 12);
-
-/** @param {string} day @param {"long" | "short"} form */
-function dayName(day, form) {
-  return date(new Date(MONDAY + DAYS.indexOf(day) * 86_400_000), { weekday: form, timeZone: "UTC" });
-}
-
-/** Returns days as words: "Tuesday to Friday, Sunday". @param {string[]} days */
-function daysText(days) {
-  const indexes = days.map((day) => DAYS.indexOf(day)).filter((i) => i >= 0).sort((a, b) => a - b);
-  /** @type {number[][]} */
-  const runs = [];
-  for (const index of indexes) {
-    const last = runs.at(-1);
-    if (last && last[1] === index - 1) last[1] = index;
-    else runs.push([index, index]);
-  }
-  const name = (/** @type {number} */ i) => dayName(DAYS[i], "long");
-  return runs.map(([a, b]) => (a === b ? name(a) : b === a + 1 ? `${name(a)}, ${name(b)}` : t("hours.to", { from: name(a), to: name(b) }))).join(", ");
-}
-
-/** Returns a date without a year as words. @param {string} monthDay */
-function yearlyText(monthDay) {
-  const [month, day] = monthDay.split("-").map(Number);
-  return date(new Date(Date.UTC(2024, (month || 1) - 1, day || 1, 12)), { day: "numeric", month: "long", timeZone: "UTC" });
-}
-
-/** Returns a date with weekday and year as words. @param {string} iso */
-function dateText(iso) {
-  const day = new Date(`${iso}T12:00:00Z`);
-  if (Number.isNaN(day.getTime())) return iso;
-  return date(day, { weekday: "long", day: "numeric", month: "long", year: "numeric", timeZone: "UTC" });
-}
-
 /** Returns the time of day that is written in a date, whatever the zone of this device. @param {string} iso */
 function timeIn(iso) {
   return iso.slice(11, 16);
@@ -110,7 +76,7 @@ class Hours extends View {
     return [
       h("div", { class: "page-head", key: "head" }, h("h1", null, t("page.hours")), this.#now()),
       h("div", { class: "grid hours-grid", key: "grid" },
-        h("div", { class: "column wide-gap" }, this.#weekly(ctx), this.#dates(ctx), this.#yearly(ctx), this.#more(ctx)),
+        h("div", { class: "column wide-gap" }, this.#weekly(ctx), this.#dates(ctx), this.#yearly(ctx), h("shoal-rule-times", { key: "rules" }), this.#more(ctx)),
         this.#next())];
   }
 
@@ -417,7 +383,7 @@ class Hours extends View {
     return h("section", { class: "card stack", key: "more" },
       h("h2", null, t("hours.more")),
       this.#otherwiseField(ctx, plan.properties.otherwise.enum),
-      editor({ ...ctx, isReadOnly: !may("operate"), send: (edits) => this.#sendMore(edits) }, plan, "schedule", "schedule", { isBare: true, skip: ["weekly", "dates", "yearly", "otherwise", ...(may("admin") ? [] : ["projectors"])] }));
+      editor({ ...ctx, isReadOnly: !may("operate"), send: (edits) => this.#sendMore(edits) }, plan, "schedule", "schedule", { isBare: true, skip: ["weekly", "dates", "yearly", "events", "otherwise", ...(may("admin") ? [] : ["projectors"])] }));
   }
 
   /** Clock and time zone can change what is shown now, so they are asked about. @param {import("../core/store.js").Edit[]} edits */
@@ -521,12 +487,6 @@ function rulesText(day) {
 /** Says that hours end on the next day. @param {any} hour */
 function nightText(hour) {
   return hour.to && hour.from && hour.to !== "24:00" && hour.to <= hour.from ? t("hours.next_day") : "";
-}
-
-/** Accepts 9, 930, 9:30 and 09.30. @param {string} text */
-function tidyTime(text) {
-  const [, hour, minute = "00"] = /^\s*(\d{1,2})(?:\D?(\d{2}))?\s*$/.exec(text) ?? [];
-  return hour === undefined ? text : `${hour.padStart(2, "0")}:${minute}`;
 }
 
 /** Returns hours that follow the last ones. @param {any[]} hours */
