@@ -194,11 +194,7 @@ fn invite(arguments: &InviteArguments, out: &mut impl Write) -> anyhow::Result<(
                 return Ok(());
             }
             Err(JoinError::Refused(Refusal::Locked)) => {
-                bail!(
-                    "{} sent the last wrong code: {}",
-                    peer.ip(),
-                    Refusal::Locked
-                )
+                bail!("{peer} sent the last wrong code: {}", Refusal::Locked)
             }
             Err(error @ JoinError::Key(_)) => return Err(error.into()),
             Err(error) => writeln!(out, "{peer}: {error}")?,
