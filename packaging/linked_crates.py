@@ -1,15 +1,18 @@
 """The crates that are linked into Shoal."""
 
 import json
+import os
 import subprocess
 
 TARGET = "x86_64-unknown-linux-gnu"
 
 
 def linked_packages():
-    """Returns the packages that the program contains, without those that only tests and builds need."""
+    """Returns the packages that the program with the features SHOAL_FEATURES contains, without those that only tests and builds need."""
+    features = os.environ.get("SHOAL_FEATURES", "")
     text = subprocess.run(
-        ["cargo", "metadata", "--format-version", "1", "--locked", "--offline", "--filter-platform", TARGET],
+        ["cargo", "metadata", "--format-version", "1", "--locked", "--offline", "--filter-platform", TARGET,
+         "--features", features],
         check=True, capture_output=True, text=True).stdout
     metadata = json.loads(text)
     packages = {package["id"]: package for package in metadata["packages"]}
