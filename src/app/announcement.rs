@@ -15,7 +15,7 @@ use crate::runtime::print_message;
 
 /// The program that keeps the service.
 const PROGRAM: &str = "avahi-publish";
-/// Begin of the line with which the program says that the network knows the service.
+/// Start of the line with which the program says that the network knows the service.
 const ESTABLISHED: &str = "Established under name";
 /// Longest line of the program that is read at once, in bytes.
 const LINE_BYTES_MAX: u64 = 1000;

@@ -332,7 +332,7 @@ mod tests {
         // Ten seconds at one meter per second, a visitor who stands, one who stamps.
         assert!((14..=18).contains(&counts[0]), "{counts:?}");
         assert!(
-            // Visitor 0 arrives where visitor 1 stands.
+            // Visitor 0 starts where visitor 1 stands, so a step of visitor 0 can be counted for visitor 1.
             counts[1] <= 2 && (20..=26).contains(&counts[2]),
             "{counts:?}"
         );

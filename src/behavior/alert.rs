@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::context::ActionContext;
 use crate::world::World;
 
-/// The distance at which a reaction ends is longer than that at which it begins, by this share of it.
+/// A reaction ends at a distance that is larger than the one at which it begins, by this share of the latter.
 const LEAVE_SHARE: f32 = 0.25;
 
 /// When an agent reacted to a threat.

@@ -159,7 +159,7 @@ impl MindParams {
     fn unknown_action(&self, name: &str) -> String {
         let known: Vec<&str> = self.actions.keys().map(String::as_str).collect();
         format!(
-            "unknown action '{name}'; this species has {}",
+            "unknown action \"{name}\"; this species has {}",
             known.join(", ")
         )
     }

@@ -31,7 +31,7 @@ pub(super) enum EndBy {
     ClosedInput,
 }
 
-/// A child process that is running, or that the parent has ended but that has not exited yet.
+/// A child process. It may be running, it may have been told to exit or been killed, or it may have exited.
 pub(super) struct ChildGroup {
     child: Child,
     /// Name of the program in error messages.

@@ -165,7 +165,7 @@ pub fn hide_passwords(text: &str) -> String {
     shown
 }
 
-/// Returns the name in `name:begin of a password`, an address that is cut off before its host; `None` for a host with a port.
+/// Returns the name in `name:start of a password`, an address that is cut off before its host; `None` for a host with a port.
 fn login_without_host(address: &str) -> Option<&str> {
     let (name, behind) = address.split_once(':')?;
     let port = behind.split(['/', '?']).next().unwrap_or_default();

@@ -65,6 +65,13 @@ pub fn parse_lenient<T: JsonSchema + DeserializeOwned>(
     parse_extending(text, file, &[], &ExtendRules::default())
 }
 
+/// Makes a problem with the position of the value at a path, also in a text that cannot be parsed as its type.
+pub fn problem_in(text: &str, file: &str, path: &str, message: impl Into<String>) -> Problem {
+    let mut spans = Spans::new(text, file, &[]);
+    spans.record(DeTable::parse_recoverable(text).0.get_ref(), "");
+    spans.problem(path, message)
+}
+
 /// Parses a text like [`parse_lenient`] that extends other texts: `bases` are the text that it extends, the text that this one
 /// extends, and so on, as (text, file). Problems inside the bases are not reported; they are found when the bases are parsed.
 pub fn parse_extending<T: JsonSchema + DeserializeOwned>(
@@ -359,12 +366,12 @@ mod tests {
             [water]\nfish = 2 | 2:1: water.fish: unknown key "fish"; allowed here: depth_m
             [water]\ndepth_m = 50 | 2:11: water.depth_m: 50 m is too large; allowed: 0.1 to 5 m; 50 cm are 0.5 m
             [water]\ndepth_m = 1800.0 | 2:11: water.depth_m: 1800.0 m is too large; allowed: 0.1 to 5 m; 1800 mm are 1.8 m
-            [water]\ndepth_m = -1.5 | 2:11: water.depth_m: -1.5 m is too small; allowed: 0.1 to 5 m
+            [water]\ndepth_m = -1.5 | 2:11: water.depth_m: -1.5 m is too small; allowed: 0.1 to 5 m; the default is 1 m
             [water]\ndepth_m = nan | 2:11: water.depth_m: nan is not a finite number; allowed: 0.1 to 5 m
             [water]\ndepth_m = -inf | 2:11: water.depth_m: -inf is not a finite number; allowed: 0.1 to 5 m
             [water]\ndepth_m = '2 m' | 2:11: water.depth_m: '2 m' is a text; expected a number (0.1 to 5 m); write the number without quotation marks and without a unit, the key names the unit
             ducks = 2.5 | 1:9: ducks: 2.5 is a decimal number; expected a whole number (0 to 9)
-            ducks = 10 | 1:9: ducks: 10 is too large; allowed: 0 to 9
+            ducks = 10 | 1:9: ducks: 10 is too large; allowed: 0 to 9; the default is 3
             ducks = 99999999999999999999 | 1:9: ducks: 99999999999999999999 is too large; allowed: 0 to 9
             deep = 'true' | 1:8: deep: 'true' is a text; expected true or false; write it without quotation marks
             title = 3 | 1:9: title: 3 is a whole number; expected a text; put it in quotation marks

@@ -26,8 +26,8 @@ mod syntax;
 mod validate;
 
 pub use document::{
-    TEXT_BYTES_MAX, is_blank, is_toml, parse, parse_extending, parse_lenient, read_text,
-    top_level_text, whole_table,
+    TEXT_BYTES_MAX, is_blank, is_toml, parse, parse_extending, parse_lenient, problem_in,
+    read_text, top_level_text, whole_table,
 };
 pub use edit::{RejectedChange, TextChange, apply_changes};
 pub use extend::{ExtendRules, KeyedList, Preset};

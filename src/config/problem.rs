@@ -72,10 +72,12 @@ impl Problem {
         };
         let before = part(start, column);
         let (before, after) = (visible(&before), part(column, column + EXCERPT_CHARS));
+        let is_cut = line.chars().nth(column + EXCERPT_CHARS).is_some();
+        let more = if is_cut { "…" } else { "" };
         let number = self.line.to_string();
         let (margin, indent) = (" ".repeat(number.len()), before.chars().count());
         Some(format!(
-            "  {number} | {before}{}\n  {margin} | {:indent$}^",
+            "  {number} | {before}{}{more}\n  {margin} | {:indent$}^",
             visible(&after),
             ""
         ))
@@ -204,7 +206,7 @@ mod tests {
         let long = at(1, 5000).excerpt(&"é".repeat(9000)).unwrap();
         assert_eq!(
             long.lines().next().map(|l| l.chars().count()),
-            Some(6 + 120)
+            Some(6 + 120 + 1)
         );
         // The file may have changed since, and a problem may concern the whole file.
         for problem in [at(4, 1), at(0, 0), Problem::of_file("koi.toml", "wrong")] {

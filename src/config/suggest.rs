@@ -4,6 +4,9 @@
 /// too long.
 const LENGTH_MAX: usize = 64;
 
+/// Shortest name of which a longer word without a separator is a form, in bytes.
+const FORM_LENGTH_MIN: usize = 4;
+
 /// Returns the candidate that differs from `word` by the fewest edits: insert, delete or replace a character, or swap two
 /// neighbors. Upper and lower case count as equal. `None` if more than a third of the characters differ.
 ///
@@ -44,17 +47,22 @@ fn meant<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Optio
         return Some(near);
     }
     let start = stem.to_lowercase();
-    // A longer form of the name: `de_DE`.
-    let is_form = |name: &&str| {
+    // A longer form of the name: `de_DE`, `climbing`.
+    let is_form = |name: &str| {
         let rest = start.strip_prefix(&name.to_lowercase());
-        rest.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+        let is_long = name.len() >= FORM_LENGTH_MIN;
+        rest.is_some_and(|rest| is_long || !rest.starts_with(char::is_alphanumeric))
     };
+    let begins = |name: &str, start: &str| name.to_lowercase().starts_with(start);
     if let Some(name) = candidates.iter().find(|name| is_form(name)) {
-        return Some(name);
+        // If other names begin like this one, it says too little: `visitors` is not what `visitors_near` means.
+        let start = name.to_lowercase();
+        let like = candidates.iter().filter(|name| begins(name, &start));
+        return Some(*name).filter(|_| like.count() == 1);
     }
     let mut longer = candidates
         .into_iter()
-        .filter(|name| start.len() >= 2 && name.to_lowercase().starts_with(&start));
+        .filter(|name| start.len() >= 2 && begins(name, &start));
     longer.next().filter(|_| longer.next().is_none())
 }
 
@@ -72,6 +80,9 @@ mod tests {
             "tuesday",
             "thursday",
             "simple_school",
+            "climb",
+            "visitors",
+            "visitors_together",
         ];
         let table = "
             koi.toml | koi
@@ -83,6 +94,9 @@ mod tests {
             t |
             th | thursday
             tu | tuesday
+            climbing | climb
+            visitors_near |
+            visitors_togethr | visitors_together
             shark.toml |";
         for [word, wanted] in rows(table) {
             assert_eq!(meant(&word, known).unwrap_or_default(), wanted, "{word}");

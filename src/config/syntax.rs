@@ -17,7 +17,7 @@ const EXPLAINED_MAX: usize = 30;
 /// Longest line that is explained, in bytes. A longer one is not written by hand.
 const LINE_BYTES_MAX: usize = 2000;
 
-/// Begin of the message about a name without a value.
+/// Start of the message about a name without a value.
 const NO_VALUE: &str = "the value is missing after";
 
 /// A syntax error: a byte range of the text and a message.

@@ -12,7 +12,7 @@ use toml::de::{DeArray, DeTable, DeValue};
 use super::schema::{tag_of, variant_name};
 use super::shown::shown;
 use super::spans::Spans;
-use super::suggest::suggestion;
+use super::suggest::{nearest_name, suggestion};
 
 /// One difference between tree and schema, at a byte range of the text.
 pub(super) struct Finding {
@@ -258,7 +258,13 @@ impl Check<'_> {
             true => "; a number has a decimal point, not a comma",
             false => "",
         };
-        let message = format!("has {length} items; allowed: {allowed}{hint}");
+        let names = match schema.get("items") {
+            Some(items) if (min, max) == (3, 3) && unit(&with_unit_of(items, schema)) == " m" => {
+                ": x, y (up) and z, in m"
+            }
+            _ => "",
+        };
+        let message = format!("has {length} items; allowed: {allowed}{names}{hint}");
         self.find_kind(kind, span, path, message);
         !is_oversized
     }
@@ -304,15 +310,21 @@ impl Check<'_> {
                     return;
                 }
                 let unit = unit(schema);
+                let other = if high {
+                    other_unit(n, schema)
+                } else {
+                    String::new()
+                };
+                // A number in another unit is already explained.
+                let usual = if other.is_empty() {
+                    usual(schema)
+                } else {
+                    other
+                };
                 format!(
-                    "{quoted}{unit} is too {}; allowed: {}{}",
+                    "{quoted}{unit} is too {}; allowed: {}{usual}",
                     if low { "small" } else { "large" },
                     allowed(schema),
-                    if high {
-                        other_unit(n, schema)
-                    } else {
-                        String::new()
-                    }
                 )
             }
             Some(_) => format!(
@@ -344,7 +356,7 @@ impl Check<'_> {
                 | DeValue::Datetime(_),
             ) => "; put it in quotation marks",
             (Some("boolean"), DeValue::String(_)) => "; write it without quotation marks",
-            (Some("array"), _) => "; put it in [ ]",
+            (Some("array"), _) if !is_list_of_tables(schema) => "; put it in [ ]",
             _ => "",
         };
         format!("{found_type}; expected {}{hint}", expected(schema))
@@ -356,6 +368,7 @@ impl Check<'_> {
         tables_with(self.whole, name, "", &mut places);
         let name = shown(name);
         let near = suggestion(&name, known.keys().map(String::as_str));
+        let near = near + &unit_of_meant(&name, known);
         let place = match places.as_slice() {
             [] => String::new(),
             [place, ..] if place.is_empty() => {
@@ -429,6 +442,14 @@ fn other_unit(number: f64, schema: &Value) -> String {
     format!("; {number} {other} are {converted}{unit}")
 }
 
+/// Returns the end of a message about a number out of range: the default, so that nobody has to guess.
+fn usual(schema: &Value) -> String {
+    let default = schema.get("default").filter(|default| default.is_number());
+    default.map_or_else(String::new, |default| {
+        format!("; the default is {}{}", plain(default), unit(schema))
+    })
+}
+
 /// Returns the allowed range of a number in words, with its unit.
 fn allowed(schema: &Value) -> String {
     let unit = unit(schema);
@@ -464,8 +485,28 @@ fn expected(schema: &Value) -> String {
         Some("integer") => format!("a whole number ({})", allowed(schema)),
         Some("string") => "a text".into(),
         Some("boolean") => "true or false".into(),
-        Some("array") => "a list".into(),
-        _ => "a table".into(),
+        Some("array") => match schema.get("items") {
+            Some(items) if is_list_of_tables(schema) && !sample(items).is_empty() => {
+                format!("a list of tables, like [{}]", sample(items))
+            }
+            _ => "a list".into(),
+        },
+        _ => match sample(schema).as_str() {
+            "" => "a table".into(),
+            sample => format!("a table, like {sample}"),
+        },
+    }
+}
+
+/// Returns how a table is written, with the keys that it must have: `{ from = …, to = … }`; empty if it must have none.
+fn sample(schema: &Value) -> String {
+    let required = schema.get("required").and_then(Value::as_array);
+    let names: Vec<String> = (required.into_iter().flatten())
+        .filter_map(|name| Some(format!("{} = …", name.as_str()?)))
+        .collect();
+    match names.as_slice() {
+        [] => String::new(),
+        names => format!("{{ {} }}", names.join(", ")),
     }
 }
 
@@ -517,8 +558,32 @@ fn tables_with(schema: &Value, key: &str, heading: &str, found: &mut Vec<String>
     }
 }
 
+/// Returns the unit of the key that is probably meant, if the unknown key names another one: `guide_cm` for `guide_m`.
+fn unit_of_meant(name: &str, known: &Map<String, Value>) -> String {
+    let stem = |name: &str| name.rsplit_once('_').map(|(stem, _)| stem.to_owned());
+    let Some((meant, schema)) = nearest_name(name, known.keys().map(String::as_str))
+        .and_then(|meant| Some((meant, known.get(meant)?)))
+    else {
+        return String::new();
+    };
+    match unit(schema).as_str() {
+        "" => String::new(),
+        unit if stem(name).is_some() && stem(name) == stem(meant) => {
+            format!(" Its unit is{unit}: change the number too.")
+        }
+        _ => String::new(),
+    }
+}
+
+/// Number of names from which a list of them is sorted, so that a name is found.
+const SORTED_MIN: usize = 13;
+
 fn unknown_name(word: &str, names: &[&str]) -> String {
     let word = shown(word);
     let meant = suggestion(&word, names.iter().copied());
+    let mut names = names.to_vec();
+    if names.len() >= SORTED_MIN {
+        names.sort_unstable();
+    }
     format!("\"{word}\" is not one of {}{meant}", names.join(", "))
 }

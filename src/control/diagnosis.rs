@@ -72,10 +72,11 @@ impl HealthStatus {
         let mut findings: Vec<Finding> = Vec::new();
         findings.extend(show(status));
         findings.extend(stages(status));
-        findings.extend(states(status));
-        // The newest fault is the most important.
+        // The newest fault is the most important. A state that somebody chose or left comes after the faults of its colour: a camera
+        // that was never calibrated must not hide a full disk.
         let newest_first = status.faults.iter().rev();
         findings.extend(newest_first.map(|fault| of_fault(fault, status)));
+        findings.extend(states(status));
         // What is not there at the moment comes after what is.
         findings.sort_by_key(|finding| {
             let (is_show, is_away) = (finding.is_show, finding.away_secs.is_some());
@@ -139,8 +140,12 @@ fn show(status: &Status) -> Option<Finding> {
     };
     let end = match &until {
         Some(until) => format!("until {}", minutes(until)),
+        None if name == "paused" => "until somebody ends this (shoal ctl resume)".to_owned(),
+        None if is_by_hand => {
+            "until somebody ends this: it was set by hand without an end (shoal ctl plan)"
+                .to_owned()
+        }
         None if !schedule.is_planned => "until somebody ends this: no hours are planned".to_owned(),
-        None if is_by_hand || name == "paused" => "until somebody ends this".to_owned(),
         None => "and no opening is planned".to_owned(),
     };
     let level = match until {
@@ -202,7 +207,7 @@ fn of_fault(fault: &FaultStatus, status: &Status) -> Finding {
             true => HealthLevel::Attention,
             false => HealthLevel::Fault,
         },
-        sentence: format!("{}{since}: {}{}", fault.name, fault.detail, away(fault)),
+        sentence: format!("{name}{since}: {}{}", fault.detail, away(fault)),
         detail: fault.detail.clone(),
         since: fault.since.clone(),
         for_secs: fault.for_secs,

@@ -104,4 +104,22 @@ mod tests {
         }
         assert!(FAULT_NAMES.is_sorted(), "they are listed in this order");
     }
+
+    /// A fixed fault: seven faults had no sentence or no remedy on the panel.
+    #[test]
+    fn every_fault_has_a_sentence_and_a_remedy_in_each_language() {
+        let messages =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../src/panel/assets/messages");
+        for language in ["en", "de"] {
+            let page = std::fs::read_to_string(messages.join(format!("{language}.js"))).unwrap();
+            for (kind, name) in
+                (FAULT_NAMES.iter()).flat_map(|name| [("fault", name), ("remedy", name)])
+            {
+                assert!(
+                    page.contains(&format!("\n  \"{kind}.{name}\": \"")),
+                    "{language}: {kind}.{name}"
+                );
+            }
+        }
+    }
 }

@@ -25,7 +25,7 @@ pub enum ShowState {
     /// The pool as usual.
     #[default]
     Open,
-    /// The pool shows itself: the director's rules begin more often.
+    /// The pool is shown, and the director's rules begin more often, to attract visitors.
     Attract,
     /// The picture is black. The projectors stay on.
     Dark,

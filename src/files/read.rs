@@ -55,7 +55,13 @@ pub fn find_program(name: &str) -> Option<PathBuf> {
 /// # Errors
 /// A message without the path: the file cannot be opened or read, is not a regular file, or is too large.
 pub fn read_file(path: &Path, bytes_max: u64, what: &str) -> Result<Vec<u8>, String> {
-    let file = open_file(path).map_err(|error| format!("cannot be opened: {error}"))?;
+    let file = open_file(path).map_err(|error| match error.raw_os_error() {
+        // The reason of the system alone: a message about a link is already in words.
+        Some(_) if error.kind() == io::ErrorKind::NotFound => {
+            "cannot be opened: there is no such file".to_owned()
+        }
+        _ => format!("cannot be opened: {error}"),
+    })?;
     let size = file.metadata().map_or(0, |metadata| metadata.len());
     let mut bytes = Vec::new();
     // A file can grow after its size was read, so the read itself has a limit too.

@@ -269,7 +269,7 @@ mod tests {
         is(straight.straight_share, 1.0, 0.0);
         is(straight.flips_per_sec, 0.0, 0.0);
         is(straight.bursts_per_sec, 0.0, 0.0);
-        // A circle of 2 lengths at 60 degrees/s.
+        // A circle with a radius of 2 body lengths, at 60 degrees/s.
         let circle = motion(60.0, |t| DVec2::from_angle(t.to_radians() * 60.0) * 2.0);
         is(circle.turn_50_dps, 60.0, 0.6);
         is(circle.turn_90_dps, 60.0, 0.6);
@@ -283,7 +283,7 @@ mod tests {
 
     #[test]
     fn bursts_and_glides_are_counted() {
-        // The speed rises and falls by half once a second: it is slower for 80 % of the time.
+        // Once a second the speed doubles within 0.2 s and decreases to its old value in 0.8 s, so it decreases for 80 % of the time.
         let way = |t: f64| {
             let (whole, part) = (t.floor(), t.fract());
             let rise = 0.2;

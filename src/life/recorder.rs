@@ -20,6 +20,8 @@ use crate::world::{WantedMotion, World, outline_at_depth};
 const SAMPLE_SECS: f64 = 0.5;
 /// Time between two searches for touches. At 1.5 m/s an agent swims 7.5 cm in this time, about a body's diameter.
 const TOUCH_SECS: f64 = 0.05;
+/// Speed below which a resting agent lies still, in meters per second.
+const RESTING_MPS: f32 = 0.02;
 
 /// Scene, visitors, seed and duration of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,6 +49,8 @@ struct SpeciesSums {
     leaps: u64,
     still_secs: f64,
     rest_samples: f64,
+    /// Samples in which it is slower than [`RESTING_MPS`] while an action lets it rest.
+    rest_still_samples: f64,
     stillness: Stillness,
     maps: [OccupancyMap; 3],
     headings: Headings,
@@ -387,6 +391,8 @@ impl LifeRecorder {
 
             let rests = track.actions & counters.rests != 0;
             sums.rest_samples += f64::from(u8::from(rests));
+            let lies = rests && body.velocity_mps.length() < RESTING_MPS;
+            sums.rest_still_samples += f64::from(u8::from(lies));
             if rests || body.teleported {
                 track.dwell = Dwell::default();
             }
@@ -530,6 +536,8 @@ impl SpeciesSums {
             outside_share: whole.outside_share(),
             path_variety: self.headings.variety(),
             rests_share: self.rest_samples / self.samples.total().max(1.0),
+            rests_still_share: (self.rest_samples > 0.0)
+                .then(|| self.rest_still_samples / self.rest_samples),
             leaps: self.leaps,
             visitors: self.nearest_m.map(|nearest_m| VisitorDistance {
                 mean_m: per_sample(self.visitor_m),

@@ -80,6 +80,9 @@ pub struct SpeciesLife {
     pub path_variety: Option<f64>,
     /// Share of the time in which an action lets it rest.
     pub rests_share: f64,
+    /// Share of that time in which it hardly moves; `None` if it never rests. The rest of that time it swims to its place, sinks, or other
+    /// agents push it.
+    pub rests_still_share: Option<f64>,
     /// Number of flights between terraces.
     pub leaps: u64,
     /// Distance to the nearest visitor, while there are visitors.
@@ -307,7 +310,7 @@ impl SpeciesLife {
         let short = flights.short_share.unwrap_or(0.0);
         if short > MAX_SHORT_SHARE && flights.per_min >= JUDGED_FLIGHTS_PER_MIN {
             found.push(format!(
-                "{name}: {:.0} % of its flights are shorter than {SHORT_SECS} s, more than {:.0} %; it trembles: set minimum_secs of \
+                "{name}: {:.0} % of its flights are shorter than {SHORT_SECS} s, more than {:.0} %; it trembles: raise minimum_secs of \
                  the need that flees",
                 short * 100.0,
                 MAX_SHORT_SHARE * 100.0
@@ -511,8 +514,10 @@ impl fmt::Display for SpeciesLife {
         let still = &self.stillness;
         writeln!(
             f,
-            "    rests {:.1} % of the time; still without rest {:.1} %, {} times, longest {:.0} s",
+            "    an action lets it rest {:.1} % of the time, and it lies still in {} of that; still without rest {:.1} %, {} times, longest {:.0} s",
             percent(self.rests_share),
+            (self.rests_still_share)
+                .map_or("–".to_owned(), |share| format!("{:.1} %", percent(share))),
             percent(still.share),
             still.episodes,
             still.longest_secs

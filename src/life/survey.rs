@@ -64,9 +64,14 @@ impl Survey {
                     .or_default() += action.executions;
             }
         }
+        let mut never: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for ((species, action), _) in executions.into_iter().filter(|(_, count)| *count == 0) {
+            never.entry(species).or_default().push(action);
+        }
+        for (species, actions) in never {
             found.push(format!(
-                "{species}: the action \"{action}\" was never executed in any run"
+                "{species}: never executed in any run: {}",
+                actions.join(", ")
             ));
         }
     }
@@ -87,7 +92,7 @@ impl Survey {
     }
 
     /// Reports measures whose second half differs from the first by more than their spread over the seeds, in the same
-    /// direction for every seed. Needs at least two seeds.
+    /// direction for every seed. Needs at least three seeds: two agree by chance every other time.
     fn find_drifts(&self, found: &mut Vec<String>) {
         let mut groups: BTreeMap<(&str, Option<VisitorProgram>), Vec<&LifeReport>> =
             BTreeMap::new();
@@ -99,7 +104,7 @@ impl Survey {
                     .push(report);
             }
         }
-        for reports in groups.values().filter(|reports| reports.len() > 1) {
+        for reports in groups.values().filter(|reports| reports.len() > 2) {
             for measure in measures(reports) {
                 if let Some(change) = measure.drift() {
                     let first = reports[0];

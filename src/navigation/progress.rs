@@ -1,4 +1,4 @@
-//! Whether an agent that follows a path comes further.
+//! Whether an agent that follows a path makes progress.
 //!
 //! In: positions and the current corner. Out: whether it is stuck. **Source**: Dahlberg & Viktorsson 2002, §5.2.1.
 

@@ -32,7 +32,7 @@ pub struct ShowControl(Arc<Mutex<Shown>>);
 struct Shown {
     state: ShowState,
     since: Instant,
-    /// Begin of the pause, and its end; `None` if the pool moves.
+    /// Start of the pause, and its end; `None` if the pool moves.
     paused: Option<(Instant, Hold)>,
     /// The recording that is replayed instead of the camera, and when this ends.
     rehearsal: Option<(PathBuf, Hold)>,
@@ -90,7 +90,7 @@ impl ShowControl {
         Ok(())
     }
 
-    /// Returns the begin of the pause; `None` if the pool moves.
+    /// Returns the start of the pause; `None` if the pool moves.
     pub fn paused_since(&self) -> Option<Instant> {
         self.0.lock().paused.map(|(since, _)| since)
     }

@@ -9,7 +9,8 @@ use parking_lot::Mutex;
 
 use crate::runtime::AwakeClock;
 
-/// Time without running from which a client no longer expects an effect. The page says after five seconds that Shoal does not answer.
+/// If the program did not run for at least this time, requests that were sent in that time are not carried out. The page says after five
+/// seconds that Shoal does not answer.
 const STOP_MIN: Duration = Duration::from_secs(4);
 /// Time after a stop in which requests of before may still be read.
 const OLD_REQUESTS: Duration = Duration::from_secs(2);

@@ -8,7 +8,7 @@ use std::task::Poll;
 
 use tokio::sync::watch;
 
-/// The channel.
+/// Holds the newest value, and knows whether a client waits for the next one.
 #[derive(Debug)]
 pub(crate) struct Topic<T> {
     newest: watch::Sender<T>,

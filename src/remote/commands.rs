@@ -60,7 +60,7 @@ pub(super) fn result_of(reply: &Reply) -> String {
 /// Counts commands and says when there are too many.
 #[derive(Debug)]
 pub(super) struct CommandLimit {
-    /// Begin of the current second.
+    /// Start of the current second.
     begun: Instant,
     count: u32,
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rosc::{OscBundle, OscMessage, OscPacket, OscTime, OscType, decoder, encoder};
 
-/// Begin of a bundle. A time tag of 8 bytes follows.
+/// Start of a bundle. A time tag of 8 bytes follows.
 const BUNDLE: &[u8] = b"#bundle\0";
 /// Bytes of the time tag. Its time is ignored: everything applies at once.
 const TIME_BYTES: usize = 8;

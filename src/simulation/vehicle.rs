@@ -263,7 +263,7 @@ fn reached_mps(
     start: FastStart,
     (motion, brake_mps): (&MotionParams, f32),
 ) -> f32 {
-    // What was in the way has changed the velocity, not the body.
+    // If the agent was pushed, an obstacle or an edge has changed its velocity, and not the force of its own body: no limit.
     let is_slow = before.velocity_mps.length() < motion.min_speed_mps;
     if !is_slow || before.pushed_mps != Vec3::ZERO {
         return f32::INFINITY;

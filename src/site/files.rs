@@ -135,8 +135,8 @@ pub enum Fit {
     /// The scene stays as it is, in the middle of the surface.
     #[default]
     Fixed,
-    /// Positions and horizontal sizes are scaled. A round obstacle is scaled by the smaller of both ratios, so that it
-    /// stays round, and its top stays below the water surface.
+    /// Positions and horizontal sizes are multiplied by the ratios of the new to the designed width and height of the surface. A round
+    /// obstacle is scaled by the smaller of the two ratios, so that it stays round, and its top stays below the water surface.
     Scale,
 }
 

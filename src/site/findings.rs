@@ -169,8 +169,10 @@ pub(super) fn unknown<S: AsRef<str>>(
     let known: Vec<S> = known.collect();
     let known: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
     let meant = suggestion(name, known.iter().copied());
+    // The place follows the name: there is no species "elder" in this scene.
+    let (what, place) = what.find(" in ").map_or((what, ""), |at| what.split_at(at));
     format!(
-        "there is no {what} \"{name}\"; existing: {}{meant}",
+        "there is no {what} \"{name}\"{place}; existing: {}{meant}",
         known.join(", ")
     )
 }

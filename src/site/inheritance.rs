@@ -208,17 +208,11 @@ impl<T: Extending> Texts<T> {
         let bases = match self.bases(name) {
             Ok(bases) => bases,
             Err(message) => {
-                let (read, found) = config::parse_lenient::<T>(&own.text, &own.file);
-                match read {
-                    Some((_, spans)) => problems.push(spans.problem("extends", message)),
-                    // The file has problems of its own. They may be consequences of the missing base.
-                    None => {
-                        problems.push(Problem {
-                            path: "extends".into(),
-                            ..Problem::of_file(own.file.clone(), message)
-                        });
-                        problems.extend(found.0.into_iter().filter(|_| !is_toml(&own.text)));
-                    }
+                problems.push(config::problem_in(&own.text, &own.file, "extends", message));
+                // Problems of a valid text may be consequences of the missing base.
+                if !is_toml(&own.text) {
+                    let (_, found) = config::parse_lenient::<T>(&own.text, &own.file);
+                    problems.extend(found.0);
                 }
                 return None;
             }

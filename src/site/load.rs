@@ -436,7 +436,7 @@ fn read_calibration(
         Ok(text) => text,
         Err(problem) => {
             let message = format!(
-                "{}: {}; create it with shoal calibrate, or remove this line",
+                "{}: {}; create it with shoal calibrate, or remove this line: the whole camera image is then mapped onto the surface",
                 path.display(),
                 problem.message
             );

@@ -37,7 +37,7 @@ impl CheckReport {
         };
         // Warnings that follow from a problem are not looked for.
         let warnings = match (self.is_good(), self.warnings.len()) {
-            (false, 0) => "warnings were not looked for".to_owned(),
+            (false, 0) => "mend this first; warnings are shown after that".to_owned(),
             (_, number) => count(number, "warning"),
         };
         let problems = count(self.problems.len(), "problem");

@@ -136,7 +136,11 @@ fn check_condition(
                 true => "; without_rules of this scene leaves it out",
                 false => "",
             };
-            let names = scene.director.iter().map(|rule| &rule.name);
+            let others = scene
+                .director
+                .iter()
+                .filter(|other| other.name != rule.name);
+            let names = others.map(|rule| &rule.name);
             let message = unknown("rule", &after.rule, names) + left_out;
             ("rule", message)
         }

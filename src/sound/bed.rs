@@ -15,7 +15,7 @@ use super::speakers::{Gains, Speakers};
 const CHANGE_SHARE: f32 = 1.0 / 500.0;
 /// Level of the noise of the wind: root of the mean square of one loudspeaker, as it was measured for wind 1.
 const WIND_LEVEL: f32 = 0.018;
-/// Level of the noise of a fall of 1 m by 1 m.
+/// Level of the noise of a waterfall 1 m high and 1 m wide.
 const FALL_LEVEL: f32 = 0.24;
 /// Single bubbles per second in water with wind 1.
 const BUBBLES_PER_SEC: f32 = 5.0;

@@ -12,7 +12,7 @@ const LEVEL_SCALE: f32 = 1.6;
 /// What makes a burst.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BurstSpec {
-    /// Middle of the band at the begin and at the end.
+    /// Middle of the band at the start and at the end.
     pub(super) from_hz: f32,
     pub(super) to_hz: f32,
     /// Width of the band as a share of its middle.

@@ -10,7 +10,7 @@ pub(super) struct ShowerSpec {
     /// Place, and the largest distance of a drop from it.
     pub(super) at_m: [f32; 2],
     pub(super) reach_m: f32,
-    /// Drops per second at the begin, and the time in which this falls to a third.
+    /// Drops per second at the start, and the time in which this falls to a third.
     pub(super) per_sec: f32,
     pub(super) decay_secs: f32,
     /// Radius of the smallest and the largest bubble.

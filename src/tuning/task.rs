@@ -7,8 +7,8 @@ use crate::config::{Problems, Spans, suggestion};
 use crate::life::{LifeReport, VisitorProgram};
 use crate::site::{Editor, SpeciesNumber};
 
-/// What it costs to move all genes over their whole range, as the square of a missed wish: as much as a miss of 0.1. Numbers that do
-/// not matter keep their present value by this.
+/// Added to the sum of squared misses if every gene moves over its whole range: as much as one wish that is missed by 0.1. So genes without
+/// effect on the result keep their present value.
 const MOVE_COST: f64 = 0.01;
 /// Most keys that a message names.
 const NAMED_MAX: usize = 6;

@@ -18,8 +18,8 @@ const MOST_AGE_SECS: f64 = 0.5;
 const STEP_SECS: f64 = 0.045;
 /// Number of stored outlines: enough for [`LEAST_AGE_SECS`] at the shortest step.
 const STORED: usize = 4;
-/// Share of the size of a pixel up to which a distance is noise. On rendered scenes with pixels of 15 mm, a visitor who sways then has at
-/// most 0.01 m/s, and one who stamps at least 0.025 m/s; with half a pixel these were 0.016 and 0.04, so they were less distinct.
+/// A movement of the outline by less than this share of a pixel counts as noise. Measured on rendered scenes with pixels of 15 mm: a
+/// visitor who sways has at most 0.01 m/s, one who stamps at least 0.025 m/s.
 const NOISE_PX: f32 = 0.75;
 /// Time constant of the average, in seconds. About half the duration of one stamp, so that the turning points of a foot, at which it
 /// stands still, do not end the agitation.

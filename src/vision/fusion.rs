@@ -166,7 +166,7 @@ struct Fused {
     same_as: Option<(u32, f64)>,
 }
 
-/// Fuses the tracks of several cameras. All buffers are reused: a steady frame allocates nothing.
+/// Fuses the tracks of several cameras. All buffers are reused: after they have grown, a frame allocates no memory.
 pub struct Fusion {
     surface: Surface,
     cameras: Vec<Camera>,

@@ -114,7 +114,7 @@ pub struct MotionParams {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct WantedMotion {
-    /// Smallest share of the ways of 2 s that are straight. Higher: also a fish that curves a little is reported. Lower: only one
+    /// Smallest share of straight sections, if the path is judged in sections of 2 s. Higher: also a fish that curves a little is reported. Lower: only one
     /// that hardly ever swims straight on.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub straight_share_min: Option<f32>,

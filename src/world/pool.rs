@@ -245,8 +245,7 @@ impl ObstacleParams {
                 (solid, center_m + p.radius_m)
             }
             Self::Box(p) => {
-                let (center_m, half_m) =
-                    (Vec3::from(p.center_m), Vec3::from(p.half_extents_m).abs());
+                let (center_m, half_m) = (Vec3::from(p.center_m), Vec3::from(p.half_extents_m));
                 let (sin, cos) = p.yaw_deg.to_radians().sin_cos();
                 let solid = Solid::Box {
                     center_m,
@@ -303,6 +302,7 @@ pub struct BoxParams {
     /// Center in world space, `[x, y, z]`.
     pub center_m: [f32; 3],
     /// Half of the extents along the cuboid's own axes. Higher: a larger block. Lower: a smaller one.
+    #[schemars(inner(range(min = 0.001, max = 100.0)))]
     pub half_extents_m: [f32; 3],
     /// Rotation about the vertical axis; positive turns x towards −z. Higher: turned further counterclockwise, seen from above.
     /// Lower: clockwise.

@@ -1,4 +1,4 @@
-//! `shoal calibrate`.
+//! The command `shoal calibrate`: its options, and what it runs.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! `shoal ctl`.
+//! The command `shoal ctl`: its options, and what it runs.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

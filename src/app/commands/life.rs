@@ -1,4 +1,4 @@
-//! `shoal life`.
+//! The command `shoal life`: its options, and what it runs.
 
 use std::io::Write;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! `shoal preview`.
+//! The command `shoal preview`: its options, and what it runs.
 
 use std::io::Write as _;
 use std::path::PathBuf;

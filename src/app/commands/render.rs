@@ -1,4 +1,4 @@
-//! `shoal render`.
+//! The command `shoal render`: its options, and what it runs.
 
 use std::io::Write as _;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! `shoal run`.
+//! The command `shoal run`: its options, and what it runs.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! `shoal simulate`.
+//! The command `shoal simulate`: its options, and what it runs.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! `shoal sound`.
+//! The command `shoal sound`: its options, and what it runs.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

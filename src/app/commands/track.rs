@@ -1,4 +1,4 @@
-//! `shoal track`.
+//! The command `shoal track`: its options, and what it runs.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! `shoal tune`.
+//! The command `shoal tune`: its options, and what it runs.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -11,7 +11,7 @@ const LINES_MAX: u32 = 20;
 /// Counts the logged commands.
 #[derive(Debug, Default)]
 pub(super) struct CommandLog {
-    /// Begin of the period; `None` before the first command.
+    /// Start of the period; `None` before the first command.
     begun: Option<Instant>,
     /// Number of commands since then.
     count: u32,

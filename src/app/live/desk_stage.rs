@@ -63,7 +63,7 @@ pub(crate) struct DeskLinks {
     pub(crate) schedule: Arc<ScheduleBoard>,
     /// Messages about faults.
     pub(crate) alerts: Arc<AlertBoard>,
-    /// The sound.
+    /// Wanted settings and status of the sound.
     pub(crate) sound: Arc<SoundBoard>,
     /// Restarts and pauses.
     pub(crate) control: StageControl,

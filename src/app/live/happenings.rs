@@ -30,7 +30,7 @@ pub(super) struct Happenings {
 /// Lets [`EVENTS_PER_SECOND`] events pass in a second.
 #[derive(Debug, Default)]
 struct SecondLimit {
-    /// Begin of the current second, and the events in it.
+    /// Start of the current second, and the events in it.
     second: (f64, u32),
 }
 

@@ -10,7 +10,7 @@ use crate::simulation::Simulation;
 pub(crate) struct Living {
     /// Number of completed ticks.
     pub(crate) tick: u64,
-    /// Number of the newest command that the pool contains.
+    /// Number of the newest command that was applied to the pool.
     pub(crate) revision: u64,
     /// Id of each individual and the index of its species, by ascending id.
     agents: Vec<(u32, u16)>,

@@ -11,7 +11,7 @@ use crate::runtime::HangPolicy;
 use crate::site::SiteFile;
 
 impl LivePool {
-    /// Starts what talks to other machines, and returns its status. A second instance leaves them to the first.
+    /// Starts the stages that communicate with other machines, and returns their status. A second instance of the program starts none.
     pub(super) fn start_remote(&mut self, site: &SiteFile) -> anyhow::Result<RemoteStatus> {
         let (status, params) = (RemoteStatus::default(), &site.remote);
         if !self.keeps_state {

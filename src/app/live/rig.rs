@@ -33,7 +33,7 @@ pub struct LiveCamera {
     pub name: String,
     /// Camera source.
     pub source: SourceSpec,
-    /// Folder to which the camera source in the site file refers; `None` if the source comes from the command line, so that an
+    /// Folder from which relative paths in the camera source of the site file start; `None` if the source comes from the command line, so that an
     /// edit of the site does not replace it.
     pub folder: Option<std::path::PathBuf>,
     /// Settings of a live camera, and the frame rate of a recording that does not contain one.

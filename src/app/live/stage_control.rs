@@ -17,7 +17,7 @@ use crate::runtime::{StageBoard, StopFlag};
 
 /// The means to control the stages.
 pub(crate) struct StageControl {
-    /// The threads.
+    /// The health of the threads of all stages, through which a stage is restarted.
     pub(crate) stages: StageBoard,
     /// The cameras, whose sources the vision stages open.
     pub(crate) rig: Arc<Rig>,
@@ -25,11 +25,11 @@ pub(crate) struct StageControl {
     pub(crate) show: ShowControl,
     /// The recorder.
     pub(crate) deck: Arc<RecordingDeck>,
-    /// The end of the program, for a new start.
+    /// Ends the program so that it starts again.
     pub(crate) program: ProgramEnd,
 }
 
-/// Time between the reply to a restart of the program and its end, so that the reply arrives.
+/// Time between the reply to a request for a restart and the end of the program, so that the reply arrives.
 const REPLY_TIME: Duration = Duration::from_millis(300);
 
 /// Ends the program so that it starts again. Copies share their content.

@@ -20,7 +20,7 @@ use crate::control::{
     complete,
 };
 use crate::operation::{AlertBoard, ScheduleBoard, ShowControl, VisitorBoard};
-use crate::records::RecordingDeck;
+use crate::records::{RecordingDeck, state_folder};
 use crate::remote::RemoteStatus;
 use crate::runtime::{
     DurationMeter, Fault, Latest, MachineStatus, MessageFlow, StageBoard, kernel_release,
@@ -246,7 +246,10 @@ impl StatusBuilder {
         if self.machine_read.is_none_or(is_due) {
             self.machine_read = Some(Instant::now());
             let folder = self.sources.site.as_deref().and_then(Path::parent);
-            self.machine = machine_status(folder);
+            // The disk on which Shoal keeps counts, users and recordings may be another one than that of the site file.
+            let state = folder.map(state_folder);
+            let kept = state.as_deref().filter(|state| state.is_dir());
+            self.machine = machine_status(kept.or(folder));
         }
     }
 

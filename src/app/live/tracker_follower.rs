@@ -98,9 +98,7 @@ impl TrackerFollower {
         }
         let is_silent = tracker.silent_for() > SILENCE_MAX;
         if is_silent && !self.silence.is_present() {
-            self.silence.raise(
-                &"no tracker reports visitors; start it, let it send to this machine, and name its address in camera.source (?from=ADDRESS)",
-            );
+            self.silence.raise(&tracker.advice());
         } else if !is_silent {
             self.silence.clear();
         }

@@ -8,8 +8,8 @@ use crate::behavior::context::ActionContext;
 use crate::behavior::proposal::Proposal;
 use crate::steering::stay_on_path;
 
-/// Returns to a path of the scene (`[[paths]]`) before it leaves the path, in any direction along it. Can be executed while the
-/// agent is about to leave the path, and the scene has the path. **Source**: Reynolds 1999, "Path following"; OpenSteer.
+/// Steers the agent back to the middle of a path of the scene (`[[paths]]`). The agent may swim in either direction along the path. Can be
+/// executed while the position that is predicted for `lookahead_secs` is outside the path, and the scene has the path. **Source**: Reynolds 1999, "Path following"; OpenSteer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct StayOnPath {

@@ -46,7 +46,7 @@ impl GrayScan {
     /// a stripe.
     pub fn new(surface_m: (f64, f64), frame_px: (u32, u32)) -> Option<Self> {
         let longer_m = surface_m.0.max(surface_m.1);
-        // The image consists of whole stripes, because only whole stripes are shown.
+        // The size is rounded to whole stripes, because the renderer divides the surface into a whole number of equal stripes.
         let side_px = |side_m: f64| {
             let stripes = (side_m / longer_m * f64::from(STRIPES)).round() as u32;
             stripes.min(STRIPES) * STRIPE_PX

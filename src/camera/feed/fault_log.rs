@@ -187,7 +187,7 @@ mod tests {
         log.good_frame(start + settle_time);
         let health = report(&log, start + settle_time);
         assert!(!health.has(FaultKind::Stalled) && health.count(FaultKind::Stalled) == 2);
-        // The settle time has not passed.
+        // The last short frame was less than the settle time ago, so its fault stays.
         assert!(health.has(FaultKind::ShortFrames));
         log.good_frame(start + settle_time * 3);
         let health = report(&log, start + settle_time * 3);

@@ -27,7 +27,7 @@ const RATE_WINDOW_FRAMES: usize = 32;
 /// with time.
 const LATE_INTERVALS: f64 = 4.0;
 
-/// Longest time until a reader that waits for the caller notices that it is no longer the current one.
+/// Interval at which a reader that waits until its frame is taken checks whether a newer reader has replaced it.
 const TAKEN_POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Receives every frame, in order, before the frame is published. It must not wait.

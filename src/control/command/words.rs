@@ -14,8 +14,8 @@ use super::{
     ShowCommand, UpkeepCommand,
 };
 
-/// The commands that have words, with what they do. `[TIME]` is `90s`, `10min`, `2h`, `tomorrow` (the first planned opening after
-/// midnight) or `forever` (until somebody ends it); without it, the next change of the opening hours.
+/// The commands that can be written in plain words, each with its effect. `[TIME]` is `90s`, `10min`, `2h`, `tomorrow` (the first planned
+/// opening after midnight) or `forever` (until somebody ends it); without it, the state lasts until the next change of the opening hours.
 pub const PHRASES: [(&str, &str); 17] = [
     ("scene NAME", "show this scene"),
     ("event NAME", "start this event of the scene"),

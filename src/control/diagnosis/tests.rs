@@ -91,9 +91,12 @@ fn a_black_or_still_pool_says_until_when() {
         until: None,
         then: None,
     });
-    let sentence = "The pool is closed until somebody ends this.";
+    let sentence = "The pool is closed until somebody ends this: it was set by hand without an end (shoal ctl plan).";
     assert_said(&status, sentence, HealthLevel::Attention);
+    // A fixed fault: without a plan, the missing plan was said to be the reason.
     status.schedule.is_planned = false;
+    assert_said(&status, sentence, HealthLevel::Attention);
+    status.schedule.by_hand = None;
     let sentence = "The pool is closed until somebody ends this: no hours are planned.";
     assert_said(&status, sentence, HealthLevel::Attention);
     status.schedule.state = ShowState::Dark;
@@ -119,6 +122,28 @@ fn a_black_or_still_pool_says_until_when() {
     paused.schedule.paused_until = Some("2026-11-27T14:10:00+01:00".to_owned());
     let sentence = "All is well. The fish stand still until 2026-11-27 14:10.";
     assert_said(&paused, sentence, HealthLevel::Well);
+}
+
+/// A fixed fault: the note that the camera was never calibrated hid a port that another program uses.
+#[test]
+fn a_fault_comes_before_a_note_of_the_same_colour() {
+    let mut status = usual();
+    status.calibration.current = None;
+    status.faults.push(fault("remote.osc"));
+    let (sentence, level) = said(&status);
+    assert!(
+        sentence.starts_with("remote.osc") && sentence.ends_with("(and 1 more)"),
+        "{sentence}"
+    );
+    assert_eq!(level, HealthLevel::Attention);
+}
+
+/// A fixed fault: the sentence named `camera.ended`, which is the end of a recording, for a camera program that is started again.
+#[test]
+fn the_sentence_has_the_name_under_which_the_book_has_the_remedy() {
+    let mut status = usual();
+    status.faults.push(fault("camera.ended"));
+    assert!(said(&status).0.starts_with("camera.program_ended since"));
 }
 
 #[test]
@@ -237,7 +262,7 @@ fn a_camera_that_is_being_calibrated_is_not_called_uncalibrated() {
     );
 }
 
-/// A fixed bug: one sentence had the begin of a fault in UTC and the next opening in the time of the pool.
+/// A fixed bug: one sentence had the start of a fault in UTC and the next opening in the time of the pool.
 #[test]
 fn the_begin_of_a_fault_is_in_the_time_of_the_pool() {
     let mut status = usual();

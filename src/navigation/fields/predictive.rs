@@ -164,7 +164,7 @@ mod tests {
         assert_eq!(braking(2.0, Vec3::X * 9.0), Vec3::ZERO, "moving apart");
         let inside = braking(0.5, Vec3::NEG_X);
         assert_near(inside, Vec3::X * (2.0 / BRAKE_SECS), 1e-3);
-        // At the owner's center no direction is better.
+        // At the owner's center there is no direction away from the owner, so the force is zero.
         assert_eq!(braking(0.0, Vec3::NEG_X), Vec3::ZERO);
     }
 }

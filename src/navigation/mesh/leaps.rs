@@ -462,7 +462,7 @@ mod tests {
             tops.fold(f32::NEG_INFINITY, f32::max)
         };
         assert!((0.0..1e-4).contains(&top_m(&[])), "{}", top_m(&[]));
-        // From 0.05 m below the surface, it rises as far above the sill as its body is thick.
+        // The body starts 0.03 m below the top of the sill, and rises until its center is at least half of its radius above it.
         assert!((0.05..0.13).contains(&top_m(&[sill])), "{}", top_m(&[sill]));
     }
 

@@ -54,7 +54,7 @@ impl Default for AlertParams {
 pub struct QuietHours {
     /// Begin, for example `20:00`. Empty: messages never wait.
     pub from: String,
-    /// End, for example `07:00`. An end before the begin is on the next day.
+    /// End, for example `07:00`. An end before the start is on the next day.
     pub to: String,
 }
 

@@ -90,7 +90,7 @@ struct Visit {
     is_counted: bool,
     stands: bool,
     stamps: bool,
-    /// Begin of the time in which the visitor was restless; `None` for one who is not.
+    /// Start of the time in which the visitor was restless; `None` for one who is not.
     restless_secs: Option<f64>,
 }
 
@@ -123,7 +123,7 @@ pub struct VisitorCounter {
     visits: BTreeMap<u32, Visit>,
     /// Time of the last sample on the monotonic clock.
     last_secs: Option<f64>,
-    /// Sums that are not stored yet, by the begin of the interval in seconds since 1970.
+    /// Sums that are not stored yet, by the start of the interval in seconds since 1970.
     pending: BTreeMap<i64, CountSums>,
     /// Whether a visit began or ended since the last [`Self::clear_pending`].
     has_unstored_visits: bool,
@@ -216,7 +216,7 @@ impl VisitorCounter {
         });
     }
 
-    /// Returns the sums that are not stored yet, by the begin of their interval.
+    /// Returns the sums that are not stored yet, by the start of their interval.
     pub fn pending(&self) -> &BTreeMap<i64, CountSums> {
         &self.pending
     }
@@ -289,7 +289,7 @@ mod tests {
             if (20.0..23.0).contains(&secs) {
                 tracks.push(at(2, 1.0));
             }
-            // Three are there only for half a second.
+            // A third track, only for half a second: it is no visitor, and the peak stays 2.
             if (21.0..21.5).contains(&secs) {
                 tracks.push(at(3, -1.0));
             }

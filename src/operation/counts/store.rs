@@ -88,7 +88,7 @@ pub enum CountStoreError {
 /// Sums of one stored interval.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CountInterval {
-    /// Begin of the interval, in seconds since 1970.
+    /// Start of the interval, in seconds since 1970.
     pub start_unix_secs: i64,
     /// The sums; without the occupancy map.
     pub sums: CountSums,

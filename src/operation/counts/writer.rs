@@ -8,7 +8,7 @@ use super::store::{CountStore, CountStoreError};
 use crate::control::Journal;
 use crate::runtime::Fault;
 
-/// Time from the begin or end of a visit until it is stored: what a power cut can cost.
+/// Time from the start or end of a visit until it is stored: what a power cut can cost.
 const STORE_EVENTS: Duration = Duration::from_secs(1);
 /// Time between two writes without such events. Limits the wear of the disk.
 const STORE_MAPS: Duration = Duration::from_secs(10);

@@ -90,12 +90,12 @@ pub struct DayParams {
 pub struct HoursParams {
     /// Begin, for example `09:30`.
     pub from: String,
-    /// End, for example `18:00`. `24:00` is midnight. An end before the begin is on the next day.
+    /// End, for example `18:00`. `24:00` is midnight. An end before the start is on the next day.
     pub to: String,
     /// The state.
     #[serde(default)]
     pub state: ShowState,
-    /// Scene that is shown from the begin on. Without it, the scene does not change.
+    /// Scene that is shown from the start on. Without it, the scene does not change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scene: Option<String>,
 }
@@ -179,7 +179,7 @@ pub struct ProjectorParams {
     /// Time before the end of the state `closed` at which the projectors are switched on, so that their lamps are warm.
     #[schemars(range(min = 0, max = 3600))]
     pub on_before_secs: u32,
-    /// Time after the begin of the state `closed` at which the projectors are switched off.
+    /// Time after the start of the state `closed` at which the projectors are switched off.
     #[schemars(range(min = 0, max = 3600))]
     pub off_after_secs: u32,
 }

@@ -14,7 +14,7 @@ use crate::control::{HandEnd, PlanSource, PreviewDay, PreviewPeriod, ShowState};
 
 /// Longest look ahead for the next change, in days.
 const AHEAD_DAYS: i32 = 400;
-/// Days of one step of the look ahead, and of the look back for the begin of a state.
+/// Days of one step of the look ahead, and of the look back for the start of a state.
 const STEP_DAYS: i32 = 8;
 /// Number of days of a year, in which every day of every year comes once.
 const YEAR_DAYS: i32 = 365;
@@ -53,13 +53,13 @@ pub struct PlanNow {
     pub scene: Option<String>,
     /// Reason for the state.
     pub reason: String,
-    /// Begin of the state; `None` if it began more than a week ago.
+    /// Start of the state; `None` if it began more than a week ago.
     pub since: Option<Timestamp>,
     /// Time of the next change and the state after it; `None` if there is none within 400 days.
     pub next: Option<(Timestamp, ShowState)>,
 }
 
-/// Begin of a day without planned hours, in minutes since midnight.
+/// Start of a day without planned hours, in minutes since midnight.
 const MORNING_MINUTES: u16 = 6 * 60;
 /// Number of planned changes among which the next opening is searched.
 const CHANGES_MAX: usize = 9;

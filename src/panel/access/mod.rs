@@ -76,7 +76,7 @@ pub(crate) enum Proof {
     },
 }
 
-/// What a login is made of, apart from the proof.
+/// What is known about the client that logs in. The password, the PIN or another proof is separate.
 pub(crate) struct LoginClient<'a> {
     /// Address of the client.
     pub(crate) address: String,

@@ -14,7 +14,7 @@ use super::{ROUTES, Route};
 
 /// The page with the table of the routes.
 const PAGE: &str = include_str!("../../../docs/panel.md");
-/// Begin of most paths, which the page leaves out after the first one of a row.
+/// Start of most paths, which the page leaves out after the first one of a row.
 const BASE: &str = "/api/v1";
 
 /// A row of the table: the routes that it describes, the keys of their query, and its sentence.

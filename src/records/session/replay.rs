@@ -157,7 +157,8 @@ impl Player {
                 command,
                 species,
             } => {
-                // An incident repeats the commands before each saved pool.
+                // The log of an incident (the minutes before a fault) repeats the commands before each saved pool: those that the documents
+                // already contain are skipped.
                 if revision > self.revision {
                     let command = *command;
                     self.waiting

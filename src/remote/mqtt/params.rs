@@ -21,7 +21,7 @@ pub struct MqttParams {
     /// Password at the broker. If it is absent: none.
     #[schemars(extend("x-secret" = true))]
     pub password: Option<String>,
-    /// Begin of all topics. Each pool needs one of its own.
+    /// Start of all topics. Each pool needs one of its own.
     pub topic: String,
     /// Take commands of the broker. Whoever may write there can then do what an operator may.
     pub commands: bool,

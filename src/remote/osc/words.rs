@@ -6,9 +6,9 @@ use super::super::commands::{check_operator, command_of};
 use super::report::REPLY;
 use crate::control::Command;
 
-/// Begin of all addresses.
+/// Start of all addresses.
 const PREFIX: &str = "/shoal/";
-/// Address of a subscription, without the begin.
+/// Address of a subscription, without the start.
 pub(super) const SUBSCRIBE: &str = "subscribe";
 
 /// What a message asks for.

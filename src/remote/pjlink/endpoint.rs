@@ -12,7 +12,7 @@ use super::codec::{
     Greeting, LINE_MAX, Refusal, answer_to, digest, greeting_of, lamp_hours_of, parts_of, power_of,
     request, shown, text_of,
 };
-use super::keeper::{Keeper, Seen, damage, needs_order};
+use super::keeper::{Keeper, REFUSES_CONNECTION, Seen, damage, needs_order};
 use crate::control::{DeskClient, Journal, ProjectorPower, ProjectorStatus};
 use crate::runtime::{Fault, Heartbeat};
 
@@ -49,15 +49,14 @@ struct Projector {
 enum CallError {
     Refused(Refusal),
     Silent(String),
+    NoPjlink,
 }
 
 impl From<io::Error> for CallError {
     fn from(error: io::Error) -> Self {
         Self::Silent(match error.kind() {
+            ErrorKind::ConnectionRefused => return Self::NoPjlink,
             ErrorKind::WouldBlock | ErrorKind::TimedOut => "it does not answer".to_owned(),
-            ErrorKind::ConnectionRefused => {
-                "it refuses the connection; is the address right, and PJLink switched on in its menu?".to_owned()
-            }
             ErrorKind::UnexpectedEof => "it ends the connection".to_owned(),
             _ => error.to_string(),
         })
@@ -183,6 +182,11 @@ impl Projector {
                     wake(hardware, self.address);
                 }
                 Seen::Silent
+            }
+            (Err(CallError::NoPjlink), seen) => {
+                REFUSES_CONNECTION.clone_into(&mut status.problem);
+                status.power = ProjectorPower::Unknown;
+                seen.unwrap_or(Seen::NoPjlink)
             }
             (Ok(()), None) => Seen::Silent,
         }

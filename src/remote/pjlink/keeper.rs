@@ -13,6 +13,10 @@ const PASSWORD_PAUSE: Duration = Duration::from_secs(600);
 /// Time for which a projector may differ from what is wanted, or be silent.
 const APART_MAX: Duration = Duration::from_secs(600);
 
+/// What a machine does that has the address, but does not speak PJLink.
+pub(super) const REFUSES_CONNECTION: &str =
+    "it refuses the connection; is the address right, and PJLink switched on in its menu?";
+
 /// What a call learned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Seen {
@@ -25,6 +29,8 @@ pub(super) enum Seen {
     PasswordRefused,
     /// It did not answer, or nonsense.
     Silent,
+    /// It refuses the connection: a machine has the address and is on, but does not speak PJLink.
+    NoPjlink,
 }
 
 /// What is known of one projector.
@@ -32,10 +38,11 @@ pub(super) enum Seen {
 pub(super) struct Keeper {
     wanted: Option<bool>,
     next_call: Option<Instant>,
-    /// Begin of the time in which it was never seen as it is wanted.
+    /// Start of the time in which it was never seen as it is wanted.
     apart_since: Option<Instant>,
     is_password_refused: bool,
     is_silent: bool,
+    refuses_connection: bool,
 }
 
 /// Whether the power is as it is wanted.
@@ -75,10 +82,11 @@ impl Keeper {
     pub(super) fn take(&mut self, seen: &Seen, now: Instant) {
         self.is_password_refused = *seen == Seen::PasswordRefused;
         self.is_silent = *seen == Seen::Silent;
+        self.refuses_connection = *seen == Seen::NoPjlink;
         let wants_on = self.wanted.unwrap_or_default();
         let (pause, is_well) = match *seen {
             Seen::PasswordRefused => (PASSWORD_PAUSE, false),
-            Seen::Silent => (ORDER_PAUSE, false),
+            Seen::Silent | Seen::NoPjlink => (ORDER_PAUSE, false),
             Seen::Answered {
                 power,
                 was_ordered: false,
@@ -106,6 +114,13 @@ impl Keeper {
             return None;
         }
         let minutes = apart.as_secs() / 60;
+        if self.refuses_connection {
+            let may_be_on = match self.wanted? {
+                true => "",
+                false => " It may still be on: switch it off by hand.",
+            };
+            return of(&format!("{REFUSES_CONNECTION}{may_be_on}"));
+        }
         match (self.is_silent, self.wanted?) {
             (true, true) => of(&format!(
                 "it has not answered for {minutes} min; check its mains and its network cable"

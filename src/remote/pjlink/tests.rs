@@ -90,6 +90,14 @@ fn what_differs_for_ten_minutes_is_a_fault_and_mains_off_at_night_is_none() {
     assert!(keeper.is_due(false, at(1520)));
     keeper.take(&Seen::Silent, at(1520));
     assert_eq!(keeper.problem(&status, at(9000)), None);
+    // A fixed fault: one that refuses orders was taken for one without mains, and stayed on all night.
+    keeper.take(&Seen::NoPjlink, at(8000));
+    let problem = keeper.problem(&status, at(9000)).unwrap();
+    assert!(
+        problem.contains("PJLink switched on") && problem.contains("may still be on"),
+        "{problem}"
+    );
+    keeper.take(&Seen::Silent, at(8500));
     assert!(keeper.is_due(false, at(9000)));
     keeper.take(&answered(ProjectorPower::On, true), at(9000));
     assert!(

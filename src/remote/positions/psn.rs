@@ -23,7 +23,7 @@ const FRAME_BYTES: usize = 4 + 4 + 12 + 4 + 4 + SYSTEM_NAME.len();
 /// Name of the sender.
 const SYSTEM_NAME: &str = "Shoal";
 
-/// Begin of all packets of a frame.
+/// Start of all packets of a frame.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Header {
     /// Microseconds since the sender was started.

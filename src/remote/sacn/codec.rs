@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 pub(super) const BYTES_MAX: usize = 638;
 /// Bytes before the channels, with the start code.
 const HEAD_BYTES: usize = 126;
-/// Begin of the root layer.
+/// Start of the root layer.
 const ROOT: &[u8] = b"\x00\x10\x00\x00ASC-E1.17\0\0\0";
 /// Begins of the lengths of the layers.
 const LAYERS: [usize; 3] = [16, 38, 115];

@@ -8,7 +8,7 @@ use super::report::{Report, Seen, Spot};
 
 /// Number of values of a message about a visitor in version 2.
 const VALUES: usize = 15;
-/// Begin of all addresses of version 3.
+/// Start of all addresses of version 3.
 const PREFIX_3: &str = "/au/";
 /// Detail of version 3.
 const DETAIL_3: u8 = 1;

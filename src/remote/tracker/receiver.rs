@@ -47,7 +47,7 @@ pub struct TrackReceiver {
     status: Arc<Mutex<TrackerStatus>>,
     /// Time of the last report, or of the beginning.
     heard_at: Instant,
-    /// Begin of the measurement of the rate, and the reports since then.
+    /// Start of the measurement of the rate, and the reports since then.
     rate: (Instant, u32),
 }
 
@@ -117,6 +117,28 @@ impl TrackReceiver {
     /// Whether no tracker has reported for so long that its visitors are gone.
     pub fn is_silent(&self) -> bool {
         self.silent_for() >= EXPIRY
+    }
+
+    /// Says why there may be no reports, and what to do.
+    pub fn advice(&self) -> String {
+        let status = self.status.lock();
+        let problem = &status.last_problem;
+        if status.refused > 0 && status.last_peer.is_empty() {
+            return format!(
+                "messages arrive, but none reports visitors ({problem}); choose the kind of source that the tracker sends (tuio:, augmenta: \
+                 or osc:), and name its address (?from=ADDRESS)"
+            );
+        }
+        if self.listen.ip().is_loopback() {
+            return format!(
+                "no tracker reports visitors; this source listens on this machine only ({}), so for a tracker in the network write \
+                 0.0.0.0:{} and ?from=ADDRESS in camera.source",
+                self.listen,
+                self.listen.port()
+            );
+        }
+        "no tracker reports visitors; start it, let it send to this machine, and name its address in camera.source (?from=ADDRESS)"
+            .to_owned()
     }
 
     fn take(&mut self, length: usize, peer: SocketAddr) {

@@ -1,8 +1,8 @@
 //! The time that the graphics device takes for each group of passes, from timestamps that the device writes around them.
 //!
 //! The timestamps of a picture are read while later pictures are drawn, so no picture waits for them, and a picture whose
-//! predecessor is still being read is not measured. The library `wgpu-profiler` does the same with names that it allocates for
-//! every picture; a steady picture allocates nothing.
+//! predecessor is still being read is not measured. The library `wgpu-profiler` allocates names for every
+//! picture, so it is not used: here a picture allocates nothing, after the first ones.
 
 use std::time::Duration;
 

@@ -73,7 +73,8 @@ pub(super) struct Lap {
     pub(super) center_m: Vec2,
     /// Radius of a circle with the area of the shadow.
     pub(super) radius_m: f32,
-    /// How much the water at the edge of the shadow rises in this picture, relative to its highest point.
+    /// Change of the height of the water at the edge of the shadow since the previous picture, as a share of the largest height of a ring;
+    /// negative while the water falls.
     pub(super) rise: f32,
 }
 

@@ -14,7 +14,7 @@ use crate::navigation::{
 use crate::simulation::{SceneDescription, SimulationError};
 use crate::world::{RandomStream, Species, TerraceParams, World, far_edge};
 
-/// Maximum horizontal length of a flight. Tuned by eye, 2026-11-21.
+/// Maximum horizontal length of a leap or drop between two terraces. Tuned by eye, 2026-11-21.
 const REACH_M: f32 = 1.2;
 /// Maximum angle between the heading of an agent and its flight. Tuned by eye, 2026-11-21.
 const HEADING_RAD: f32 = 0.7;

@@ -14,7 +14,8 @@ const MIN_SAMPLES: usize = 40;
 const MAX_SAMPLES: usize = (WINDOW_SECS / SAMPLE_SECS) as usize;
 /// Largest distance between two tracks of one visitor, in meters, if one of the cameras was moved.
 const REACH_M: f32 = 1.2;
-/// Distance from the border of both views from which foot points are compared, in meters. Nearer ones are biased by what is cut off.
+/// Foot points are compared only if they are farther than this from the border of both views, in meters. Closer to the border, a part of
+/// the body is cut off, and the foot point is biased.
 const INSIDE_M: f32 = 0.3;
 /// Share of the limit below which an alarm ends.
 const CALM_SHARE: f32 = 0.8;

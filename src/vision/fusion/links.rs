@@ -102,7 +102,7 @@ impl Fusion {
         });
     }
 
-    /// Removes the visitor from a track that has come back where the visitor is not, as another camera sees.
+    /// Removes the link to a visitor from a track that was lost and has come back far from the visitor, whom another camera sees.
     fn release_strangers(&mut self, camera: usize, now_secs: f64) {
         for fused in &self.fused {
             let is_seen = tracks_of(&self.cameras, fused.id).any(|(other, ..)| other != camera);

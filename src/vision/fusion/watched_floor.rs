@@ -63,8 +63,8 @@ impl WatchedFloor {
         }
     }
 
-    /// Returns the distance from a point to the border of the watched floor, at most about [`BORDER_M`] and a cell; 0 if the point is not
-    /// watched. Without a view the whole floor is watched.
+    /// Returns the distance from a point to the border of the watched floor, limited to about [`BORDER_M`] plus one cell; 0 if the point is
+    /// not watched, and infinity if no view is set, because the whole floor is watched then.
     pub(super) fn margin_m(&self, floor_m: Vec2) -> f32 {
         if self.margins_m.is_empty() {
             return f32::INFINITY;

@@ -428,8 +428,8 @@ impl Silhouette {
         cover
     }
 
-    /// Returns the cover of each pixel by a stripe without limits: at least 1 inside, at most 0 outside, linear across
-    /// the soft border.
+    /// Returns how much a stripe covers each pixel, not clamped to 0..1: at least 1 inside, at most 0 outside, linear across the soft
+    /// border.
     fn stripe_cover(&self, stripe: &Stripe, pixels: &Block<'_>) -> [f32; BLOCK] {
         let mut on = [0.0_f32; BLOCK];
         for (i, on) in on.iter_mut().enumerate() {

@@ -51,7 +51,7 @@ impl Meetings {
         *lowest = Some(lowest.map_or(cost, |lowest| lowest.min(cost)));
     }
 
-    /// Remembers that an exchange of the ids could not be tested, because the height of the first track was measured so seldom.
+    /// Remembers that an exchange of the ids could not be tested, because the height of the first track was measured too seldom.
     pub(super) fn lack_heights(&mut self, bodies: [TrackKey; 2], measurements: f32) {
         if let Some(index) = self.find(bodies) {
             let lacking = &mut self.0[index].lacking;

@@ -14,8 +14,8 @@ const PARTED_SECS: f64 = 3.0;
 /// A body that has not moved for this time, in seconds, while the other one walked, is a thing. People sway in less time.
 const LEFT_RIGID_SECS: f64 = 0.5;
 
-/// Largest factor between the areas of a body at two places between which it has walked. The area of a walking visitor swings less
-/// than this, also with the legs apart.
+/// If the area of a body changes by more than this factor, its movement does not count as walking. The area of a walking visitor varies
+/// less, also with the legs apart.
 const MAX_AREA_CHANGE: f32 = 1.3;
 
 /// Motion of a body while it has a blob to itself.

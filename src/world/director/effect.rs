@@ -282,7 +282,7 @@ impl Effect {
         matches!(self, Self::Speed(_) | Self::Relation(_))
     }
 
-    /// Whether the effect lasts as long as its rule. Other effects act once, at the begin of the rule.
+    /// Whether the effect lasts as long as its rule. Other effects act once, at the start of the rule.
     pub fn lasts(&self) -> bool {
         let is_other = matches!(self, Self::Mind(_) | Self::Light(_));
         self.gathers() || self.changes_species() || is_other

@@ -43,7 +43,7 @@ fn day(plan: &SchedulePlan, date: &str) -> String {
     parts.join(", ")
 }
 
-/// Zone, hours of every day, first date, and the changes in UTC after the begin of that date.
+/// Zone, hours of every day, first date, and the changes in UTC after the start of that date.
 const TRANSITIONS: &str = "
 # No change of the clocks.
 Europe/Berlin | 10:00-18:00 | 2026-06-10 | 10T08:00 open, 10T16:00 closed, 11T08:00 open
@@ -191,7 +191,7 @@ fn without_hours_the_pool_is_always_open() {
     assert!(!plan.is_planned() && plan.wants_power(time("2026-06-01T03:00:00Z")));
 }
 
-/// A single date that was closed closed the pool on all other days too.
+/// A fixed bug: a plan with one closed date also closed the pool on all other days.
 #[test]
 fn a_single_date_closes_no_other_day() {
     let plan = plan(

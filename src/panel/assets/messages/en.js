@@ -187,6 +187,8 @@ export default {
   "fault.site_unsaved": "A setting is in use but cannot be saved. A restart would lose it.",
   "fault.log": "Lines of the log are lost.",
   "fault.panel": "The panel could not be started.",
+  "fault.second_instance": "Another Shoal runs on this computer, so this one keeps nothing.",
+  "fault.simulation.not_finite": "A fish had an impossible place and was put back.",
   "fault.remote.mqtt": "State and events cannot be sent by MQTT.",
   "fault.remote.osc": "Commands by OSC cannot be received.",
   "fault.remote.projector_parts": "A projector reports an error.",
@@ -258,6 +260,13 @@ export default {
   "remedy.remote.projectors": "Look at the projector, its mains and its network cable.",
   "remedy.remote.sacn": "Does another program of this computer use the port? Is the network there? Check the address under System, Settings.",
   "remedy.remote.webhooks": "Look under System, Other machines, for the reason. Check the machine and the address under Settings, remote, webhooks.",
+  "remedy.panel": "Does another program use the port? Check the address under [panel] in the site file, then restart Shoal.",
+  "remedy.panel.users": "Is the disk full or read-only? Changes of passwords are lost at a restart until this is mended.",
+  "remedy.panel.sessions": "Is the disk full or read-only? Everybody must log in again after a restart until this is mended.",
+  "remedy.panel.audit": "Is the disk full or read-only? Make room: old recordings are the largest files.",
+  "remedy.panel.connections": "Close pages of Shoal that are open and not used on this device.",
+  "remedy.second_instance": "End one of the two: close its window, or stop the service.",
+  "remedy.simulation.not_finite": "Nothing now. If it comes again, the technician keeps the minutes before it (shoal ctl keep).",
   "remedy.log": "Is a terminal paused (Ctrl-S), or does a log collector hang?",
   "remedy.desk": "Restart Shoal, or the computer.",
   "remedy.demonstration": "Choose a camera under Setup.",
@@ -265,6 +274,8 @@ export default {
   "remedy.uncalibrated": "Calibrate the camera under Setup.",
   "remedy.clock": "Is the computer connected to the network?",
   "remedy.closed": "To open it now, press Open.",
+  "remedy.dark": "To show the pool now, press Open.",
+  "remedy.paused": "To let the fish swim again, press End the pause.",
 
   // Sources of commands.
   "source.files": "An edited file",
@@ -781,7 +792,7 @@ export default {
   "rule.when.visitor_leaves": "When a visitor leaves",
   "rule.when.visitor_at": "When a visitor is at “{place}”",
   "rule.when.visitors_together": "When {n} visitors are together",
-  "rule.when.after": "{secs} s after the begin of “{rule}”",
+  "rule.when.after": "{secs} s after the start of “{rule}”",
   "rule.when.scare": "When {share} % of the fish flee",
   "rule.when.chance": "By chance, about every {secs} s",
   "rule.when.always": "Always",
@@ -803,7 +814,7 @@ export default {
   "rule.then.enter": "{who} come into the picture",
   "rule.then.calm": "{who} calm down",
 
-  // Hours.
+  // Groups of parameters.
   "group.light": "Light",
   "group.surface": "Water surface",
   "group.water": "In the water",
@@ -820,6 +831,8 @@ export default {
   "group.size": "Size of shadows",
   "group.background": "Floor without visitors",
   "group.more": "More",
+
+  // Hours.
   "hours.unknown": "This version of Shoal has no opening hours.",
   "hours.to": "{from} to {to}",
   "hours.no_change": "No change is planned.",

@@ -1,4 +1,4 @@
-// The steps of the installation, and how to see that the work of one is done. A tick means: done, saved, and still true.
+// The steps of the installation, and the test whether each is done. A tick means: done, saved, and still true.
 
 import { h } from "../core/dom.js";
 import { t } from "../core/i18n.js";
