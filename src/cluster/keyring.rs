@@ -336,6 +336,15 @@ impl Keyring {
         serde_json::to_string(&self.signed).unwrap_or_default()
     }
 
+    /// Returns a check that returns the number of a list; `None` if it is not signed by the authority of this hall.
+    pub(super) fn version_of_list(&self) -> impl Fn(&str) -> Option<u64> + Send + Sync + use<> {
+        let authority = self.keys.authority.clone();
+        move |text| {
+            let signed: SignedList = serde_json::from_str(text).ok()?;
+            Some(authority.verify(&signed).ok()?.version)
+        }
+    }
+
     /// Takes the list of another node if the authority signed it and it is newer. Returns whether the list changed: the link must then
     /// be opened again.
     ///

@@ -37,16 +37,13 @@ pub enum LinkError {
     Send(String),
 }
 
-/// Answers a request of another node: key and payload → reply.
-pub type Answer = Box<dyn Fn(&str, &[u8]) -> Vec<u8> + Send + Sync>;
-
 /// Receives a message of another node: key and payload.
 pub type Receive = Box<dyn Fn(&str, &[u8]) + Send + Sync>;
 
 /// The network between the nodes of a hall. Keys are paths below `shoal/<hall>/`; the link adds that part. Receivers run on
 /// threads of the link and must return at once.
 pub trait Link: Send + Sync {
-    /// Publishes `payload` under `key` to all subscribers.
+    /// Publishes `payload` under `key` to all other nodes that subscribe to it. It may be lost.
     ///
     /// # Errors
     /// If the link is closed.
@@ -58,20 +55,8 @@ pub trait Link: Send + Sync {
     /// If the link is closed.
     fn subscribe(&self, pattern: &str, receive: Receive) -> Result<(), LinkError>;
 
-    /// Asks the node that answers `key`. Passes the reply to `receive` when it arrives; without one, nothing.
-    ///
-    /// # Errors
-    /// If the link is closed.
-    fn ask(&self, key: &str, payload: &[u8], receive: Receive) -> Result<(), LinkError>;
-
-    /// Answers requests whose key matches `pattern`, until the link is dropped.
-    ///
-    /// # Errors
-    /// If the link is closed.
-    fn answer(&self, pattern: &str, answer: Answer) -> Result<(), LinkError>;
-
-    /// Uses other keys, or another list of members, from now on: connections to machines that are not on it end. Subscriptions and
-    /// answers stay. Not to be called on a thread of the link.
+    /// Uses other keys, or another list of members, from now on: connections to machines that are not on it end. Subscriptions
+    /// stay. Not to be called on a thread of the link.
     ///
     /// # Errors
     /// If the link cannot be opened again. It is then closed, until a later call succeeds.

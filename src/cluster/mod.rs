@@ -29,7 +29,7 @@ pub use guard::{Guard, GuardError};
 pub use join::{CODE_LIFETIME, Invitation, JoinCode, JoinError, Refusal, join};
 pub use key_error::KeyError;
 pub use keyring::{Admission, KeyFolder, Keyring, NewKey};
-pub use link::{Answer, Link, LinkError, LinkPlace, LinkSecurity, Receive};
+pub use link::{Link, LinkError, LinkPlace, LinkSecurity, Receive};
 pub use members::{Member, MemberList};
 pub use params::{ClusterParams, NodeParams, Role};
 pub use stream::{Received, TickMessage, TickStream};

@@ -1,33 +1,22 @@
 //! The link over zenoh.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use parking_lot::{Mutex, RwLock};
-use zenoh::qos::{CongestionControl, Priority};
-use zenoh::query::Query;
+use zenoh::qos::CongestionControl;
 use zenoh::sample::{Locality, Sample};
 use zenoh::{Session, Wait as _};
 
-use super::link::{Answer, Link, LinkError, LinkPlace, LinkSecurity, Receive};
+use super::link::{Link, LinkError, LinkPlace, LinkSecurity, Receive};
 use super::zenoh_settings::zenoh_settings;
-
-/// Longest wait for an answer of another node.
-const ANSWER_WAIT: Duration = Duration::from_secs(2);
 
 /// A link to the other nodes of a hall: a zenoh session that only members can use.
 pub struct ZenohLink {
     place: LinkPlace,
     /// `None` while it is opened again, and after a failure of that.
     session: RwLock<Option<Session>>,
-    /// What was subscribed and answered, for the next session.
-    receivers: Mutex<Receivers>,
-}
-
-#[derive(Default)]
-struct Receivers {
-    subscriptions: Vec<(String, Arc<Receive>)>,
-    answers: Vec<(String, Arc<Answer>)>,
+    /// What was subscribed, for the next session: key and receiver.
+    subscriptions: Mutex<Vec<(String, Arc<Receive>)>>,
 }
 
 impl ZenohLink {
@@ -40,7 +29,7 @@ impl ZenohLink {
         Ok(Self {
             place,
             session: RwLock::new(Some(session)),
-            receivers: Mutex::default(),
+            subscriptions: Mutex::default(),
         })
     }
 
@@ -85,78 +74,36 @@ fn subscribe(session: &Session, key: &str, receive: &Arc<Receive>) -> zenoh::Res
     subscriber.background().wait()
 }
 
-fn answer(session: &Session, key: &str, answer: &Arc<Answer>) -> zenoh::Result<()> {
-    let answer = Arc::clone(answer);
-    let reply = move |query: Query| {
-        let question = query.payload().map(|payload| payload.to_bytes());
-        let key = query.key_expr().clone();
-        let reply = answer(within_hall(key.as_str()), &question.unwrap_or_default());
-        if let Err(error) = query.reply(key, reply).wait() {
-            tracing::debug!("hall: an answer was not sent: {error}");
-        }
-    };
-    let queryable = session.declare_queryable(key).callback(reply);
-    queryable.background().wait()
-}
-
 impl Link for ZenohLink {
     fn publish(&self, key: &str, payload: &[u8]) -> Result<(), LinkError> {
         self.with_session(|session| {
-            // The stream of ticks finds gaps, so a slow node must not hold up the sender.
+            // A node that reads slowly loses messages, and makes no other node wait.
             let put = session.put(self.key(key), payload);
             let put = put.congestion_control(CongestionControl::Drop);
-            put.priority(Priority::RealTime).express(true).wait()
+            put.express(true).wait()
         })
     }
 
     fn subscribe(&self, pattern: &str, receive: Receive) -> Result<(), LinkError> {
         let (key, receive) = (self.key(pattern), Arc::new(receive));
         // Held until both are done, so that `renew` misses no subscription.
-        let mut receivers = self.receivers.lock();
+        let mut subscriptions = self.subscriptions.lock();
         self.with_session(|session| subscribe(session, &key, &receive))?;
-        receivers.subscriptions.push((key, receive));
-        Ok(())
-    }
-
-    fn ask(&self, key: &str, payload: &[u8], receive: Receive) -> Result<(), LinkError> {
-        self.with_session(|session| {
-            let note = move |reply: zenoh::query::Reply| {
-                if let Ok(sample) = reply.result() {
-                    let key = within_hall(sample.key_expr().as_str());
-                    receive(key, &sample.payload().to_bytes());
-                }
-            };
-            let get = session.get(self.key(key)).payload(payload);
-            let get = get.allowed_destination(Locality::Remote);
-            get.timeout(ANSWER_WAIT).callback(note).wait()
-        })
-    }
-
-    fn answer(&self, pattern: &str, reply: Answer) -> Result<(), LinkError> {
-        let (key, reply) = (self.key(pattern), Arc::new(reply));
-        let mut receivers = self.receivers.lock();
-        self.with_session(|session| answer(session, &key, &reply))?;
-        receivers.answers.push((key, reply));
+        subscriptions.push((key, receive));
         Ok(())
     }
 
     fn renew(&self, security: &LinkSecurity) -> Result<(), LinkError> {
-        let receivers = self.receivers.lock();
+        let subscriptions = self.subscriptions.lock();
         let old = self.session.write().take();
         if let Some(Err(error)) = old.map(|old| old.close().wait()) {
             tracing::debug!("hall: the old session was not closed: {error}");
         }
         let session = open(&self.place, security)?;
-        let declared = || {
-            for (key, receive) in &receivers.subscriptions {
-                subscribe(&session, key, receive)?;
-            }
-            for (key, reply) in &receivers.answers {
-                answer(&session, key, reply)?;
-            }
-            Ok::<_, zenoh::Error>(())
-        };
-        declared().map_err(|error| LinkError::Open(error.to_string()))?;
+        for (key, receive) in subscriptions.iter() {
+            let subscribed = subscribe(&session, key, receive);
+            subscribed.map_err(|error| LinkError::Open(error.to_string()))?;
+        }
         *self.session.write() = Some(session);
         Ok(())
     }

@@ -24,6 +24,8 @@ mod control_socket;
 mod desk;
 mod feeds;
 #[cfg(unix)]
+mod hall_keys;
+#[cfg(unix)]
 mod kept;
 #[cfg(unix)]
 mod operation;

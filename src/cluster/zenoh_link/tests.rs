@@ -1,7 +1,7 @@
 //! Links on the loopback interface: which machine can read and write, and when a revocation holds.
 
 use std::net::TcpListener;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -83,7 +83,7 @@ fn hostile(place: &LinkPlace, security: &LinkSecurity, change: fn(&mut Value)) -
     ZenohLink {
         place: place.clone(),
         session: RwLock::new(Some(zenoh::open(config).wait().unwrap())),
-        receivers: Mutex::default(),
+        subscriptions: Mutex::default(),
     }
 }
 
@@ -92,13 +92,10 @@ fn hostile(place: &LinkPlace, security: &LinkSecurity, change: fn(&mut Value)) -
 struct Received(Arc<Mutex<Vec<(u8, Instant)>>>);
 
 impl Received {
-    /// Reads everything, and answers every question with `q`.
+    /// Reads everything.
     fn by(link: &dyn Link) -> Self {
         let received = Self::default();
-        let note = received.note();
-        link.subscribe("**", note).unwrap();
-        let reply = Box::new(|_: &str, _: &[u8]| b"q".to_vec());
-        link.answer("ask", reply).unwrap();
+        link.subscribe("**", received.note()).unwrap();
         received
     }
 
@@ -120,22 +117,20 @@ impl Received {
     }
 }
 
-/// Whether the first machine hears the second one, the second the first, and each gets answers.
-type Exchanged = [bool; 4];
+/// Whether the first machine hears the second one, and the second the first.
+type Exchanged = [bool; 2];
 
-/// Lets two machines talk until they have everything of each other, at the most for `longest`.
+/// Lets two machines talk until they hear each other, at the most for `longest`.
 fn exchange(first: &ZenohLink, second: &ZenohLink, longest: Duration) -> Exchanged {
     let of = [Received::by(first), Received::by(second)];
     let begun = Instant::now();
     loop {
         first.publish("words", b"1").unwrap();
         second.publish("words", b"2").unwrap();
-        first.ask("ask", b"?", of[0].note()).unwrap();
-        second.ask("ask", b"?", of[1].note()).unwrap();
         std::thread::sleep(Duration::from_millis(50));
         let had = |who: usize, letter| of[who].first(letter, begun).is_some();
-        let exchanged = [had(0, b'2'), had(1, b'1'), had(0, b'q'), had(1, b'q')];
-        if exchanged == [true; 4] || begun.elapsed() > longest {
+        let exchanged = [had(0, b'2'), had(1, b'1')];
+        if exchanged == [true; 2] || begun.elapsed() > longest {
             return exchanged;
         }
     }
@@ -165,7 +160,7 @@ fn two_members_read_and_write() {
     let hall = Hall::new(&["left", "right"]);
     let security = hall.security(1);
     let exchanged = both_ways(&hall, |own| obedient(own, &security), PATIENCE);
-    assert_eq!(exchanged, [[true; 4]; 2]);
+    assert_eq!(exchanged, [[true; 2]; 2]);
 }
 
 #[test]
@@ -178,7 +173,7 @@ fn a_machine_without_a_key_can_neither_read_nor_write() {
             settings["transport"]["link"]["tls"]["enable_mtls"] = json!(false);
         })
     };
-    assert_eq!(both_ways(&hall, without, ATTEMPT), [[false; 4]; 2]);
+    assert_eq!(both_ways(&hall, without, ATTEMPT), [[false; 2]; 2]);
 }
 
 #[test]
@@ -188,7 +183,7 @@ fn a_key_of_another_authority_can_neither_read_nor_write() {
     let mut foreign = Hall::new(&["left", "right"]).security(1);
     foreign.authority = hall.security(0).authority;
     let other = |own: &LinkPlace| hostile(own, &foreign, |_| {});
-    assert_eq!(both_ways(&hall, other, ATTEMPT), [[false; 4]; 2]);
+    assert_eq!(both_ways(&hall, other, ATTEMPT), [[false; 2]; 2]);
 }
 
 #[test]
@@ -197,7 +192,7 @@ fn a_revoked_key_can_neither_read_nor_write() {
     let security = hall.security(1);
     hall.folders[0].revoke("right", 1).unwrap();
     let revoked = |own: &LinkPlace| hostile(own, &security, |_| {});
-    assert_eq!(both_ways(&hall, revoked, ATTEMPT), [[false; 4]; 2]);
+    assert_eq!(both_ways(&hall, revoked, ATTEMPT), [[false; 2]; 2]);
 }
 
 #[test]
@@ -211,7 +206,7 @@ fn plain_tcp_is_refused() {
             *settings = serde_json::from_str(&text).unwrap();
         })
     };
-    assert_eq!(both_ways(&hall, plain, ATTEMPT), [[false; 4]; 2]);
+    assert_eq!(both_ways(&hall, plain, ATTEMPT), [[false; 2]; 2]);
 }
 
 /// Three members that are connected to each other. The key of the third is revoked where the authority is; it keeps its connections and
@@ -280,14 +275,14 @@ fn a_revoked_node_is_shut_out_by_all_nodes_within_five_seconds() {
     assert!(guards.iter().all(|guard| guard.keyring().is_member()));
 }
 
-/// Subscriptions and answers work in the new session, and other nodes come back soon.
+/// Subscriptions work in the new session, and other nodes come back soon.
 #[test]
 fn a_renewed_link_keeps_its_subscriptions_and_is_back_soon() {
     let hall = Hall::new(&["left", "right"]);
     let (left, right) = (free_address(), free_address());
     let first = obedient(&place(&left, &[]), &hall.security(0));
     let second = obedient(&place(&right, &[&left]), &hall.security(1));
-    assert_eq!(exchange(&first, &second, PATIENCE), [true; 4]);
+    assert_eq!(exchange(&first, &second, PATIENCE), [true; 2]);
     let of_first = Received::by(&first);
     let renewed = Instant::now();
     first.renew(&hall.security(0)).unwrap();
@@ -300,5 +295,5 @@ fn a_renewed_link_keeps_its_subscriptions_and_is_back_soon() {
     let back_secs = renewed.elapsed().as_secs_f64();
     println!("renewed in {opened_secs:.3} s; the other node is heard after {back_secs:.3} s");
     assert!(back_secs < 2.0, "{back_secs}");
-    assert_eq!(exchange(&first, &second, PATIENCE), [true; 4]);
+    assert_eq!(exchange(&first, &second, PATIENCE), [true; 2]);
 }
