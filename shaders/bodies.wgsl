@@ -81,7 +81,8 @@ fn sunlight(world: vec3<f32>) -> f32 {
     }
     let light = textureSampleLevel(focused_light, smooth_sampler, at / scene.water_half_m * 0.5 + 0.5, 0.0).r;
     if SURFACE_KIND == FLOOR {
-        return focused_sunlight(light, depth) * clearing_light(world.xz);
+        // Light from all sides reaches a body above the ground, so it stands out from ground in the shade.
+        return focused_sunlight(light, depth) * mix(1.0, clearing_light(world.xz), 0.45);
     }
     return focused_sunlight(light, depth);
 }

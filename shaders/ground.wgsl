@@ -1,4 +1,4 @@
-// Paints the ground texture once per scene. RGB: square root of the color under even light; alpha: half of the factor by which
+// Paints the ground texture once per scene. RGB: square root of the color under even light; alpha: 0.4 of the factor by which
 // the slope of the ground changes the sunlight. Large shapes come first: bars and hollows, then ripples, pebbles and grains.
 
 struct Pixel {
@@ -386,7 +386,7 @@ fn crust_color(place: vec2<f32>, crust: Crust) -> vec3<f32> {
 fn shallowness(place: vec2<f32>, p: vec2<f32>) -> f32 {
     let beside = 0.9 * (hash2(vec2<i32>(i32(scene.ground_seed), 5)) - 0.5);
     let from_hollow = length(place / scene.ground_half_m - beside);
-    return smoothstep(0.20, 1.0, from_hollow + 1.1 * (fbm(p * 0.7) - 0.5));
+    return smoothstep(0.42, 1.02, from_hollow + 1.3 * (fbm(p * 0.7) - 0.5));
 }
 
 // Returns the direction to the place beside a point at which a slope is measured: none, along x, along z.
@@ -487,7 +487,6 @@ fn ground_color(pixel: Pixel) -> @location(0) vec4<f32> {
         color = mix(color, gravel_color(p, here), is_stone);
         gradient = mix(gradient, clamp(slope, vec2<f32>(-1.6), vec2<f32>(1.6)), cover);
         occlusion *= mix(1.0, mix(0.10, 1.0, smoothstep(0.0, 0.012, here.height)), cover);
-        occlusion *= mix(0.24, 1.65, shallowness(place, p));
     }
 
     if scene.crust > 0.0 {
@@ -506,8 +505,11 @@ fn ground_color(pixel: Pixel) -> @location(0) vec4<f32> {
         gradient = mix(gradient, clamp(slope, vec2<f32>(-1.5), vec2<f32>(1.5)), is_coral);
         // Light reaches the tops of knobs and heads, but hardly the gaps between them.
         occlusion *= mix(1.0, mix(0.30, 1.0, smoothstep(0.1, 0.8, here.knob)) * mix(0.45, 1.3, smoothstep(0.1, 0.9, here.head)), is_coral);
-        // Parts of the reef are deeper and darker.
-        occlusion *= mix(0.25, 1.65, smoothstep(0.36, 0.62, fbm(place * 0.55 + 61.0)));
+    }
+
+    // Banks are shallow and light, hollows deep and dark.
+    if scene.gravel + scene.crust > 0.0 {
+        occlusion *= mix(0.26, 1.80, shallowness(place, p));
     }
 
     // There are more fallen leaves near the rim.
@@ -529,5 +531,5 @@ fn ground_color(pixel: Pixel) -> @location(0) vec4<f32> {
     // Less skylight reaches the ground between trees, too.
     let shaded = color * occlusion * mix(1.0, sunlit, 0.55);
     // The texture stores square roots, so that 8 bits suffice in dark areas.
-    return vec4<f32>(sqrt(max(shaded, vec3<f32>(0.0))), clamp(facing * sunlit * 0.5, 0.0, 1.0));
+    return vec4<f32>(sqrt(max(shaded, vec3<f32>(0.0))), clamp(facing * sunlit * 0.4, 0.0, 1.0));
 }

@@ -99,6 +99,10 @@ fn tone_mapped(light: vec3<f32>) -> vec3<f32> {
     return clamp((x * (2.51 * x + 0.03)) / (x * (2.43 * x + 0.59) + 0.14), vec3<f32>(0.0), vec3<f32>(1.0));
 }
 
+// Exponent with which the picture is shown: in a dark hall the eye sees less contrast than in daylight, and a picture needs more.
+// Source: Bartleson and Breneman 1967, for a dim to dark surround 1.1 to 1.5.
+const SURROUND_EXPONENT = 1.15;
+
 // Returns the light at a position on the surface: the light of the bodies, of which a share is left, over the light behind them.
 fn with_bodies(seen: vec2<f32>, behind: vec3<f32>, left: f32) -> vec3<f32> {
     let at = (seen * scene.body_uv_per_m + 0.5) * scene.target_scale;
@@ -221,8 +225,8 @@ fn floor_light(pixel: Pixel) -> vec3<f32> {
     let painted = textureSampleLevel(ground_picture, smooth_sampler, ground, 0.0);
     let root = textureSampleLevel(ground_shadow, smooth_sampler, ground * scene.target_scale, 0.0).r;
     let lit = root * root;
-    let sun = painted.a * 2.0 * lit * ground_sunlight(ground);
-    var sand = painted.rgb * painted.rgb * (pixel.sun * sun + pixel.sky * (0.55 + 0.45 * lit)) + pixel.haze;
+    let sun = painted.a * 2.5 * lit * ground_sunlight(ground);
+    var sand = painted.rgb * painted.rgb * (pixel.sun * sun + pixel.sky * (0.30 + 0.70 * lit)) + pixel.haze;
     // Wet prints darken stones that stand out of the water.
     var dry = 1.0;
     if HAS_PRINTS {
@@ -243,9 +247,13 @@ fn floor_light(pixel: Pixel) -> vec3<f32> {
     if HAS_CANOPY {
         open = mix(1.0, open_sky(place, slope), scene.canopy);
     }
-    // Rings and wakes are steeper than the swell: their crests mirror the bright side of the sky.
+    // Crests of rings and wakes mirror the bright side of the sky; their other side mirrors dark trees and shows less of the ground.
+    let facing = clamp(-20.0 * dot(slope, sunward), -1.0, 1.0);
+    let steep = min(water.w, 0.09) * (1.0 - floats(body.zw));
+    let ring = 1.5 * steep * max(facing, 0.0);
     let crests = 0.55 * inclined * inclined + 0.45 * max(inclined - 0.07, 0.0);
-    light += scene.sky_color * (scene.reflection * (0.006 + (0.018 + crests + 0.15 * scene.canopy) * open));
+    light *= 1.0 - 5.5 * steep * max(-facing, 0.0);
+    light += scene.sky_color * (scene.reflection * (0.006 + (0.018 + crests + 0.15 * scene.canopy) * open + ring));
     // Glints: small wavelets reflect the sun for a moment. The height field is too coarse to contain these wavelets.
     let t = scene.time_secs;
     let ripples = textureSampleLevel(ripple_noise, tiling_sampler, place * 0.61 + vec2<f32>(66.0, -53.0) / DRIFT_PERIOD_SECS * t, 0.0);
@@ -275,7 +283,8 @@ fn output_color(pixel: Pixel) -> @location(0) vec4<f32> {
     }
     var color = tone_mapped(light * scene.exposure);
     // The tone curve reduces the saturation of bright colors; a part of it is restored here.
-    color = max(mix(vec3<f32>(dot(color, vec3<f32>(0.2126, 0.7152, 0.0722))), color, 1.2), vec3<f32>(0.0));
+    let gray = dot(color, vec3<f32>(0.2126, 0.7152, 0.0722));
+    color = max(mix(vec3<f32>(gray), color, 1.35), vec3<f32>(0.0)) * pow(max(gray, 1e-4), SURROUND_EXPONENT - 1.0);
     // Colors below the black level of a projector are lost, so the darkest color is raised above it.
     color = color * (1.0 - BLACK_LEVEL) + BLACK_LEVEL;
     if HAS_GAMMA {

@@ -76,7 +76,7 @@ struct SceneUniforms {
     ground_seed: f32,
     // Share of the ground that packed gravel covers, 0..1.
     gravel: f32,
-    // Strength of the reflection of trees and open sky on the water, 0..1.
+    // Strength of the trees: their reflection on the water, and their shade, 0..1.
     canopy: f32,
     // Share of the ground that a crust of coral covers, 0..1.
     crust: f32,
@@ -171,10 +171,19 @@ fn focused_sunlight(light: f32, depth: f32) -> f32 {
     return max(1.0 + (min(light, 8.0) - 1.0) * share * scene.caustics, 0.10);
 }
 
-// Returns the share of the sunlight that reaches a place on the surface between the trees around a clearing.
+// Sunlight under the trees and in the gaps between them, relative to the mean.
+const UNDER_TREES = 0.30;
+const BETWEEN_TREES = 1.70;
+
+// Returns the sunlight that reaches a place on the surface between the trees, relative to the mean: patches of light and shade where
+// trees are reflected (`canopy`), and the shade around a clearing.
 fn clearing_light(place: vec2<f32>) -> f32 {
     let bent = place + 0.16 * sin(2.9 * place.yx + vec2<f32>(0.4, 2.1)) + 0.06 * sin(8.3 * place.yx + vec2<f32>(1.7, 0.3));
-    return 1.0 - 0.85 * scene.clearing * smoothstep(0.36, 0.86, length(bent / scene.surface_half_m));
+    let at = 2.1 * bent + scene.ground_seed * vec2<f32>(2.3, 3.9);
+    let crowns = sin(at.x + 0.6 * at.y) + sin(0.9 * at.y - 0.7 * at.x + 2.0) + 0.30 * sin(3.1 * at.x + 1.0) * sin(3.7 * at.y);
+    let trees = mix(UNDER_TREES, BETWEEN_TREES, smoothstep(-0.45, 0.75, crowns));
+    let around = 1.0 - 0.85 * scene.clearing * smoothstep(0.36, 0.86, length(bent / scene.surface_half_m));
+    return around * mix(1.0, trees, min(1.6 * scene.canopy, 1.0));
 }
 
 // Period after which `SceneUniforms::time_secs` restarts, in seconds; same value as in `src/render/drift.rs`. A tileable pattern that

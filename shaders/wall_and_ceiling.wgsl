@@ -39,20 +39,20 @@ fn wall_light(pixel: Pixel) -> vec3<f32> {
     // Share of scattered light. It reaches 1 where ground and water surface meet, so that no seam is visible.
     let reach = 1.025 * (1.0 - exp(-scene.haze_per_m * meets));
     let height = 0.5 - 0.5 * place.y / half;
-    let open = scattered(9.0) * mix(0.38, 1.35, height * height);
+    let open = scattered(9.0) * mix(0.24, 1.75, height * height);
 
     // The ground and its light.
     let uv = vec2<f32>(at.x / scene.ground_half_m.x * 0.5, at.y / scene.ground_half_m.y * 0.5) + 0.5;
     let painted = textureSampleLevel(ground_picture, smooth_sampler, mirrored_uv(uv), 0.0);
     let root = textureSampleLevel(ground_shadow, smooth_sampler, mirrored_uv(uv) * scene.target_scale, 0.0).r;
     let under = vec3<f32>(0.0, -meets, half);
-    let sun = painted.a * 2.0 * root * root * ground_sunlight(mirrored_uv(uv)).g;
+    let sun = painted.a * 2.5 * root * root * ground_sunlight(mirrored_uv(uv)).g;
     let sand = under_water(painted.rgb * painted.rgb, under, sun, 0.8);
 
     // The water surface seen from below is a mirror with bright wavelets.
     let water = textureSampleLevel(slopes, smooth_sampler, mirrored_uv(vec2<f32>(at.x, at.y) / scene.water_half_m * 0.35 + 0.5), 0.0);
     let bright = smoothstep(-0.02, 0.16, dot(water.xy, vec2<f32>(1.0, 0.7)));
-    let mirror = mix(open * 0.9, (scene.sky_color * 1.2 + scene.sun_color * 0.9) * transmitted(1.5), bright * 0.5);
+    let mirror = mix(open * 0.9, (scene.sky_color * 1.2 + scene.sun_color * 0.9) * transmitted(1.5), bright * 0.8);
 
     let solid = select(mirror, sand, place.y > 0.0);
     var light = mix(solid, open, clamp(max(reach, smoothstep(4.0, 8.8, meets)), 0.0, 1.0));

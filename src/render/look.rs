@@ -154,8 +154,8 @@ pub struct SceneLook {
     /// closed reef. Lower: single heads in the sand; 0: none.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub crust: f32,
-    /// Strength of the reflection of trees and open sky on the water of a floor; 0 reflects an even sky. It is visible where the
-    /// ground is dark. Higher: dark trees and bright gaps of sky move on the water. Lower: a plain surface.
+    /// Strength of the trees around the water of a floor; 0: none. Higher: patches of sun and shade on ground and fish, up to 0.6; dark
+    /// trees and bright gaps of sky are reflected where the ground is dark. Lower: even light and a plain surface.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub canopy: f32,
     /// Strength of the shade of trees and weeds around a sunlit clearing in the middle of the picture, on floors only; the plants stand
