@@ -52,7 +52,7 @@ fn wall_light(pixel: Pixel) -> vec3<f32> {
     // The water surface seen from below is a mirror with bright wavelets.
     let water = textureSampleLevel(slopes, smooth_sampler, mirrored_uv(vec2<f32>(at.x, at.y) / scene.water_half_m * 0.35 + 0.5), 0.0);
     let bright = smoothstep(-0.02, 0.16, dot(water.xy, vec2<f32>(1.0, 0.7)));
-    let mirror = mix(open * 0.9, (scene.sky_color * 1.2 + scene.sun_color * 0.9) * transmitted(1.5), bright * 0.8);
+    let mirror = mix(open * 0.9, (scene.sky_color * 1.2 + scene.sun_color * (0.9 * scene.sun_strength)) * transmitted(1.5), bright * 0.8);
 
     let solid = select(mirror, sand, place.y > 0.0);
     var light = mix(solid, open, clamp(max(reach, smoothstep(4.0, 8.8, meets)), 0.0, 1.0));
@@ -61,7 +61,7 @@ fn wall_light(pixel: Pixel) -> vec3<f32> {
     let low = smoothstep(-0.75, 0.75, -place.y / half);
     // Sunlight is nearly white in the first meters of water.
     let gray = vec3<f32>(dot(scene.haze_color, vec3<f32>(0.33)));
-    let beam = scene.sun_color * (scene.shafts * low) * mix(scene.haze_color, gray, 0.35);
+    let beam = scene.sun_color * (scene.sun_strength * scene.shafts * low) * mix(scene.haze_color, gray, 0.35);
     light += beam * (1.3 * shaft(place, 2.4));
     light = with_bodies(place, light, 1.0);
     return light + beam * (0.7 * shaft(place + vec2<f32>(1.7, 0.0), 0.3));
@@ -79,8 +79,8 @@ fn ceiling_light(pixel: Pixel) -> vec3<f32> {
     let glow = exp(-9.0 * dot(bent - 0.5 * sun, bent - 0.5 * sun));
     let window = 1.0 - smoothstep(0.22, 0.60, length(bent));
     let crests = smoothstep(-0.01, 0.07, dot(water.xy, vec2<f32>(0.8, 0.6)));
-    let sky = scene.sky_color * (0.34 + 0.20 * water.z + 0.45 * crests) + scene.sun_color * (1.9 * glow * (0.4 + 0.8 * crests));
+    let sky = scene.sky_color * (0.34 + 0.20 * water.z + 0.45 * crests) + scene.sun_color * (scene.sun_strength * 1.9 * glow * (0.4 + 0.8 * crests));
     let behind = mix(scattered(9.0) * (0.55 + 0.5 * crests), sky, 0.12 + 0.88 * window);
     let light = behind * transmitted(1.6 * depth) * vec3<f32>(0.55, 0.92, 1.0) + 0.6 * scattered(depth);
-    return with_bodies(place, light, 1.0) + scene.sun_color * scene.haze_color * (scene.shafts * 0.5 * shaft(place.yx, 0.6));
+    return with_bodies(place, light, 1.0) + scene.sun_color * scene.haze_color * (scene.sun_strength * scene.shafts * 0.5 * shaft(place.yx, 0.6));
 }
