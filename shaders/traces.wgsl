@@ -79,17 +79,18 @@ fn silted(place: vec2<f32>, bed: vec3<f32>, pixel: Pixel, lit: f32) -> vec3<f32>
     let t = scene.time_secs;
     let drift = vec2<f32>(0.012 * t, -0.009 * t);
     let eddy = noise_pair(place * 4.2 - drift);
-    let at = place + 0.16 * eddy;
+    let at = place + 0.06 * eddy;
     let billow = noise(at * 8.0 + 1.7 * eddy - 2.0 * drift);
     let puff = abs(2.0 * noise(at * 15.0 + 2.2 * eddy + 3.0 * drift) - 1.0);
     let lumps = 0.62 * billow + 0.38 * puff;
     let cloud = traces_at(at).g;
-    let dense = smoothstep(0.02, 0.70, cloud * (0.25 + 1.6 * lumps)) * scene.silt;
+    // A cloud is thin at its border and thick in the middle.
+    let dense = (1.0 - exp(-3.6 * cloud * sqrt(cloud) * (0.15 + 1.5 * lumps))) * scene.silt;
     // The side of a lump that faces the sun is lighter, the other side is in the shade of the cloud.
     let sunward = traces_at(at - pixel.bright.xy * 0.07).g;
     let facing = clamp(1.0 + 1.2 * (cloud - sunward) + 1.3 * (lumps - 0.45), 0.35, 2.0);
     let grain = scene.sand_color * 1.5 + 0.030;
-    let light = grain * (pixel.sun * (0.85 * facing * lit) + pixel.sky * (0.45 + 0.55 * lit)) + pixel.haze;
+    let light = grain * (pixel.sun * (0.85 * facing * lit * mix(1.0, clearing_light(place), 0.45)) + pixel.sky * (0.45 + 0.55 * lit)) + pixel.haze;
     return mix(bed, light, 0.9 * dense);
 }
 
