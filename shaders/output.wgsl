@@ -230,12 +230,16 @@ fn floor_light(pixel: Pixel) -> vec3<f32> {
     // Wet prints darken stones that stand out of the water.
     var dry = 1.0;
     if HAS_PRINTS {
-        let prints = printed(seen, pixel.bright.xy);
-        sand *= prints.x;
-        dry = mix(1.0, prints.y, floats(body_at(place)));
+        for (var i = 0u; i < scene.has_traces; i++) {
+            let prints = printed(seen, pixel.bright.xy);
+            sand *= prints.x;
+            dry = mix(1.0, prints.y, floats(body_at(place)));
+        }
     }
     if HAS_SILT {
-        sand = silted(seen, sand, pixel, lit);
+        for (var i = 0u; i < scene.has_traces; i++) {
+            sand = silted(seen, sand, pixel, lit);
+        }
     }
     let body = seen_body(place, place - seen);
     var light = with_bodies(body.xy, sand, left_by_bodies(body.xy, body.zw, pixel.bright.xy)) * dry;
@@ -276,7 +280,9 @@ fn output_color(pixel: Pixel) -> @location(0) vec4<f32> {
         light = ceiling_light(pixel);
     }
     if HAS_WAKE {
-        light += wake_light(pixel.place);
+        for (var i = 0u; i < scene.has_traces; i++) {
+            light += wake_light(pixel.place);
+        }
     }
     if HAS_BLOOM {
         light += halo(pixel.place);

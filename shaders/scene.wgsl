@@ -90,7 +90,10 @@ struct SceneUniforms {
     prints: f32,
     // Strength of the halo of bright bodies.
     bloom: f32,
-    padding: vec2<f32>,
+    // 1 while a trace is on the floor, otherwise 0: the number of times that the traces are read. Mesa's software driver leaves out a
+    // loop without a pass, but no `if`.
+    has_traces: u32,
+    padding: f32,
 }
 
 @group(0) @binding(0) var<uniform> scene: SceneUniforms;

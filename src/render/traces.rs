@@ -80,7 +80,7 @@ pub(super) struct Traces {
     /// Time that the next step owes.
     owed_secs: f32,
     /// Whether neither traces nor shadows are present.
-    is_blank: bool,
+    pub(super) is_blank: bool,
     /// Square roots of the shares, as the GPU reads them.
     pub(super) texels: Vec<[u8; 4]>,
     /// Whether the texels have changed since the last picture.
@@ -461,6 +461,19 @@ mod tests {
         }
         let left = PLANES.map(|trace| pool.most(trace));
         assert_eq!(left, [0.0; 4]);
+        assert!(pool.traces.texels.iter().all(|texel| *texel == [0; 4]));
+    }
+
+    /// The picture reads no traces while there are none, see `has_traces` in `shaders/scene.wgsl`.
+    #[test]
+    fn a_map_is_blank_before_the_first_visitor_and_after_the_last_trace() {
+        let mut pool = Pool::new(&look(), SurfaceKind::Floor);
+        pool.advance(0.1, &[]);
+        assert!(pool.traces.is_blank);
+        pool.walk(30.0);
+        assert!(!pool.traces.is_blank);
+        (0..400).for_each(|_| pool.advance(0.1, &[]));
+        assert!(pool.traces.is_blank);
         assert!(pool.traces.texels.iter().all(|texel| *texel == [0; 4]));
     }
 

@@ -64,7 +64,8 @@ pub(super) struct SceneUniforms {
     pub(super) silt: f32,
     pub(super) prints: f32,
     pub(super) bloom: f32,
-    pub(super) padding: Vec2,
+    pub(super) has_traces: u32,
+    pub(super) padding: f32,
 }
 
 impl SceneUniforms {
@@ -137,7 +138,8 @@ impl SceneUniforms {
             silt: look.silt,
             prints: look.prints,
             bloom: look.bloom,
-            padding: Vec2::ZERO,
+            has_traces: 0,
+            padding: 0.0,
         }
     }
 

@@ -273,6 +273,7 @@ impl Renderer {
     fn upload(&mut self) {
         let Self { gpu, data, .. } = self;
         self.scene.uniforms.set_time(data.time_secs);
+        self.scene.uniforms.has_traces = u32::from(!data.traces.is_blank);
         self.scene.upload(&gpu.queue, data.light);
         self.water.update(gpu, data, self.quality);
         let fixed = &data.static_bodies;

@@ -126,6 +126,7 @@ fn scene_uniforms_have_the_same_layout_in_rust_and_in_the_shaders() {
             silt,
             prints,
             bloom,
+            has_traces,
             padding,
         }
     );
