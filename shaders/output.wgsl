@@ -90,7 +90,7 @@ fn warp_vertex(vertex: WarpVertex) -> Pixel {
 }
 
 // Darkest color of the picture, as a share of white.
-const BLACK_LEVEL = vec3<f32>(0.0035, 0.011, 0.017);
+const BLACK_LEVEL = vec3<f32>(0.0045, 0.014, 0.0215);
 
 // Filmic tone curve: preserves shadows and never clips highlights.
 // Source: Narkowicz 2016, fit of the ACES reference transform.
