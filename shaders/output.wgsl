@@ -251,12 +251,12 @@ fn floor_light(pixel: Pixel) -> vec3<f32> {
     if HAS_CANOPY {
         open = mix(1.0, open_sky(place, slope), scene.canopy);
     }
-    // Crests of rings and wakes mirror the bright side of the sky; their other side mirrors dark trees and shows less of the ground.
+    // Crests of rings and wakes mirror the bright side of the sky; their other side mirrors dark trees. The ground is lighter and darker there, too.
     let facing = clamp(-20.0 * dot(slope, sunward), -1.0, 1.0);
     let steep = min(water.w, 0.09) * (1.0 - floats(body.zw));
     let ring = 1.5 * steep * max(facing, 0.0);
     let crests = 0.55 * inclined * inclined + 0.45 * max(inclined - 0.07, 0.0);
-    light *= 1.0 - 5.5 * steep * max(-facing, 0.0);
+    light *= 1.0 + 4.0 * steep * facing;
     light += scene.sky_color * (scene.reflection * (0.006 + (0.018 + crests + 0.15 * scene.canopy) * open + ring));
     // Glints: small wavelets reflect the sun for a moment. The height field is too coarse to contain these wavelets.
     let t = scene.time_secs;
