@@ -37,17 +37,17 @@ struct Properties {
 
 /// Measured contrast, share of fish and contrast of fish of every scene.
 const MEASURED: [(&str, [f64; 3]); 11] = [
-    ("aquarium", [4.96, 0.046, 1.75]),
-    ("cascade", [9.43, 0.012, 0.98]),
-    ("koi", [7.15, 0.119, 4.21]),
-    ("lagoon", [4.14, 0.072, 1.38]),
-    ("molecules", [32.2, 0.12, 20.7]),
-    ("nursery", [7.59, 0.023, 0.85]),
-    ("plankton", [5.25, 0.0085, 5.6]),
-    ("pool", [4.63, 0.07, 2.01]),
-    ("reef", [4.95, 0.069, 1.21]),
-    ("simple_school", [3.7, 0.031, 1.83]),
-    ("sky", [3.79, 0.061, 0.58]),
+    ("aquarium", [7.24, 0.041, 1.95]),
+    ("cascade", [10.9, 0.009, 1.13]),
+    ("koi", [11.5, 0.093, 4.88]),
+    ("lagoon", [6.38, 0.06, 1.74]),
+    ("molecules", [35.6, 0.116, 20.2]),
+    ("nursery", [10.9, 0.025, 1.39]),
+    ("plankton", [7.96, 0.008, 5.77]),
+    ("pool", [8.54, 0.053, 2.21]),
+    ("reef", [7.01, 0.058, 1.69]),
+    ("simple_school", [3.68, 0.023, 1.97]),
+    ("sky", [4.29, 0.059, 0.58]),
 ];
 
 /// Returns a scene and its render setup, with the resolution of a machine without a graphics card. The aquarium is shown on a wall,
