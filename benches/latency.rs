@@ -46,6 +46,7 @@ fn main() -> anyhow::Result<()> {
         projection: site.projection_digest(),
         scene: site.description(),
         simulation: site.file.simulation.clone(),
+        hall: None,
     };
     let setup = first_output_setup(site, SIZE_PX);
     let stop = StopFlag::default();

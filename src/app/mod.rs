@@ -41,8 +41,8 @@ pub use disk_watch::watch_files;
 pub use frame_tracker::TrackerConfig;
 pub use life::{LifeOptions, survey_life};
 pub use live::{
-    CALIBRATION_COMMANDS_MAX, CalibrationCommand, LiveCalibration, LiveCamera, LiveConfig,
-    LivePool, Meters, SetupBuilder, StepAnswer,
+    CALIBRATION_COMMANDS_MAX, CalibrationCommand, HallConfig, LiveCalibration, LiveCamera,
+    LiveConfig, LivePool, Meters, SetupBuilder, StepAnswer,
 };
 pub use simulate::{CommandScript, SimulateOptions, simulate};
 pub use site_setup::first_output_setup;

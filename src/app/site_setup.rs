@@ -219,6 +219,7 @@ pub(super) fn live_config(
         projection: site.projection_digest(),
         scene: site.description(),
         simulation: site.file.simulation.clone(),
+        hall: None,
     })
 }
 

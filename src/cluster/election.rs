@@ -97,6 +97,14 @@ impl Election {
         }
     }
 
+    /// Leads with the next epoch, because the pool began again: the followers take the new state.
+    pub fn renew(&mut self) {
+        if matches!(self.stand, Stand::Leads { .. }) {
+            self.epoch += 1;
+            self.stand = Stand::Leads { epoch: self.epoch };
+        }
+    }
+
     /// Returns the nodes that were heard within [`SILENCE_SECS`].
     pub fn living(&self, now: f64) -> impl Iterator<Item = &Beat> {
         let living = move |(_, at): &&(Beat, f64)| now - at < SILENCE_SECS;

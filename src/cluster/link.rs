@@ -29,6 +29,9 @@ pub struct LinkPlace {
 /// Why a link does not work.
 #[derive(Debug, thiserror::Error)]
 pub enum LinkError {
+    /// This program cannot be a node of a hall.
+    #[error("this Shoal was built without clusters; install the package shoal-cluster")]
+    NotBuilt,
     /// The link cannot be opened.
     #[error("the network of the hall cannot be opened: {0}")]
     Open(String),

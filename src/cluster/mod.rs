@@ -14,6 +14,7 @@ mod key_error;
 mod keyring;
 mod link;
 mod members;
+mod open_link;
 mod pake;
 mod params;
 mod sealed;
@@ -31,6 +32,7 @@ pub use key_error::KeyError;
 pub use keyring::{Admission, KeyFolder, Keyring, NewKey};
 pub use link::{Link, LinkError, LinkPlace, LinkSecurity, Receive};
 pub use members::{Member, MemberList};
+pub use open_link::open_link;
 pub use params::{ClusterParams, NodeParams, Role};
 pub use stream::{Received, TickMessage, TickStream};
 #[cfg(feature = "zenoh")]

@@ -3,15 +3,17 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// One pool on several machines ("nodes"): who they are, and how far behind the leader's clock they draw.
+/// Largest number of characters of a name.
+const NAME_LEN_MAX: usize = 40;
+
+/// One pool on several machines ("nodes"): which they are, and how far behind the leader they run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ClusterParams {
     /// Name of the hall: letters, digits and hyphens. Nodes with another name do not hear each other. Empty: no hall, everything
     /// runs on this machine.
-    #[schemars(length(max = 40))]
     pub hall: String,
-    /// Time in milliseconds by which every node draws behind the clock of the leading simulation. Higher: the picture stays
+    /// Time in milliseconds by which nodes that follow run behind the clock of the leading simulation. Higher: the picture stays
     /// smooth in a network with delays. Lower: fish answer visitors sooner.
     #[schemars(range(min = 20, max = 1000))]
     pub delay_ms: u32,
@@ -37,8 +39,7 @@ impl Default for ClusterParams {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct NodeParams {
-    /// Name of the node: letters, digits and hyphens. `shoal run --node NAME` names the node that a machine is.
-    #[schemars(length(min = 1, max = 40))]
+    /// Name of the node: letters, digits and hyphens. The key of a machine (`shoal cluster join`) says which node it is.
     pub name: String,
     /// What the node does. Empty: everything.
     pub roles: Vec<Role>,
@@ -54,6 +55,18 @@ impl NodeParams {
     }
 }
 
+impl Role {
+    /// Returns the word for the role in the site file.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Track => "track",
+            Self::Simulate => "simulate",
+            Self::Render => "render",
+        }
+    }
+}
+
 /// What a node of a hall does.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
@@ -66,4 +79,99 @@ pub enum Role {
     Simulate,
     /// Draws the outputs that name it.
     Render,
+}
+
+impl ClusterParams {
+    /// Whether this site is a hall of several machines.
+    #[must_use]
+    pub fn is_hall(&self) -> bool {
+        !self.hall.is_empty()
+    }
+
+    /// Returns the problems of the table, each with the path of its value.
+    #[must_use]
+    pub fn problems(&self) -> Vec<(String, String)> {
+        let mut problems = Vec::new();
+        if self.is_hall() && !is_name(&self.hall) {
+            let message = format!(
+                "\"{}\" is no name of a hall; use letters, digits and hyphens",
+                self.hall
+            );
+            problems.push(("hall".to_owned(), message));
+        }
+        if self.is_hall() && !self.nodes.iter().any(|node| node.has(Role::Simulate)) {
+            let message = "no node has the role simulate, so none could lead; add it to one";
+            problems.push(("nodes".to_owned(), message.to_owned()));
+        }
+        for (i, node) in self.nodes.iter().enumerate() {
+            let before = &self.nodes[..i];
+            let is_used = before.iter().any(|other| other.name == node.name);
+            if !is_name(&node.name) || is_used {
+                let message = format!(
+                    "\"{}\" is no name of a node or already used; use letters, digits and hyphens, another name for each",
+                    node.name
+                );
+                problems.push((format!("nodes[{i}].name"), message));
+            }
+            let port = node.address.rsplit_once(':').map(|(_, port)| port);
+            let has_port = port.is_some_and(|port| port.parse::<u16>().is_ok_and(|p| p > 0));
+            if !has_port || before.iter().any(|other| other.address == node.address) {
+                let message = format!(
+                    "\"{}\" is no address of its own; write address and port, for example 10.0.0.11:7447",
+                    node.address
+                );
+                problems.push((format!("nodes[{i}].address"), message));
+            }
+        }
+        problems
+    }
+}
+
+/// Whether a text can be a part of a key.
+fn is_name(text: &str) -> bool {
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    (1..=NAME_LEN_MAX).contains(&text.len()) && text.chars().all(is_allowed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_addresses_and_roles_are_checked() {
+        let node = |name: &str, address: &str, roles: &[Role]| NodeParams {
+            name: name.to_owned(),
+            roles: roles.to_vec(),
+            address: address.to_owned(),
+        };
+        let hall = |nodes: Vec<NodeParams>| ClusterParams {
+            hall: "hall".to_owned(),
+            nodes,
+            ..ClusterParams::default()
+        };
+        let problems = |params: &ClusterParams| -> Vec<String> {
+            params
+                .problems()
+                .into_iter()
+                .map(|(path, _)| path)
+                .collect()
+        };
+        assert!(problems(&ClusterParams::default()).is_empty());
+        let good = hall(vec![node("a", "10.0.0.1:7447", &[])]);
+        assert!(problems(&good).is_empty());
+        let bad = hall(vec![
+            node("a", "10.0.0.1:7447", &[Role::Render]),
+            node("a", "10.0.0.1:7447", &[Role::Track]),
+            node("b/*", "10.0.0.1", &[]),
+        ]);
+        let expected = [
+            "nodes[1].name",
+            "nodes[1].address",
+            "nodes[2].name",
+            "nodes[2].address",
+        ];
+        assert_eq!(problems(&bad), expected);
+        let none = hall(vec![node("a", "10.0.0.1:7447", &[Role::Render])]);
+        assert_eq!(problems(&none), ["nodes"]);
+    }
 }

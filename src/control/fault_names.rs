@@ -29,6 +29,7 @@ pub const FAULT_NAMES: &[&str] = &[
     "counting",
     "dark_floor",
     "desk",
+    "hall",
     "log",
     "monitor",
     "panel",

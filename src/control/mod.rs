@@ -8,6 +8,7 @@ mod desk_events;
 mod diagnosis;
 mod event;
 mod fault_names;
+mod hall_status;
 mod health;
 mod journal;
 mod lines;
@@ -34,6 +35,7 @@ pub use desk_events::{DeskEvent, DeskEvents, Incoming, StageReport, Undelivered}
 pub use diagnosis::complete;
 pub use event::{Event, EventKind, EventLog, EventPage, FloorPlace};
 pub use fault_names::{FAULT_NAMES, names_fault};
+pub use hall_status::{HallNodeStatus, HallStatus};
 pub use health::{Finding, HealthLevel, HealthStatus};
 pub use journal::Journal;
 pub use lines::{AgentLine, AgentsLine, TrackEventLine, TrackLine, VisitorLine, rounded};

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::command::{AreaList, DocumentName, TouchMark};
+use super::hall_status::HallStatus;
 use super::health::HealthStatus;
 use super::overlay::OverlayStatus;
 use super::recording::RecordingStatus;
@@ -88,6 +89,9 @@ pub struct Status {
     pub deliveries: Vec<DeliveryStatus>,
     /// The sound of the pool.
     pub sound: SoundStatus,
+    /// The nodes of the hall; `None` on a single machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hall: Option<HallStatus>,
     /// The rules of the scene's director.
     pub director: Vec<RuleStatus>,
     /// The change that `undo` takes back; `None` if there is none.

@@ -163,6 +163,11 @@ pub(super) const EXAMPLES: &[(&str, &str, &str)] = &[
     ),
     (
         "site",
+        "docs/hall/site",
+        include_str!("../../docs/hall/site.toml"),
+    ),
+    (
+        "site",
         "docs/shows/site",
         include_str!("../../docs/shows/site.toml"),
     ),

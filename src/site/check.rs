@@ -69,6 +69,7 @@ pub(super) fn check_site(entry: &Entry<SiteFile>, library: &Library, findings: &
     findings.problems_of(entry, "alerts", site.alerts.problems());
     findings.problems_of(entry, "sound", site.sound.problems());
     findings.problems_of(entry, "counting", site.counting.problems());
+    findings.problems_of(entry, "cluster", site.cluster.problems());
     check_ignored(entry, findings);
     if let Some((key, message)) = entry.value.alerts.mail.missing() {
         findings.warning(entry, &format!("alerts.mail.{key}"), message.to_owned());

@@ -10,6 +10,7 @@ use super::language::Language;
 use crate::behavior::{ActionParams, Combine, DrivesParams, MindParams, NeedParams};
 use crate::calibration::CalibrationParams;
 use crate::camera::CameraParams;
+use crate::cluster::ClusterParams;
 use crate::geometry::{Surface, SurfaceKind};
 use crate::navigation::FieldParams;
 use crate::operation::{AlertParams, CountingParams, ScheduleParams};
@@ -72,6 +73,9 @@ pub struct SiteFile {
     /// Other machines that control the pool or follow it.
     #[schemars(extend("x-restart" = true))]
     pub remote: RemoteParams,
+    /// A hall: one pool on several machines.
+    #[schemars(extend("x-restart" = true))]
+    pub cluster: ClusterParams,
 }
 
 impl Default for SiteFile {
@@ -94,6 +98,7 @@ impl Default for SiteFile {
             outputs: Vec::new(),
             panel: PanelParams::default(),
             remote: RemoteParams::default(),
+            cluster: ClusterParams::default(),
         }
     }
 }

@@ -44,6 +44,7 @@ fn start_site(camera: &str, path: Option<&Path>, session: Option<&Path>) -> Live
         projection: site.projection_digest(),
         scene: site.description(),
         simulation: site.file.simulation.clone(),
+        hall: None,
     };
     let session = session.map(|folder| SessionConfig {
         folder: folder.to_owned(),

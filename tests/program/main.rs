@@ -23,6 +23,8 @@ mod config;
 mod control_socket;
 mod desk;
 mod feeds;
+#[cfg(all(unix, feature = "cluster"))]
+mod hall;
 #[cfg(unix)]
 mod hall_keys;
 #[cfg(unix)]

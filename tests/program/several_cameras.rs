@@ -49,6 +49,7 @@ fn start(path: &Path) -> LivePool {
         projection: site.projection_digest(),
         scene: site.description(),
         simulation: site.file.simulation.clone(),
+        hall: None,
     };
     let mut pool = LivePool::start(config, StopFlag::default()).unwrap();
     pool.start_desk(editor, Some(path), None).unwrap();

@@ -7,10 +7,12 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::arguments::{CAMERA_HELP, OverlayArguments, SiteArguments, seconds};
+use crate::app::live::{HallConfig, LiveConfig};
 use crate::app::panel_stage::panel_options;
 use crate::app::run_pool::{DisplayOptions, Documents, RunEnd, RunOptions, StateAccess, run_pool};
 use crate::app::site_setup::{live_config, load_watched_documents, render_setup, window_settings};
 use crate::camera::{AtEnd, MAX_RECORDING_SECS};
+use crate::cluster::{ClusterParams, IS_BUILT, KeyFolder, LinkError, Role};
 use crate::files::remove_leftovers;
 use crate::panel::Listen;
 use crate::records::{RecordConfig, StateLock, finish_restore, lock_state, state_folder};
@@ -50,6 +52,9 @@ pub(in crate::app) struct RunArguments {
     keep_incidents: Option<PathBuf>,
     #[command(flatten)]
     overlay: OverlayArguments,
+    /// What this node of a hall does, instead of what the site says: track, simulate, render; several are separated by commas
+    #[arg(long = "role", value_name = "ROLE", value_delimiter = ',', value_parser = role)]
+    roles: Vec<Role>,
     /// End after this time
     #[arg(long, value_name = "SECS", value_parser = seconds)]
     seconds: Option<f64>,
@@ -74,6 +79,64 @@ pub(in crate::app) struct RunArguments {
     /// Number of the parent process of a child process
     #[arg(long, value_name = "NUMBER", hide = true)]
     parent_process: Option<u32>,
+}
+
+fn role(text: &str) -> Result<Role, String> {
+    match text {
+        "track" => Ok(Role::Track),
+        "simulate" => Ok(Role::Simulate),
+        "render" => Ok(Role::Render),
+        _ => Err("expected track, simulate or render".to_owned()),
+    }
+}
+
+/// Returns the node of the hall that this program is; `None` if the site describes no hall.
+fn hall_config(
+    params: &ClusterParams,
+    site: Option<&Path>,
+    roles: Vec<Role>,
+) -> anyhow::Result<Option<HallConfig>> {
+    let Some(site) = site.filter(|_| params.is_hall()) else {
+        anyhow::ensure!(
+            roles.is_empty(),
+            "--role: the site describes no hall; add the table [cluster] to the site file"
+        );
+        return Ok(None);
+    };
+    anyhow::ensure!(IS_BUILT, LinkError::NotBuilt);
+    let state = state_folder(site.parent().unwrap_or(Path::new("")));
+    let keyring = KeyFolder::new(&state).open()?;
+    anyhow::ensure!(
+        keyring.hall() == params.hall,
+        "cluster.hall: the site describes the hall \"{}\", and the keys of this machine are of the hall \"{}\"",
+        params.hall,
+        keyring.hall()
+    );
+    let node = (params.nodes.iter()).position(|node| node.name == keyring.node());
+    let node = node.ok_or_else(|| {
+        anyhow::anyhow!(
+            "cluster.nodes: the list does not contain this machine, whose keys are of the node \"{}\"",
+            keyring.node()
+        )
+    })?;
+    let all = [Role::Track, Role::Simulate, Role::Render];
+    let of_site = all.into_iter().filter(|role| params.nodes[node].has(*role));
+    let roles = if roles.is_empty() {
+        of_site.collect()
+    } else {
+        roles
+    };
+    anyhow::ensure!(
+        roles != [Role::Track],
+        "cluster.nodes[{node}].roles: this node only tracks, but the visitors of a hall are those of the cameras of the leader; add \
+         simulate or render"
+    );
+    Ok(Some(HallConfig {
+        params: params.clone(),
+        node,
+        roles,
+        state,
+    }))
 }
 
 fn listen(text: &str) -> Result<String, String> {
@@ -139,13 +202,18 @@ pub(in crate::app) fn run(arguments: RunArguments, words: &[OsString]) -> anyhow
             record.path.display()
         );
     }
-    let config = live_config(&site, arguments.camera.as_deref(), AtEnd::Stay, record)?;
+    let hall = hall_config(&site.file.cluster, watched.path.as_deref(), arguments.roles)?;
+    let draws = (hall.as_ref()).is_none_or(|hall| hall.roles.contains(&Role::Render));
+    let config = LiveConfig {
+        hall,
+        ..live_config(&site, arguments.camera.as_deref(), AtEnd::Stay, record)?
+    };
     let listen = arguments
         .setup
         .then(|| "lan".to_owned())
         .or(arguments.panel);
     let panel = panel_options(&site.file.panel, listen, watched.path.as_deref());
-    let display = (!arguments.headless).then(|| DisplayOptions {
+    let display = (draws && !arguments.headless).then(|| DisplayOptions {
         windows: window_settings(&site, None, !arguments.windowed),
         test_picture: arguments.overlay.test_picture(),
         lose_device_after: arguments.lose_device_after,

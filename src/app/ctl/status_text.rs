@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use crate::config::visible;
 use crate::control::{
-    CameraStatus, Finding, ProjectorPower, ProjectorStatus, ShowControlStatus, SoundStatus,
-    SpeciesStatus, Status,
+    CameraStatus, Finding, HallStatus, ProjectorPower, ProjectorStatus, ShowControlStatus,
+    SoundStatus, SpeciesStatus, Status,
 };
 use crate::runtime::DurationStatus;
 
@@ -46,6 +46,9 @@ pub(crate) fn status_text(status: &Status) -> String {
             status.revision
         ),
     );
+    if let Some(hall) = &status.hall {
+        line("hall", &hall_text(hall));
+    }
     if !status.unsaved.is_empty() {
         let names: Vec<String> = status.unsaved.iter().map(ToString::to_string).collect();
         line("unsaved", &names.join(", "));
@@ -104,6 +107,28 @@ pub(crate) fn status_text(status: &Status) -> String {
     remote(status, &mut line);
     line("stages", &stages.collect::<Vec<_>>().join(", "));
     line("machine", &machine(status));
+    text
+}
+
+fn hall_text(hall: &HallStatus) -> String {
+    let living = hall.nodes.iter().filter(|node| node.is_living).count();
+    let stand = match (hall.stand.as_str(), hall.is_adrift) {
+        ("leads", _) => "leads".to_owned(),
+        ("follows", false) => format!("follows {}", hall.leader),
+        ("follows", true) => format!("follows {}, waits for its state", hall.leader),
+        _ => "hears no leader".to_owned(),
+    };
+    let mut text = format!(
+        "{}, node {} {stand}, {living} of {} nodes live, hash {} at tick {}",
+        hall.hall,
+        hall.node,
+        hall.nodes.len(),
+        hall.hash,
+        hall.hash_tick
+    );
+    if let (Some(offset), Some(error)) = (hall.offset_ms, hall.error_ms) {
+        let _ = write!(text, ", clock {offset:+.1} ms ± {error:.1} ms");
+    }
     text
 }
 

@@ -28,6 +28,8 @@ pub(crate) struct LinkContext {
     /// How a tracker is read that speaks OSC in its own way.
     pub(crate) mapping: OscVisitors,
     pub(crate) faults: FaultLedger,
+    /// Whether the camera stays closed: the node of a hall does not track.
+    pub(crate) is_off: bool,
 }
 
 /// The open camera source, and what is needed to open another one.
@@ -86,7 +88,9 @@ impl CameraLink {
             must_reopen: AtomicBool::new(false),
             exposure: Mutex::default(),
         };
-        link.start(setup)?;
+        if !link.context.is_off {
+            link.start(setup)?;
+        }
         Ok(link)
     }
 
@@ -279,6 +283,7 @@ impl LinkContext {
             recorder: None,
             mapping: OscVisitors::default(),
             faults: FaultLedger::default(),
+            is_off: false,
         }
     }
 }

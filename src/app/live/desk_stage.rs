@@ -23,6 +23,7 @@ use crate::screen::{NoticeBoard, SetupHandoff};
 
 use super::SetupBuilder;
 use super::command_log::CommandLog;
+use super::hall::HallDesk;
 use super::pool_queue::PoolQueue;
 use super::pool_report::Living;
 use super::sound_stage::SoundBoard;
@@ -34,6 +35,7 @@ use pool_changes::LastEdit;
 
 mod calibration;
 mod files_read;
+mod following;
 mod keep;
 mod overlay;
 mod pool_changes;
@@ -69,6 +71,8 @@ pub(crate) struct DeskLinks {
     pub(crate) control: StageControl,
     /// Texts on the floor.
     pub(crate) notices: NoticeBoard,
+    /// The other nodes of the hall; `None` on a single machine.
+    pub(crate) hall: Option<HallDesk>,
     /// The handoff of render setups, and the function that builds them; `None` if the pool runs without a picture.
     pub(crate) setups: Option<(Arc<SetupHandoff>, SetupBuilder)>,
 }
@@ -80,6 +84,8 @@ pub(crate) struct DeskStage {
     status: StatusBuilder,
     /// Folder of the site file, in which calibrations are saved; `None` for the built-in site.
     folder: Option<PathBuf>,
+    /// Path of the site file; `None` for the built-in site.
+    site_path: Option<PathBuf>,
     /// Number of commands that were applied.
     revision: u64,
     /// The individuals after the newest tick that is known here.
@@ -119,6 +125,7 @@ impl DeskStage {
             links,
             status,
             folder: site.map(|site| site.parent().map(Path::to_path_buf).unwrap_or_default()),
+            site_path: site.map(Path::to_path_buf),
             revision: 0,
             living: Living::default(),
             removed: Vec::new(),
@@ -145,6 +152,7 @@ impl DeskStage {
                 self.publish_status();
                 status_due = now + STATUS_INTERVAL;
             }
+            self.follow_hall();
             self.keep_if_due(now);
             let wait = status_due.saturating_duration_since(now);
             match self.links.events.recv_timeout(wait) {
@@ -202,6 +210,10 @@ impl DeskStage {
     fn publish_status(&mut self) {
         if let Some(documents) = &self.links.documents {
             documents.make_if_wanted(self.revision, || self.desk.editor().state());
+        }
+        if let Some(hall) = &self.links.hall {
+            let revision = self.links.queue.revision();
+            (hall.board.documents).make_if_wanted(revision, || self.desk.editor().state());
         }
         self.links.control.follow_rehearsal();
         self.links.control.program.follow();

@@ -15,6 +15,8 @@ mod command_log;
 mod desk_stage;
 mod drawn_areas;
 mod drift_monitor;
+mod hall;
+mod hall_start;
 mod happenings;
 mod live_calibration;
 mod mind_line;
@@ -34,6 +36,7 @@ mod status_builder;
 mod tracker_follower;
 mod vision_stage;
 
+pub use hall_start::HallConfig;
 pub use live_calibration::{
     CALIBRATION_COMMANDS_MAX, CalibrationCommand, LiveCalibration, StepAnswer,
 };
@@ -80,6 +83,7 @@ use crate::site::{Editor, Site};
 use crate::sound::{SoundEvent, device_output};
 
 use desk_stage::{DeskLinks, DeskStage};
+use hall_start::{HallParts, HallShare, start_hall};
 use panel_views::{live_views, show_outputs};
 use pool_queue::PoolQueue;
 use pool_report::{Living, PoolSummary};
@@ -110,6 +114,8 @@ pub struct LiveConfig {
     pub scene: SceneDescription,
     /// Parameters of the tick.
     pub simulation: SimulationParams,
+    /// The node of a hall that this program is; `None` on a single machine.
+    pub hall: Option<HallConfig>,
 }
 
 /// Builds the render setup of a site.
@@ -125,6 +131,25 @@ fn session_ends(
         || Ok(SessionEnds::default()),
         |session| start_session(supervisor, session, links),
     )
+}
+
+/// Returns where the visitors of all cameras meet.
+fn outlet(
+    config: &LiveConfig,
+    journal: &Journal,
+    observations: Arc<Latest<TimedObservation>>,
+    visitors: [&Arc<Latest<Vec<Visitor>>>; 2],
+) -> Arc<Outlet> {
+    let names = config.cameras.iter().map(|camera| camera.name.clone());
+    let visitors = visitors.map(Arc::clone);
+    let outlet = Outlet::new(
+        names.collect(),
+        &config.surface,
+        journal,
+        observations,
+        visitors,
+    );
+    Arc::new(outlet)
 }
 
 /// A running pool.
@@ -172,6 +197,7 @@ struct DeskEnds {
     summaries: Arc<Latest<PoolSummary>>,
     session: Option<SessionLog>,
     documents: Option<Arc<DocumentsCopy>>,
+    hall: HallParts,
     sound: Arc<SoundBoard>,
     sound_events: Receiver<SoundEvent>,
 }
@@ -190,7 +216,7 @@ impl LivePool {
     /// # Errors
     /// As [`Self::start`], and when the folder of the session cannot be created.
     pub fn start_logged(
-        config: LiveConfig,
+        mut config: LiveConfig,
         session: Option<&SessionConfig>,
         stop: StopFlag,
     ) -> anyhow::Result<Self> {
@@ -208,9 +234,19 @@ impl LivePool {
         let visitors: Arc<Latest<Vec<Visitor>>> = Arc::default();
         let shared: Arc<Latest<Vec<Visitor>>> = Arc::default();
 
+        let tracks = HallConfig::tracks(config.hall.as_ref());
+        let share = HallShare {
+            simulation: &config.simulation,
+            show: &show,
+            client: &client,
+            journal: &journal,
+        };
+        let mut hall = start_hall(&mut supervisor, config.hall.take(), &share)?;
         let first = config.cameras.first();
         let fps = first.and_then(|first| first.source.fps.or(first.params.fps));
         let deck = start_deck(&mut supervisor, config.record.as_ref(), fps, &journal)?;
+        let visits = [&visitors, &shared];
+        let outlet = outlet(&config, &journal, Arc::clone(&observations), visits);
         let queue = Arc::new(PoolQueue::new(config.scene));
         let living: Arc<Latest<Living>> = Arc::default();
         let summaries: Arc<Latest<PoolSummary>> = Arc::default();
@@ -220,7 +256,7 @@ impl LivePool {
             sound: sound_sender,
             queue: Arc::clone(&queue),
             params: config.simulation,
-            observations: Arc::clone(&observations),
+            observations,
             snapshots: Arc::clone(&snapshots),
             living: Arc::clone(&living),
             summaries: Arc::clone(&summaries),
@@ -230,18 +266,11 @@ impl LivePool {
             desk: client.clone(),
             journal: journal.clone(),
             views: views.clone(),
+            hall: hall.ticks.take(),
         };
         supervisor.start("simulation", HangPolicy::EndProgram, move |heartbeat| {
             simulation.run(heartbeat)
         })?;
-        let names = config.cameras.iter().map(|camera| camera.name.clone());
-        let outlet = Arc::new(Outlet::new(
-            names.collect(),
-            &config.surface,
-            &journal,
-            observations,
-            [Arc::clone(&visitors), Arc::clone(&shared)],
-        ));
         let start = RigStart {
             surface: config.surface,
             projection: config.projection,
@@ -255,6 +284,7 @@ impl LivePool {
             pattern: Arc::clone(&pattern),
             observation_latency: Arc::clone(&meters.frame_to_observation),
             outlet,
+            tracks,
         };
         let rig = start.cameras(config.cameras, &mut supervisor)?;
         Ok(Self {
@@ -281,6 +311,7 @@ impl LivePool {
                 summaries,
                 session: session.desk,
                 documents: session.documents,
+                hall,
                 sound,
                 sound_events,
             }),
@@ -337,6 +368,7 @@ impl LivePool {
             remote,
             alerts: Arc::clone(&alerts),
             sound: Arc::clone(&sound),
+            hall: ends.hall.board,
             journal: self.journal.clone(),
         });
         if let Some(site) = site.filter(|_| self.keeps_state) {
@@ -359,6 +391,7 @@ impl LivePool {
             notices: self.notices.clone(),
             session: ends.session,
             documents: ends.documents,
+            hall: ends.hall.desk,
             events: ends.events,
             board: ends.board,
             journal: self.journal.clone(),

@@ -5,7 +5,8 @@ use std::time::Instant;
 
 use parking_lot::Mutex;
 
-use crate::simulation::{Change, SceneDescription};
+use crate::simulation::{Change, SceneDescription, SimulationParams};
+use crate::world::Observation;
 
 /// Largest number of changes that may wait for the next tick. At 60 ticks a second this is far more than clients send.
 const WAITING_MAX: usize = 64;
@@ -36,6 +37,21 @@ pub(crate) struct PoolStart {
     pub(crate) pace: f32,
 }
 
+/// The pool of the leader of a hall, with which a follower continues.
+#[derive(Clone, Debug)]
+pub(crate) struct PoolLoad {
+    /// Number of this state. Ticks of the leader with the same number continue it.
+    pub(crate) generation: u64,
+    /// Start of the pool that is loaded.
+    pub(crate) start: PoolStart,
+    /// Parameters of the tick.
+    pub(crate) params: SimulationParams,
+    /// The saved pool.
+    pub(crate) state: String,
+    /// What the pool sees.
+    pub(crate) observation: Observation,
+}
+
 /// The changes that wait for the simulation, and the start of the pool after all of them.
 #[derive(Debug)]
 pub(crate) struct PoolQueue {
@@ -46,6 +62,7 @@ pub(crate) struct PoolQueue {
 struct QueueState {
     start: PoolStart,
     waiting: Vec<PoolChange>,
+    load: Option<Box<PoolLoad>>,
 }
 
 impl PoolQueue {
@@ -61,6 +78,7 @@ impl PoolQueue {
             state: Mutex::new(QueueState {
                 start,
                 waiting: Vec::with_capacity(WAITING_MAX),
+                load: None,
             }),
         }
     }
@@ -73,6 +91,16 @@ impl PoolQueue {
     /// Whether a change waits for the next tick.
     pub(crate) fn has_changes(&self) -> bool {
         !self.state.lock().waiting.is_empty()
+    }
+
+    /// Returns the number of the newest command that the pool contains or will contain.
+    pub(crate) fn revision(&self) -> u64 {
+        self.state.lock().start.revision
+    }
+
+    /// Returns the start of the pool after all changes.
+    pub(crate) fn start(&self) -> PoolStart {
+        self.state.lock().start.clone()
     }
 
     /// Returns the version of the newest render setup.
@@ -101,6 +129,32 @@ impl PoolQueue {
         let mut state = self.state.lock();
         state.waiting.clear();
         state.start.clone()
+    }
+
+    /// Replaces the pool by that of the leader. Changes that wait belong to the pool before.
+    pub(crate) fn load(&self, load: PoolLoad) {
+        let mut state = self.state.lock();
+        state.start = load.start.clone();
+        state.waiting.clear();
+        state.load = Some(Box::new(load));
+    }
+
+    /// Takes the pool of the leader if there is a new one.
+    pub(crate) fn take_load(&self) -> Option<Box<PoolLoad>> {
+        self.state.lock().load.take()
+    }
+
+    /// Adds the waiting changes up to a command to `taken`. Returns false if the desk has not applied that command yet.
+    pub(crate) fn take_up_to(&self, revision: u64, taken: &mut Vec<PoolChange>) -> bool {
+        let mut state = self.state.lock();
+        let count = state
+            .waiting
+            .partition_point(|change| change.revision <= revision);
+        let is_known = state.start.revision >= revision;
+        if is_known {
+            taken.extend(state.waiting.drain(..count));
+        }
+        is_known
     }
 
     /// Swaps the waiting changes with `taken`, which must be empty.
@@ -138,6 +192,27 @@ mod tests {
         queue.take(&mut taken);
         assert_eq!(taken.len(), WAITING_MAX);
         assert!(queue.has_room());
+    }
+
+    #[test]
+    fn a_follower_takes_the_changes_of_one_tick_only() {
+        let queue = PoolQueue::new(SceneDescription::default());
+        let mut taken = Vec::new();
+        assert!(!queue.take_up_to(1, &mut taken), "the desk is not as far");
+        (1..=4).for_each(|revision| queue.push(change(revision), None));
+        assert!(queue.take_up_to(2, &mut taken));
+        let revisions: Vec<u64> = taken.iter().map(|change| change.revision).collect();
+        assert_eq!(revisions, [1, 2]);
+        assert!(queue.has_changes());
+        queue.load(PoolLoad {
+            generation: 1,
+            start: queue.begin(),
+            params: SimulationParams::default(),
+            state: String::new(),
+            observation: Observation::default(),
+        });
+        assert!(!queue.has_changes());
+        assert!(queue.take_load().is_some() && queue.take_load().is_none());
     }
 
     #[test]

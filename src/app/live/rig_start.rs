@@ -35,6 +35,8 @@ pub(super) struct RigStart {
     pub(super) pattern: Arc<Mutex<Option<CalibrationPattern>>>,
     pub(super) observation_latency: Arc<DurationMeter>,
     pub(super) outlet: Arc<Outlet>,
+    /// Whether cameras are opened: a node of a hall may do without.
+    pub(super) tracks: bool,
 }
 
 impl RigStart {
@@ -51,7 +53,8 @@ impl RigStart {
             .collect::<anyhow::Result<_>>()?;
         let (links, received): (Vec<_>, Vec<_>) = opened.into_iter().unzip();
         let rig = Arc::new(Rig::new(links, &self.outlet));
-        for (index, (camera, commands)) in cameras.into_iter().zip(received).enumerate() {
+        let started = cameras.into_iter().zip(received).filter(|_| self.tracks);
+        for (index, (camera, commands)) in started.enumerate() {
             let mut stage = self.stage(&rig, index, (camera, commands));
             supervisor.start("vision", HangPolicy::EndProgram, move |heartbeat| {
                 stage.run(heartbeat);
@@ -77,6 +80,7 @@ impl RigStart {
             recorder: Some((Arc::clone(&self.deck), index)),
             mapping: self.mapping.clone(),
             faults: self.journal(camera).ledger().clone(),
+            is_off: !self.tracks,
         };
         let link = CameraLink::open(
             (camera.source.clone(), &camera.params),

@@ -9,6 +9,7 @@ use crate::panel::LiveViews;
 use crate::simulation::{Change, Simulation, SimulationParams};
 use crate::world::OverlayRequest;
 
+use super::hall::{HallTicks, OwnTick};
 use super::happenings::Happenings;
 use super::panel_views::{show_agents, show_minds};
 use super::pool_queue::{PoolChange, PoolQueue, PoolStart};
@@ -22,6 +23,8 @@ use crate::operation::ShowControl;
 use crate::records::{SessionEntry, TickLog, pool_hash};
 use crate::runtime::{Heartbeat, Latest, TickClock, TickDue};
 use crate::screen::SnapshotPair;
+
+mod following;
 
 /// Time without another lateness after which the fault ends.
 const LATE_FAULT_TIME: Duration = Duration::from_secs(60);
@@ -60,6 +63,8 @@ pub(crate) struct SimulationStage {
     pub(crate) views: LiveViews,
     /// What the pool sounds like, for the sound stage.
     pub(crate) sound: SoundSender,
+    /// The other nodes of the hall; `None` on a single machine.
+    pub(crate) hall: Option<HallTicks>,
 }
 
 /// The pool while the stage runs.
@@ -78,6 +83,8 @@ struct RunningPool {
     overlay: Option<(Arc<OverlayChoice>, OverlayRequest)>,
     /// The newest observation.
     latest: TimedObservation,
+    /// Number of the state of a leader that the pool continues; `None` for a pool of its own.
+    generation: Option<u64>,
     // Reused memory.
     changes: Vec<PoolChange>,
     pair: SnapshotPair,
@@ -136,6 +143,11 @@ impl SimulationStage {
         // Duration of the last tick, with what belongs to it.
         let mut ticked = Duration::ZERO;
         while heartbeat.keep_running() {
+            if let Some(hall) = self.hall.as_ref().filter(|hall| hall.board.follows()) {
+                self.follow(&mut pool, hall, heartbeat);
+                clock.restart(Instant::now());
+                continue;
+            }
             if self.show.is_resting(Instant::now()) {
                 self.show.rest(heartbeat, || self.queue.has_changes());
                 clock.restart(Instant::now());
@@ -171,6 +183,7 @@ impl SimulationStage {
                 self.log_observation(&pool);
             }
             self.run_tick(&mut pool, due, begun);
+            self.publish_tick(&pool, due);
             if let Some(sent) = oldest_sent {
                 self.meters.command_to_snapshot.record(sent.elapsed());
             }
@@ -208,6 +221,7 @@ impl SimulationStage {
             records_forces: false,
             overlay: None,
             latest: TimedObservation::default(),
+            generation: None,
             changes: Vec::new(),
             pair: SnapshotPair::default(),
             living: Living::default(),
@@ -221,10 +235,16 @@ impl SimulationStage {
     fn apply_changes(&self, pool: &mut RunningPool) -> Option<Instant> {
         self.queue.take(&mut pool.changes);
         let newest = pool.changes.last()?;
-        self.log(SessionEntry::Applied {
-            tick: pool.simulation.tick() + 1,
-            revision: newest.revision,
-        });
+        let (tick, revision) = (pool.simulation.tick() + 1, newest.revision);
+        self.log(SessionEntry::Applied { tick, revision });
+        if let Some(hall) = &self.hall {
+            hall.applied(tick, revision);
+        }
+        Self::apply_taken(pool)
+    }
+
+    /// Applies the changes that were taken.
+    fn apply_taken(pool: &mut RunningPool) -> Option<Instant> {
         let mut oldest_sent = None;
         for change in pool.changes.drain(..) {
             (pool.revision, pool.setup_version) = (change.revision, change.setup_version);
@@ -318,6 +338,22 @@ impl SimulationStage {
         if let Some(session) = &self.session {
             let next = pool.simulation.tick() + 1;
             session.add_observation(next, &pool.latest.observation);
+        }
+        if let Some(hall) = &self.hall {
+            hall.observed(pool.simulation.tick() + 1, &pool.latest.observation);
+        }
+    }
+
+    /// Publishes the last tick to the other nodes of the hall.
+    fn publish_tick(&self, pool: &RunningPool, due: Instant) {
+        if let Some(hall) = &self.hall {
+            hall.ticked(&OwnTick {
+                simulation: &pool.simulation,
+                snapshot: &pool.pair.after,
+                due,
+                revision: pool.revision,
+                observation: &pool.latest.observation,
+            });
         }
     }
 

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
+use super::hall::{HallBoard, hall_status};
 use super::picture_watch::{PictureFacts, PictureWatch};
 use super::pool_report::{Living, PoolSummary};
 use super::rig::{Rig, RigCamera};
@@ -89,6 +90,8 @@ pub(crate) struct StatusSources {
     pub(crate) alerts: Arc<AlertBoard>,
     /// The sound.
     pub(crate) sound: Arc<SoundBoard>,
+    /// The hall; `None` on a single machine.
+    pub(crate) hall: Option<Arc<HallBoard>>,
     /// Faults and events.
     pub(crate) journal: Journal,
 }
@@ -200,6 +203,7 @@ impl StatusBuilder {
             projectors: sources.remote.projectors.lock().clone(),
             deliveries: self.deliveries(),
             sound: sources.sound.status(),
+            hall: hall_status(sources.hall.as_ref()),
             director: self.rules(),
             versions: VersionStatus {
                 shoal: env!("CARGO_PKG_VERSION").to_owned(),

@@ -46,6 +46,27 @@ pub struct DocumentsCopy {
 }
 
 impl DocumentsCopy {
+    /// Lets the desk copy the documents soon.
+    pub fn want(&self) {
+        *self.copy.lock() = None;
+        self.is_wanted.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether there is a copy.
+    pub fn has_copy(&self) -> bool {
+        self.copy.lock().is_some()
+    }
+
+    /// Takes the copy, with the number of the newest command that it contains.
+    pub fn take(&self) -> Option<(u64, EditorState)> {
+        self.copy.lock().take()
+    }
+
+    /// Puts a copy back that cannot be used yet.
+    pub fn put_back(&self, revision: u64, documents: EditorState) {
+        *self.copy.lock() = Some((revision, documents));
+    }
+
     /// Copies the documents, if a copy is wanted.
     pub fn make_if_wanted(&self, revision: u64, state: impl FnOnce() -> EditorState) {
         if self.is_wanted.swap(false, Ordering::Relaxed) {

@@ -13,7 +13,7 @@ use crate::control::{
     PoolEdit, Source,
 };
 use crate::records::SessionEntry;
-use crate::site::{Site, reasons};
+use crate::site::{Applied, Site, reasons};
 
 /// Longest time between two steps of one drag. The panel sends a step every 120 ms, and the last one when the finger is lifted.
 pub(super) const JOIN_TIME: Duration = Duration::from_secs(1);
@@ -26,6 +26,9 @@ impl DeskStage {
         command: &PoolCommand,
         sent: Instant,
     ) -> Outcome {
+        if let Some(reason) = self.refusal_of_follower() {
+            return Outcome::rejected(reason);
+        }
         let site_text = |stage: &Self| {
             let text = stage.desk.editor().text(&DocumentName::Site);
             text.map(str::to_owned)
@@ -109,33 +112,31 @@ impl DeskStage {
             }
         };
         self.revision += 1;
-        if let (Some(log), Some(command)) = (&self.links.session, &applied.command) {
+        let hall = self.links.hall.as_ref().map(|hall| &hall.sender);
+        if let Some(command) = &applied.command
+            && (self.links.session.is_some() || hall.is_some())
+        {
             // The individual is named in the state that this desk knew, which the replay does not know.
             let species = match command {
                 PoolCommand::Individual(command) => species_of(command.id()),
                 _ => None,
             };
-            log.add(SessionEntry::Command {
+            let entry = SessionEntry::Command {
                 revision: self.revision,
                 command: Box::new(command.clone()),
                 species,
-            });
+            };
+            if let Some(hall) = hall {
+                hall.entry(entry.clone());
+            }
+            if let Some(log) = &self.links.session {
+                log.add(entry);
+            }
         }
         if let PoolCommand::Individual(IndividualCommand::RemoveIndividual { id }) = command {
             self.removed.push((*id, self.revision));
         }
-        let site = Arc::clone(self.desk.editor().site());
-        let mut change = PoolChange {
-            revision: self.revision,
-            setup_version: self.links.queue.setup_version(),
-            sent,
-            changes: applied.changes,
-        };
-        if applied.is_new_site {
-            self.update_site(&before, &site, &mut change);
-        }
-        let scene = applied.is_new_site.then(|| site.description());
-        self.links.queue.push(change, scene);
+        self.pass_on(&before, applied, (self.revision, sent));
         Outcome::Applied {
             tick: self.living.tick,
             notes: self.new_restart_notes(),
@@ -143,9 +144,35 @@ impl DeskStage {
         }
     }
 
-    /// Passes a changed site to the stages that need it.
-    fn update_site(&mut self, before: &Site, site: &Arc<Site>, change: &mut PoolChange) {
-        let is_same_scene = has_same_look(before, site);
+    /// Passes the effect of the command with this number, which was sent at this time, to the stages. `before` is the site before it.
+    pub(super) fn pass_on(
+        &mut self,
+        before: &Site,
+        applied: Applied,
+        (revision, sent): (u64, Instant),
+    ) {
+        let site = Arc::clone(self.desk.editor().site());
+        let mut change = PoolChange {
+            revision,
+            setup_version: self.links.queue.setup_version(),
+            sent,
+            changes: applied.changes,
+        };
+        if applied.is_new_site {
+            self.update_site((before, &site), &mut change, false);
+        }
+        let scene = applied.is_new_site.then(|| site.description());
+        self.links.queue.push(change, scene);
+    }
+
+    /// Passes a changed site to the stages that need it. The picture of another pool fades over also if it has the same look.
+    pub(super) fn update_site(
+        &mut self,
+        (before, site): (&Site, &Arc<Site>),
+        change: &mut PoolChange,
+        is_other_pool: bool,
+    ) {
+        let is_same_scene = has_same_look(before, site) && !is_other_pool;
         if !is_same_scene || before.outputs() != site.outputs() {
             change.setup_version += 1;
             if let Some((handoff, build_setup)) = &self.links.setups {
