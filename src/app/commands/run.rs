@@ -17,7 +17,8 @@ use crate::files::remove_leftovers;
 use crate::panel::Listen;
 use crate::records::{RecordConfig, StateLock, finish_restore, lock_state, state_folder};
 use crate::runtime::{
-    EXIT_NO_WINDOW, end_with_parent, queue_messages, replace_process, run_child, stop_on_signals,
+    EXIT_NO_WINDOW, end_with_parent, print_message, queue_messages, replace_process, run_child,
+    stop_on_signals,
 };
 use crate::site::Site;
 
@@ -204,6 +205,11 @@ pub(in crate::app) fn run(arguments: RunArguments, words: &[OsString]) -> anyhow
     }
     let hall = hall_config(&site.file.cluster, watched.path.as_deref(), arguments.roles)?;
     let draws = (hall.as_ref()).is_none_or(|hall| hall.roles.contains(&Role::Render));
+    // The pool of a node can be replaced by that of the leader, which a replay does not know.
+    let keeps_sessions = hall.is_none();
+    if !keeps_sessions && (arguments.log_session.is_some() || arguments.keep_incidents.is_some()) {
+        print_message("warning: a node of a hall keeps no sessions and no incidents");
+    }
     let config = LiveConfig {
         hall,
         ..live_config(&site, arguments.camera.as_deref(), AtEnd::Stay, record)?
@@ -231,8 +237,8 @@ pub(in crate::app) fn run(arguments: RunArguments, words: &[OsString]) -> anyhow
             build_setup: Box::new(render_setup),
             window_settings: Box::new(move |site| window_settings(site, None, !arguments.windowed)),
         },
-        log_session: arguments.log_session.filter(|_| is_first),
-        keep_incidents: arguments.keep_incidents,
+        log_session: arguments.log_session.filter(|_| is_first && keeps_sessions),
+        keep_incidents: arguments.keep_incidents.filter(|_| keeps_sessions),
         #[cfg(unix)]
         control_socket: arguments.control_socket,
         panel: Some(panel),
