@@ -446,3 +446,20 @@ fn the_plan_of_a_camera_in_the_book_is_what_the_program_prints() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), printed);
     assert_eq!(output.status.code(), Some(0));
 }
+
+/// A build with the feature says instead that the machine has no key of a hall.
+#[test]
+fn a_machine_that_cannot_be_a_node_of_a_hall_says_why() {
+    let folder = Folder::new();
+    let hall = "[cluster]\nhall = \"aquarium\"\n[[cluster.nodes]]\nname = \"left\"\naddress = \"127.0.0.1:7447\"\n";
+    let site = folder.write("site.toml", hall);
+    let reason = if cfg!(feature = "cluster") {
+        "no key of a hall"
+    } else {
+        "shoal-cluster"
+    };
+    assert_rejected(&shoal(&["run", "--headless", &site]), &[reason]);
+    let single = folder.write("single.toml", "scene = \"pool\"\n");
+    let output = shoal(&["run", "--headless", "--role", "render", &single]);
+    assert_rejected(&output, &["--role", "[cluster]"]);
+}
