@@ -102,7 +102,7 @@ mod tests {
     use crate::cluster::keyring::{KeyFolder, NewKey};
     use crate::cluster::link::{LinkSecurity, Receive};
 
-    /// A link that notes what it is told to do.
+    /// A link that notes its calls.
     #[derive(Default)]
     struct NotingLink {
         receive: Mutex<Option<Receive>>,

@@ -1,4 +1,4 @@
-//! What can go wrong with the keys of a hall.
+//! Errors of the keys of a hall.
 
 use std::path::{Path, PathBuf};
 
@@ -44,7 +44,7 @@ pub enum KeyError {
     File {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The reason.
         problem: String,
     },
     /// A file is not what Shoal wrote.
@@ -55,7 +55,7 @@ pub enum KeyError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The reason.
         problem: String,
     },
     /// A name that cannot be used.

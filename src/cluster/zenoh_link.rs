@@ -15,7 +15,7 @@ pub struct ZenohLink {
     place: LinkPlace,
     /// `None` while it is opened again, and after a failure of that.
     session: RwLock<Option<Session>>,
-    /// What was subscribed, for the next session: key and receiver.
+    /// The subscriptions, for the next session: key and receiver.
     subscriptions: Mutex<Vec<(String, Arc<Receive>)>>,
 }
 
