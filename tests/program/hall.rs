@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::net::TcpListener;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -12,8 +13,8 @@ use shoal::records::state_folder;
 
 use super::operation::{Running, text, wait_for};
 
-/// A site with two nodes that simulate, `a` before `b`.
-fn site() -> String {
+/// A site with two nodes: `a` simulates, `b` has this role.
+fn site(role_of_b: &str) -> String {
     let address = || {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         listener.local_addr().unwrap().to_string()
@@ -21,7 +22,7 @@ fn site() -> String {
     format!(
         "scene = \"pool\"\n[simulation]\ntick_hz = 20.0\n[cluster]\nhall = \"test\"\ndelay_ms = 200\n\
          [[cluster.nodes]]\nname = \"a\"\nroles = [\"simulate\", \"track\"]\naddress = \"{}\"\n\
-         [[cluster.nodes]]\nname = \"b\"\nroles = [\"simulate\", \"track\"]\naddress = \"{}\"\n",
+         [[cluster.nodes]]\nname = \"b\"\nroles = [\"{role_of_b}\"]\naddress = \"{}\"\n",
         address(),
         address()
     )
@@ -96,20 +97,26 @@ fn assert_same_run(a: &Running, b: &Running, count: usize) {
     });
 }
 
-#[test]
-fn a_second_node_runs_the_same_ticks_and_leads_when_the_first_is_killed() {
-    let site = site();
+/// Starts both nodes, and waits until `b` has the state of `a`.
+fn start_hall(role_of_b: &str) -> (Running, Running) {
+    let site = site(role_of_b);
     // Both keys are made before the first node starts, so `b` gets its own from a folder that is copied.
     let keys = tempfile::tempdir().unwrap();
     let [of_a, of_b] = ["a", "b"].map(|node| keys.path().join(node));
     join_hall(&of_a, &of_b);
-    let mut a = start(&site, |folder| copy_keys(&of_a, folder));
+    let a = start(&site, |folder| copy_keys(&of_a, folder));
     wait_stand(&a, "leads");
     let b = start(&site, |folder| copy_keys(&of_b, folder));
     wait_for("the state", || {
         Some(hall(&b))
             .filter(|hall| hall["stand"] == "follows" && hall["loads"].as_u64() >= Some(1))
     });
+    (a, b)
+}
+
+#[test]
+fn a_second_node_runs_the_same_ticks_and_leads_when_the_first_is_killed() {
+    let (mut a, b) = start_hall("simulate");
     assert_same_run(&a, &b, 3);
 
     // A change at the leader reaches the follower; one at the follower is rejected with the name of the leader.
@@ -147,4 +154,33 @@ fn a_second_node_runs_the_same_ticks_and_leads_when_the_first_is_killed() {
     });
     wait_for("the scene", || a.status().filter(|s| s["scene"] == "reef"));
     assert_same_run(&b, &a, 3);
+}
+
+/// Sends a signal to a node.
+fn signal(node: &Running, name: &str) {
+    let number = node.child.id().to_string();
+    let sent = Command::new("kill").args(["-s", name, &number]).status();
+    assert!(sent.unwrap().success());
+}
+
+#[test]
+fn the_fish_of_a_lost_node_swim_on_and_follow_again_with_the_state_of_the_leader() {
+    let (a, b) = start_hall("render");
+    assert_same_run(&a, &b, 2);
+    let loads = hall(&b)["loads"].as_u64();
+    signal(&a, "STOP");
+    let lost = wait_for("a lost node", || {
+        let status = b.status()?;
+        (status["hall"]["is_adrift"] == true && status["hall"]["stand"] == "alone")
+            .then_some(status)
+    });
+    let tick = lost["tick"].as_u64();
+    wait_for("fish that swim on", || {
+        b.status().filter(|status| status["tick"].as_u64() > tick)
+    });
+    signal(&a, "CONT");
+    wait_for("the state", || {
+        Some(hall(&b)).filter(|hall| hall["stand"] == "follows" && hall["loads"].as_u64() > loads)
+    });
+    assert_same_run(&a, &b, 2);
 }
