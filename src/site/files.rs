@@ -325,7 +325,8 @@ pub struct SpeciesFile {
     /// Schooling.
     pub flock: FlockParams,
     /// Relations to other agents: for each relation, the names of species, groups or individuals. Visitors' shadows
-    /// have the name `visitor`.
+    /// have the name `visitor`: with `enemy = ["visitor"]`, it also hides from visitors. Relations are `enemy`, `prey`, `friend`, `food`,
+    /// `mother`, `child`, `partner` or a name of your own, for actions with the key `relations`.
     #[schemars(extend("maxProperties" = 64))]
     pub relations: RelationParams,
     /// Actions by name. Needs refer to these names.

@@ -19,7 +19,7 @@ pub struct Evade {
     pub weight: f32,
     /// Relations of the agents to evade.
     pub relations: Vec<String>,
-    /// Distance below which the agent evades the other. Higher: swims away while the other is still far. Lower: lets the other come
+    /// Distance between the centers of both below which the agent evades the other. Higher: swims away while the other is still far. Lower: lets the other come
     /// close first.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub distance_m: f32,

@@ -12,7 +12,8 @@ use crate::behavior::proposal::{BoostRequest, Proposal};
 use crate::geometry::Solid;
 use crate::steering::arrive;
 
-/// Swims behind the nearest suitable obstacle while an enemy is near or remembered.
+/// Swims behind the nearest suitable obstacle while an enemy is near or remembered. A visitor is an enemy only of a species with
+/// `enemy = ["visitor"]` in `[relations]`.
 ///
 /// Within a need, list this action after `flee_enemy`. It then acts only while the enemy is farther away than the
 /// flee distance of `flee_enemy`. **Source**: Jockel 2005, §4.2.5 and §5.2.
