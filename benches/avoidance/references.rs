@@ -147,7 +147,7 @@ fn force(
     let lookahead_m = speed_mps * LOOKAHEAD_SECS + RADIUS_M;
     let corridor = Corridor {
         length_m: lookahead_m.min(own.position_m.distance(goal_m)),
-        radius_m: RADIUS_M + CLEARANCE_M,
+        hull: (RADIUS_M + CLEARANCE_M).into(),
         force_n: FORCE_N,
         need_force: to_goal,
     };
@@ -202,7 +202,7 @@ fn most_dangerous(
             let (along, distance) =
                 solid.closest_approach(motion.position_m, ahead, corridor.length_m);
             let is_ahead = (solid.center_m() - motion.position_m).dot(ahead) > 0.0;
-            (is_ahead && distance < corridor.radius_m).then_some((along, solid))
+            (is_ahead && distance < corridor.hull.radius_m).then_some((along, solid))
         })
         .min_by(|a, b| a.0.total_cmp(&b.0));
     let (along, solid) = first?;

@@ -201,6 +201,7 @@ fn sample(swim: &Swim, pose: &Pose, joints: &[Joint], phase: f32) -> (Vec<Quat>,
             let scull = pose.scull_rad * (turn * phase + side + 0.8).sin();
             yaw(side * (0.6 * pose.fold_rad + 0.4 * scull)) * pitch(-0.5 * pose.tilt_rad)
         }
+        Part::Limb(..) => Quat::IDENTITY,
         // The dorsal fin leans to the outside of a turn and sways with the body.
         Part::Fin(Hinge::Dorsal, _) => roll(0.30 * sweep - 0.8 * pose.bend_rad),
         // The lobes of the tail fin twist, so that from above the fin opens and closes with each beat.

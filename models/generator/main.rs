@@ -3,11 +3,13 @@
 
 mod clips;
 mod coral;
+mod crab;
 mod drifter;
 mod fish;
 mod glb;
 mod mesh;
 mod paint;
+mod ray;
 mod rock;
 mod skeleton;
 mod species;

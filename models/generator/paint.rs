@@ -81,6 +81,59 @@ pub(super) fn halves(colors: [Vec3; 2]) -> Vec<u8> {
     }))
 }
 
+/// Paints a manta and encodes it as PNG: the upper half of the image is its back, black with a white mark on each shoulder; the
+/// lower half is its white belly with gray edges.
+pub(super) fn ray() -> Vec<u8> {
+    encode(&RgbaImage::from_fn(256, 128, |x, y| {
+        let u = (x as f32 + 0.5) / 256.0;
+        let v = (y as f32 + 0.5) / 128.0;
+        let across = (2.0 * u - 1.0).abs();
+        let along = (v.rem_euclid(0.5) - 0.02) / 0.46;
+        let at = Vec3::new(u * 22.0, along * 9.0, 5.0);
+        let grain = fbm(at) - 0.5;
+        let wobble = 0.10 * (fbm(at * 0.35) - 0.5);
+        let color = if v < 0.5 {
+            let back = Vec3::new(38.0, 45.0, 54.0) * (1.0 + 0.45 * grain);
+            // A hook-shaped mark on each shoulder.
+            let middle = Vec2::new(
+                (across - 0.17 + wobble) / 0.15,
+                (along - 0.33 + wobble) / 0.13,
+            );
+            let mark = smoothstep(1.0, 0.55, middle.length()) * smoothstep(0.05, 0.09, across);
+            let rim = smoothstep(0.88, 0.98, along) * 0.35;
+            back.lerp(Vec3::new(205.0, 208.0, 205.0), mark * 0.85)
+                .lerp(Vec3::new(112.0, 120.0, 128.0), rim)
+        } else {
+            let belly = Vec3::new(226.0, 228.0, 222.0) * (1.0 + 0.12 * grain);
+            let gray = smoothstep(0.70, 0.95, along + wobble).max(smoothstep(0.6, 1.0, across));
+            belly.lerp(Vec3::new(96.0, 102.0, 108.0), gray * 0.8)
+        };
+        pixel(color, 1.0)
+    }))
+}
+
+/// Paints a crab and encodes it as PNG: the left half of the image is the shell from above; from there to the right edge the limbs
+/// from the body to the pale feet, and the belly.
+pub(super) fn crab() -> Vec<u8> {
+    encode(&RgbaImage::from_fn(256, 64, |x, y| {
+        let u = (x as f32 + 0.5) / 256.0;
+        let v = (y as f32 + 0.5) / 64.0;
+        let grain = fbm(Vec3::new(u * 44.0, v * 16.0, 2.0)) - 0.5;
+        let red = Vec3::new(168.0, 66.0, 38.0);
+        let color = if u < 0.52 {
+            let middle = Vec2::new((u - 0.25) / 0.22, (v - 0.5) / 0.23);
+            let rim = smoothstep(0.75, 1.05, middle.length());
+            let patch = smoothstep(0.52, 0.66, fbm(Vec3::new(u * 26.0, v * 9.0, 8.0)));
+            red.lerp(Vec3::new(96.0, 34.0, 26.0), 0.55 * patch)
+                .lerp(Vec3::new(214.0, 132.0, 78.0), 0.6 * rim)
+        } else {
+            let out = smoothstep(0.56, 0.92, u);
+            red.lerp(Vec3::new(232.0, 178.0, 126.0), out)
+        };
+        pixel(color * (1.0 + 0.5 * grain), 1.0)
+    }))
+}
+
 /// Returns a pixel with an opacity of 0..1.
 fn pixel(color: Vec3, opacity: f32) -> Rgba<u8> {
     let byte = |value: f32| value.round().clamp(0.0, 255.0) as u8;

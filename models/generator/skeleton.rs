@@ -14,6 +14,8 @@ pub(super) enum Part {
     Tail(usize),
     /// A fin, and its side: 1 is left, −1 is right, 0 is the plane of symmetry.
     Fin(Hinge, f32),
+    /// A part of a limb: what it is, its number from the body or from the front, and its side.
+    Limb(&'static str, usize, f32),
 }
 
 /// The way in which a fin is attached.
@@ -50,6 +52,7 @@ impl Joint {
             Part::Head => "head".to_owned(),
             Part::Tail(4) => "tail_fin".to_owned(),
             Part::Tail(i) => format!("tail_{}", i + 1),
+            Part::Limb(name, number, of) => format!("{name}_{}{}", number + 1, side(of)),
             Part::Fin(hinge, of) => format!(
                 "{}{}",
                 match hinge {

@@ -3,7 +3,7 @@
 
 use glam::Vec3;
 
-use crate::geometry::{Solid, SurfaceKind};
+use crate::geometry::{Hull, Solid, SurfaceKind};
 use crate::navigation::FlowFields;
 use crate::steering::{EdgeCrossing, FlockRules, Motion, OtherVehicle, Tube};
 use crate::world::{Gathering, HIDDEN_LENGTHS, Random, RandomStream, Species, World};
@@ -31,6 +31,8 @@ pub struct ActionContext<'a> {
     pub flock: &'a FlockRules,
     /// Radius of the agent.
     pub radius_m: f32,
+    /// The room that the body of the agent takes.
+    pub hull: Hull,
     /// Other agents and shadows within sight, in a fixed order.
     pub neighbors: &'a [Neighbor],
     /// Indices of the nearby obstacles in the world's list of solids.
@@ -80,6 +82,23 @@ impl<'a> ActionContext<'a> {
         self.near_solids
             .iter()
             .map(move |&index| (index as usize, &solids[index as usize]))
+    }
+
+    /// Returns the nearby obstacles that the agent has to go round: all, except those that a walking agent climbs over.
+    pub fn solids_in_the_way(&self) -> impl Iterator<Item = (usize, &'a Solid)> + Clone {
+        let motion = &self.species.motion;
+        let water = self.world.water;
+        let up = water.world_from_level(Vec3::Y);
+        let climb_to_m = if motion.walks() {
+            let (at, margin_m) = (self.motion.position_m, self.species.margin_m);
+            let above_m = water.above_ground_m(at, self.radius_m, margin_m);
+            at.dot(up) - above_m - self.radius_m + motion.walk.climb_m
+        } else {
+            f32::NEG_INFINITY
+        };
+        self.near_solids().filter(move |(_, solid)| {
+            climb_to_m == f32::NEG_INFINITY || solid.top_m(up) > climb_to_m
+        })
     }
 
     /// Whether a neighbor is in the same water as the agent, so that both can swim to each other. A flying agent is in no
@@ -155,7 +174,7 @@ impl<'a> ActionContext<'a> {
     /// Returns how the agent crosses the edges of the picture; `None` if it is a species that stays inside.
     pub fn crossing(&self) -> Option<EdgeCrossing> {
         let water = self.world.water;
-        let length_m = self.species.body.length_m * self.world.agents.size_factors[self.index];
+        let length_m = self.species.body.span_m() * self.world.agents.size_factors[self.index];
         let margin_m = self.species.margin_m;
         if margin_m < water.params.leaving_margin_m(length_m) {
             return None;

@@ -296,6 +296,7 @@ impl Mind {
             species: &world.species[usize::from(world.agents.species[index])],
             flock: &self.flock,
             radius_m: world.agents.radii_m[index],
+            hull: world.agents.hull(index),
             neighbors: &perception.neighbors,
             near_solids: &perception.near_solids,
             remembered,

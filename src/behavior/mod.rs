@@ -34,6 +34,6 @@ pub use insight::{ActionInsight, NeedInsight, Standing};
 pub use mind::{Mind, MindActionInfo, MindWorkspace};
 pub use mind_state::MindState;
 pub use params::{Combine, LimitOf, LimitParams, LimitSide, MindParams, NeedKind, NeedParams};
-pub use perception::{Neighbor, SOLID_SEARCH_RADIUS_MIN_M, query_radius_m};
+pub use perception::{Neighbor, SOLID_SEARCH_RADIUS_MIN_M, query_radius_m, widest_overhang_m};
 pub use perception_memory::{KnownAgent, PerceptionMemory, SeenAgent};
 pub use proposal::{BoostRequest, NeedEvent, Proposal};

@@ -29,7 +29,7 @@ pub struct Neighbor {
     pub offset_m: Vec3,
     /// Length of the offset.
     pub distance_m: f32,
-    /// Radius of the neighbor.
+    /// Radius of the neighbor; for a wide one, half of its extent towards the perceiving agent.
     pub radius_m: f32,
     /// Unit vector of the neighbor's heading. For a shadow, the direction of its velocity.
     pub forward: Vec3,
@@ -87,9 +87,12 @@ impl Perception {
         } else {
             0.0
         };
-        let query_radius_m = query_radius_m(species, largest_m, world.agents.radii_m[index]);
+        let own_m = world.agents.radii_m[index];
+        let query_radius_m =
+            query_radius_m(species, largest_m, own_m) + widest_overhang_m(world.species);
         self.near_solids.clear();
-        let search_radius_m = query_radius_m.max(SOLID_SEARCH_RADIUS_MIN_M);
+        let own_overhang_m = world.agents.half_widths_m[index] - own_m;
+        let search_radius_m = query_radius_m.max(SOLID_SEARCH_RADIUS_MIN_M) + own_overhang_m;
         let listed = world
             .sight_solids
             .indices_near(at)
@@ -181,9 +184,15 @@ impl Perception {
             let offset_m = Vec3::new(grid.x_m[slot], grid.y_m[slot], grid.z_m[slot]) - observer.at;
             let distance_m = offset_m.length();
             let (bits, radius_m) = (agents.name_bits[other], agents.radii_m[other]);
-            if distance_m > observer.sight_radius_m(bits, radius_m) {
+            let overhang_m = agents.half_widths_m[other] - radius_m;
+            if distance_m > observer.sight_radius_m(bits, radius_m) + overhang_m {
                 continue;
             }
+            let radius_m = if overhang_m > 0.0 {
+                agents.hull(other).reach_m(offset_m.normalize_or_zero())
+            } else {
+                radius_m
+            };
             let neighbor = Neighbor {
                 agent,
                 is_shadow: false,
@@ -242,7 +251,10 @@ pub(super) fn perceived_agents(
         let offset_m = body.position_m - observer.at;
         let (bits, radius_m) = (agents.name_bits[other], agents.radii_m[other]);
         let distance_m = offset_m.length();
-        let is_perceived = other != index && distance_m <= observer.sight_radius_m(bits, radius_m);
+        let overhang_m = agents.half_widths_m[other] - radius_m;
+        let sight_m = observer.sight_radius_m(bits, radius_m) + overhang_m;
+        let is_perceived = other != index && distance_m <= sight_m;
+        let radius_m = agents.hull(other).reach_m(offset_m.normalize_or_zero());
         let neighbor = Neighbor {
             agent: other as u32,
             is_shadow: false,
@@ -276,6 +288,15 @@ pub fn query_radius_m(species: &Species, largest_m: f32, own_m: f32) -> f32 {
             .max(perception.prey_sight_radius_m)
     };
     radius * (1.0 + perception.size_gain * (largest_m / own_m.max(1e-3) - 1.0).max(0.0))
+}
+
+/// Returns how far the widest body reaches beyond its sphere: another agent perceives it although its center is farther than it
+/// can see.
+pub fn widest_overhang_m(species: &[Species]) -> f32 {
+    let overhangs = species
+        .iter()
+        .map(|s| (s.body.half_width_m() - s.body.radius_m) * (1.0 + s.body.size_spread));
+    overhangs.fold(0.0, f32::max)
 }
 
 fn largest_radius_m(world: &World<'_>) -> f32 {

@@ -73,7 +73,7 @@ pub(super) fn gathering_goal_m(context: &ActionContext<'_>) -> Option<Vec3> {
     }
     let at = context.motion.position_m;
     let scale = context.world.water.scale(at.y);
-    let seen = outline_at_depth(shadow, at, context.radius_m, scale);
+    let seen = outline_at_depth(shadow, at, context.hull, scale);
     let out = seen.away.try_normalize().unwrap_or(context.motion.forward);
     Some(at + out * (GATHERING_OUTSIDE_M - seen.distance_m))
 }

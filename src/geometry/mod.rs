@@ -6,6 +6,7 @@
 //! coordinates (x, z) in that plane. **Camera space**: pixels of a camera frame, pixel centers at whole numbers, y down.
 
 mod homography;
+mod hull;
 mod lens;
 mod outline_distance;
 mod polygon;
@@ -17,6 +18,7 @@ mod surface;
 mod visitor;
 
 pub use homography::Homography;
+pub use hull::Hull;
 pub use lens::{FloorFromCamera, Lens};
 pub use outline_distance::outline_distance_m;
 pub use polygon::{

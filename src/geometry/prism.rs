@@ -86,6 +86,16 @@ impl Prism {
         self.bounding_radius_m
     }
 
+    /// Largest coordinate of the prism along a unit vector.
+    pub fn top_m(&self, up: Vec3) -> f32 {
+        let height_m = (self.low_m * up.y).max(self.high_m * up.y);
+        let across_m = self.corners[..self.count]
+            .iter()
+            .map(|corner| corner.dot(flat(up)))
+            .fold(f32::NEG_INFINITY, f32::max);
+        height_m + across_m
+    }
+
     /// Distance from a point to the surface of the solid; negative inside.
     pub fn signed_distance_m(&self, point: Vec3) -> f32 {
         let across = self.outline_distance_m(flat(point));

@@ -62,6 +62,24 @@ impl Solid {
         }
     }
 
+    /// Largest coordinate of the solid along a unit vector.
+    pub fn top_m(&self, up: Vec3) -> f32 {
+        match *self {
+            Self::Sphere { center_m, radius_m } => center_m.dot(up) + radius_m,
+            Self::Box {
+                center_m,
+                half_m,
+                axis,
+            } => center_m.dot(up) + half_m.dot(into_box(up, axis).abs()),
+            Self::Capsule {
+                from_m,
+                to_m,
+                radius_m,
+            } => from_m.dot(up).max(to_m.dot(up)) + radius_m,
+            Self::Prism(ref prism) => prism.top_m(up),
+        }
+    }
+
     /// Distance from a point to the surface of the solid; negative inside.
     #[inline]
     pub fn signed_distance_m(&self, point: Vec3) -> f32 {
@@ -265,6 +283,9 @@ mod tests {
         assert_eq!(CUBOID.normal(Vec3::new(3.0, 0.0, 0.0)), Vec3::X);
         assert_eq!(CUBOID.normal(Vec3::new(2.0, 0.0, -1.5)), Vec3::NEG_Z);
         assert_eq!(CAPSULE.signed_distance_m(Vec3::new(2.0, 0.5, 0.0)), 1.5);
+        assert_eq!(SPHERE.top_m(Vec3::NEG_Z), 1.0);
+        assert_eq!(CUBOID.top_m(Vec3::X), 2.25);
+        assert_eq!(CAPSULE.top_m(Vec3::Y), 1.5);
         assert_eq!(CAPSULE.signed_distance_m(Vec3::new(0.0, 2.0, 0.0)), 0.5);
     }
 

@@ -233,7 +233,7 @@ impl CompanyWatch {
 fn is_near(world: &World<'_>, shadow: &Visitor, agent: usize) -> bool {
     let at = world.agents.bodies[agent].position_m;
     let scale = world.water.scale(at.y);
-    outline_at_depth(shadow, at, world.agents.radii_m[agent], scale).distance_m <= NEAR_M
+    outline_at_depth(shadow, at, world.agents.hull(agent), scale).distance_m <= NEAR_M
 }
 
 /// Most species whose company is measured; a pool has at most 63 names.

@@ -2,6 +2,7 @@
 
 use glam::Vec3;
 
+use crate::geometry::Hull;
 use crate::simulation::Simulation;
 
 /// A touch ends when the gap between the bodies exceeds this. Otherwise one long contact with small oscillations would count as
@@ -33,18 +34,23 @@ impl Contacts {
             (0..agents.len())
                 // A caught agent has no names.
                 .filter(|&i| agents.name_bits[i] != 0)
-                .map(|i| (agents.bodies[i].position_m.x - agents.radii_m[i], i as u32)),
+                .map(|i| {
+                    (
+                        agents.bodies[i].position_m.x - agents.half_widths_m[i],
+                        i as u32,
+                    )
+                }),
         );
         self.order.sort_by(|a, b| a.0.total_cmp(&b.0));
         self.next.clear();
         for (place, &(_, a)) in self.order.iter().enumerate() {
             let a = a as usize;
-            let (at, radius_m) = (agents.bodies[a].position_m, agents.radii_m[a]);
-            let reach = at.x + radius_m + APART_M;
+            let (at, hull) = (agents.bodies[a].position_m, agents.hull(a));
+            let reach = at.x + hull.widest_m() + APART_M;
             let behind = self.order[place + 1..].iter();
             for &(_, b) in behind.take_while(|(low, _)| *low <= reach) {
                 let b = b as usize;
-                let gap_m = gap(at, radius_m, agents.bodies[b].position_m, agents.radii_m[b]);
+                let gap_m = gap(&hull, at, &agents.hull(b), agents.bodies[b].position_m);
                 if gap_m > APART_M || hunts(&world, a, b) || hunts(&world, b, a) {
                     continue;
                 }
@@ -63,8 +69,8 @@ impl Contacts {
     }
 }
 
-fn gap(a: Vec3, radius_a_m: f32, b: Vec3, radius_b_m: f32) -> f32 {
-    a.distance(b) - radius_a_m - radius_b_m
+fn gap(a: &Hull, at_a: Vec3, b: &Hull, at_b: Vec3) -> f32 {
+    a.between(at_a, b, at_b).length() - a.radius_m - b.radius_m
 }
 
 fn ordered(a: u32, b: u32) -> (u32, u32) {

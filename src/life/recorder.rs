@@ -480,9 +480,8 @@ fn nearest_shadow_m(world: &World<'_>, index: usize) -> Option<f32> {
     let at_m = world.agents.bodies[index].position_m;
     let scale = world.water.scale(at_m.y);
     let shadows = world.visitors.shadows.iter();
-    let distances = shadows.map(|shadow| {
-        outline_at_depth(shadow, at_m, world.agents.radii_m[index], scale).distance_m
-    });
+    let distances = shadows
+        .map(|shadow| outline_at_depth(shadow, at_m, world.agents.hull(index), scale).distance_m);
     distances.min_by(f32::total_cmp)
 }
 

@@ -143,9 +143,10 @@ impl DrawList {
         self.joints
             .extend(self.matrices.iter().map(AffineRows::new));
         let line = body.stations.bent(&self.matrices);
+        let size_m = (length_m, length_m * body.stations.half_width);
         strip(
             &line,
-            length_m,
+            size_m,
             species + 1,
             scenery,
             &mut self.ground_shadows,

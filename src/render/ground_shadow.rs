@@ -163,10 +163,11 @@ fn blur_level(height_m: f32, length_m: f32) -> f32 {
         .log2()
 }
 
-/// Appends the shadow of a bent body: the body's mask, bent along the shadow of the spine. `mask` is the species number plus 1.
+/// Appends the shadow of a bent body: the body's mask, bent along the shadow of the spine. The mask is as wide as two of `half_width_m`.
+/// `mask` is the species number plus 1.
 pub(super) fn strip(
     line: &[Vec3; SPINE_STATIONS],
-    length_m: f32,
+    (length_m, half_width_m): (f32, f32),
     mask: usize,
     scenery: &Scenery,
     out: &mut Vec<GroundShadowVertex>,
@@ -182,12 +183,11 @@ pub(super) fn strip(
     // Waves make a shadow paler, the more the higher the body is above the ground.
     let strength = 0.95 - 0.10 * smoothstep(0.05, 0.9, mean_height_m);
     let style = ShadowStyle::new(mask, level, strength);
-    let half = length_m * shadow_mask::HALF_WIDTH;
     let piece = stations_of_a_piece(length_m, scenery);
     for i in (0..SPINE_STATIONS).map(|i| i - i % piece) {
         let before = ground[i.saturating_sub(piece)];
         let after = ground[(i + piece).min(SPINE_STATIONS - 1)];
-        let aside = (after - before).normalize_or(Vec2::X).perp() * half;
+        let aside = (after - before).normalize_or(Vec2::X).perp() * half_width_m;
         let u = i as f32 / (SPINE_STATIONS - 1) as f32;
         for (side, v) in [(aside, 0.0), (-aside, 1.0)] {
             out.push(style.vertex(ground[i] + side, [u, v]));
@@ -210,7 +210,13 @@ mod tests {
             let point = |i: usize| Vec3::new(length_m * i as f32 / 8.0, -0.5, 0.0);
             let line: [Vec3; SPINE_STATIONS] = std::array::from_fn(point);
             let mut corners = Vec::new();
-            strip(&line, length_m, 1, &scenery, &mut corners);
+            strip(
+                &line,
+                (length_m, 0.42 * length_m),
+                1,
+                &scenery,
+                &mut corners,
+            );
             assert_eq!(corners.len(), 2 * SPINE_STATIONS);
             let left: Vec<_> = corners.iter().step_by(2).collect();
             assert_eq!((left[0].uv[0], left[SPINE_STATIONS - 1].uv[0]), (0.0, 1.0));

@@ -345,7 +345,7 @@ impl Markings {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SpeciesLook {
-    /// The model: the name of a built-in one (`shark`, `salmon`, `trout`, `herring`, `pike`, `koi`, `butterfly_koi`, `fry`, `copepod`, `molecule`) or the path of a `.glb` file, relative to the site file.
+    /// The model: the name of a built-in one (`shark`, `salmon`, `trout`, `herring`, `pike`, `koi`, `butterfly_koi`, `fry`, `manta`, `crab`, `copepod`, `molecule`) or the path of a `.glb` file, relative to the site file.
     pub model: String,
     /// Color varieties of koi. Each individual draws one of them at random and grows its own pattern; a variety that is listed twice is twice as frequent. Empty: all individuals have the colors of the model.
     #[schemars(length(max = 16))]

@@ -13,12 +13,16 @@ pub(super) const WIDTH: usize = 128;
 pub(super) const HEIGHT: usize = 64;
 /// Number of levels of blur. Each level is twice as soft as the level before, and has half as many cells per side.
 pub(super) const LEVELS: usize = 5;
-/// Half extent of a mask across the body, in body lengths.
-pub(super) const HALF_WIDTH: f32 = 0.42;
+/// Least half extent of a mask across the body, in body lengths.
+const HALF_WIDTH: f32 = 0.42;
+/// Room beside a body that is wider than long, for the blur of its shadow, as a share of its half width.
+const BESIDE_SHARE: f32 = 0.1;
 /// Extent of a mask along the body, in body lengths; the body is in the middle.
 pub(super) const ALONG: f32 = 1.5;
 /// Width of the blur of the first level, in body lengths; each level doubles it.
 pub(super) const BLUR_OF_LEVEL_0: f32 = ALONG / WIDTH as f32 * 1.5;
+/// Share of the height of a body that counts as width, because the sunlight is oblique.
+const OBLIQUE: f32 = 0.25;
 /// Number of points along the spine that a shadow follows.
 pub(super) const SPINE_STATIONS: usize = 9;
 
@@ -33,6 +37,8 @@ pub(super) type MaskLevels = Vec<Vec<u8>>;
 #[derive(Clone, Debug, Default)]
 pub struct SpineStations {
     points: Vec<(Vec3, Vec<(usize, f32)>)>,
+    /// Half extent of the mask across the body, in body lengths.
+    pub half_width: f32,
 }
 
 impl SpineStations {
@@ -46,7 +52,10 @@ impl SpineStations {
                 (Vec3::new(0.0, 0.0, z), carriers(model, near, 0.05 * length))
             })
             .collect();
-        Self { points }
+        Self {
+            points,
+            half_width: half_width(model),
+        }
     }
 
     /// Returns the stations of a posed body, in world space.
@@ -118,15 +127,27 @@ pub(super) fn disc() -> [MaskLevels; STEPS] {
     steps(&levels(&cells))
 }
 
+/// Returns the half extent of the mask of a model across the body, in body lengths.
+fn half_width(model: &Model) -> f32 {
+    let vertices = model.vertices.iter();
+    let widest = vertices.map(|v| (v.position[0] + OBLIQUE * v.position[1]).abs());
+    let half = widest.fold(0.0, f32::max) / model.size.z.max(1e-6);
+    if half > HALF_WIDTH {
+        half * (1.0 + BESIDE_SHARE)
+    } else {
+        HALF_WIDTH
+    }
+}
+
 /// Returns the masks of a model as seen from above, with the nose at the left.
 pub(super) fn of(model: &Model) -> [MaskLevels; STEPS] {
     let length = model.size.z.max(1e-6);
+    let half_width = half_width(model);
     let mut cells = vec![0.0f32; WIDTH * HEIGHT];
     let place = |i: u32| -> Option<Vec2> {
         let [x, y, z] = model.vertices.get(i as usize)?.position;
         let along = 0.5 - z / length / ALONG;
-        // The sunlight is oblique, so a part of the height counts as width.
-        let across = 0.5 - (x + 0.25 * y) / length / (2.0 * HALF_WIDTH);
+        let across = 0.5 - (x + OBLIQUE * y) / length / (2.0 * half_width);
         Some(Vec2::new(along * WIDTH as f32, across * HEIGHT as f32))
     };
     for triangle in model.indices.chunks_exact(3) {

@@ -266,7 +266,8 @@ impl Simulation {
             prey_length_m: length_m,
             age_secs: 0.0,
         };
-        let size_m = (agents.radii_m[prey], length_m);
+        let span_m = species.body.span_m() * agents.size_factors[prey];
+        let size_m = (agents.half_widths_m[prey], span_m);
         let id = agents.ids[prey];
         reenter(&world, &mut body, species, size_m, id);
         body.velocity_mps = Vec3::ZERO;

@@ -57,7 +57,7 @@ impl Simulation {
                     &species[usize::from(agents.species[index])],
                 ),
                 at_m,
-                radius_m: agents.radii_m[index],
+                radius_m: agents.half_widths_m[index],
                 bounds: FloorRect {
                     low_m: (-half).min(far),
                     high_m: half.max(far),

@@ -8,7 +8,9 @@ use super::description::{
     IndividualDescription, MAX_AGENTS, SceneDescription, SimulationError, SpeciesDescription,
 };
 use super::terraces::TerracePlan;
-use crate::behavior::{Mind, MindParams, SOLID_SEARCH_RADIUS_MIN_M, query_radius_m};
+use crate::behavior::{
+    Mind, MindParams, SOLID_SEARCH_RADIUS_MIN_M, query_radius_m, widest_overhang_m,
+};
 use crate::geometry::Solid;
 use crate::navigation::FlowFields;
 use crate::world::{
@@ -206,12 +208,11 @@ fn compile_individual(
     let own = own.filter(|group| !species.groups.contains(group)).cloned();
     let size = individual.size.unwrap_or(1.0);
     let body = &species.body;
-    let body = BodyParams {
-        length_m: body.length_m * size,
-        radius_m: body.radius_m * size,
+    let mut body = BodyParams {
         size_spread: individual.size.map_or(body.size_spread, |_| 0.0),
         ..body.clone()
     };
+    body.scale(size);
     Some(Species {
         body,
         boldness: individual.boldness,
@@ -265,5 +266,6 @@ fn sight_margin_m(species: &[Species], rules: &[RuleParams]) -> f32 {
         }
         query_radius_m(&s, largest, smallest(&s))
     });
-    reaches.fold(SOLID_SEARCH_RADIUS_MIN_M, f32::max)
+    let overhang_m = widest_overhang_m(species);
+    reaches.fold(SOLID_SEARCH_RADIUS_MIN_M, f32::max) + 2.0 * overhang_m
 }

@@ -122,12 +122,13 @@ impl Simulation {
         let random = self.state.world.random;
         let size_factor = species.size_factor(random.seed, id);
         let radius_m = species.body.radius_m * size_factor;
+        let half_width_m = species.body.half_width_m() * size_factor;
         let (water, solids) = (&plan.water, &plan.solids);
         let (mut at, heading) = if random.tick == 0 || position_m.is_some() {
-            water.random_visible_pose(solids, radius_m, random, id)
+            water.random_visible_pose(solids, half_width_m, random, id)
         } else {
-            let length_m = species.body.length_m * size_factor;
-            water.random_hidden_pose(solids, (radius_m, length_m), random, id)
+            let span_m = species.body.span_m() * size_factor;
+            water.random_hidden_pose(solids, (half_width_m, span_m), random, id)
         };
         if let Some(wanted) = position_m {
             let y = water.height_in_water(wanted, radius_m);
@@ -140,6 +141,9 @@ impl Simulation {
             if solids.iter().all(|s| s.signed_distance_m(inside) > 0.0) {
                 at = inside;
             }
+        }
+        if species.motion.walks() {
+            at = water.grounded(solids, at, radius_m, species.margin_m);
         }
         let body = Body::new(at, heading, species.motion.cruise_mps);
         let mind = self.plan.minds[usize::from(species_index)].state(random, id);

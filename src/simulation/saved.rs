@@ -391,6 +391,7 @@ fn derive_agents(state: &mut PoolState, plan: &PoolPlan) {
     agents.name_bits.resize(agents.ids.len(), 0);
     agents.size_factors.resize(agents.ids.len(), 0.0);
     agents.radii_m.resize(agents.ids.len(), 0.0);
+    agents.half_widths_m.resize(agents.ids.len(), 0.0);
     for index in 0..agents.ids.len() {
         let species = &plan.world.species[usize::from(agents.species[index])];
         agents.derive(index, species, seed);

@@ -4,8 +4,9 @@
 
 use glam::{Vec2, Vec3};
 
-use super::collision::{is_inside, move_body};
+use super::collision::{Mover, is_inside, move_body};
 use crate::behavior::Decision;
+use crate::geometry::Hull;
 use crate::world::{
     Body, EdgeMode, FastStart, Intent, MotionParams, RandomStream, Species, Water, World,
 };
@@ -17,6 +18,7 @@ use start::{bend_limit_rad, next_start, wanted_direction};
 mod boost;
 mod gait;
 mod start;
+mod walk;
 
 /// Motion values that are the same for all individuals of a species in one tick.
 #[derive(Clone, Copy, Debug)]
@@ -37,9 +39,15 @@ pub(super) struct TickRates {
 impl TickRates {
     pub(super) fn new(motion: &MotionParams, dt: f32) -> Self {
         let left = |secs: f32| if secs > 0.0 { (-dt / secs).exp() } else { 0.0 };
+        // A walking body is level until it stands on the ground.
+        let climb_deg = if motion.walks() {
+            0.0
+        } else {
+            motion.max_climb_deg
+        };
         let limits = TurnLimits::new(
             motion.max_turn_rate_dps.to_radians() * dt,
-            motion.max_climb_deg.to_radians(),
+            climb_deg.to_radians(),
         );
         let cruise_dps = motion.cruise.max_turn_rate_dps;
         let glide = &motion.glide;
@@ -117,11 +125,21 @@ pub(super) fn advance(
         species,
         rates: &rates[species_index],
         radius_m: world.agents.radii_m[index],
+        half_width_m: world.agents.half_widths_m[index],
+        span_m: species.body.span_m() * world.agents.size_factors[index],
         length_m: species.body.length_m * world.agents.size_factors[index],
         mass_kg: species.body.mass_kg * world.agents.size_factors[index].powi(3),
         id: world.agents.ids[index],
     };
-    let after = next_body(world, before, decision, &own);
+    let after = if species.motion.walks() {
+        let level = walk::level(&world.water, before);
+        let decision = walk::level_decision(&world.water, decision);
+        let mut after = next_body(world, &level, &decision, &own);
+        walk::stand(world, (before, &mut after), &own, world.dt_secs);
+        after
+    } else {
+        next_body(world, before, decision, &own)
+    };
     if after.is_finite() {
         return after;
     }
@@ -146,9 +164,20 @@ struct Properties<'a> {
     species: &'a Species,
     rates: &'a TickRates,
     radius_m: f32,
+    half_width_m: f32,
     length_m: f32,
+    /// The larger of length and width.
+    span_m: f32,
     mass_kg: f32,
     id: u32,
+}
+
+impl Properties<'_> {
+    /// Returns the room that the body takes with this orientation.
+    fn hull(&self, forward: Vec3, up: Vec3) -> Hull {
+        let side = forward.cross(up).normalize_or_zero();
+        Hull::across(self.radius_m, side, self.half_width_m)
+    }
 }
 
 fn next_body(world: &World<'_>, before: &Body, decision: &Decision, own: &Properties<'_>) -> Body {
@@ -213,20 +242,20 @@ fn next_body(world: &World<'_>, before: &Body, decision: &Decision, own: &Proper
     let forward = turn_towards(water, before.forward, direction, limits);
     let speed = wanted.dot(forward).max(least_mps).min(boost.allowed_mps);
     let speed = speed.min(reached_mps(before, forward, start, (motion, brake_mps)));
-    let way_m = speed.abs().max(motion.cruise_mps) * dt + own.radius_m;
+    let way_m = speed.abs().max(motion.cruise_mps) * dt + own.half_width_m;
     let solids = if way_m < world.contact_solids.margin_m() {
         world.contact_solids.near(before.position_m)
     } else {
         world.solids
     };
-    let end = move_body(
+    let mover = Mover {
         solids,
-        before.position_m,
-        forward * speed,
-        own.radius_m,
+        hull: own.hull(forward, before.up),
         motion,
-        dt,
-    );
+        ground: walk::ground(water, before.position_m, own),
+        dt_secs: dt,
+    };
+    let end = move_body(&mover, before.position_m, forward * speed);
     let mut after = Body {
         position_m: end.position_m,
         velocity_mps: end.velocity_mps,
@@ -456,10 +485,9 @@ fn turn_towards(water: &Water, forward: Vec3, wanted: Vec3, turning: TurnLimits)
 /// the velocity that points out of these bounds.
 fn keep_in_pool(world: &World<'_>, before: &Body, after: &mut Body, own: &Properties<'_>) {
     let water = &world.water;
-    let (low, high) = water.y_range_m(own.radius_m);
-    let margin_m = water
-        .hidden_margin_m(own.length_m)
-        .max(own.species.margin_m);
+    let hull = own.hull(after.forward, before.up);
+    let (low, high) = water.y_range_m(hull.reach_m(Vec3::Y));
+    let margin_m = water.hidden_margin_m(own.span_m).max(own.species.margin_m);
     let half = water.visible_half_m(after.position_m.y) + margin_m + 1.0;
     let least = Vec3::new(-half.x, low, -half.y);
     let most = Vec3::new(half.x, high, half.y);
@@ -493,8 +521,7 @@ fn keep_in_pool(world: &World<'_>, before: &Body, after: &mut Body, own: &Proper
 /// Applies the pool's edge mode to a body that has left the picture completely and moves away from it.
 fn cross_edge(world: &World<'_>, after: &mut Body, own: &Properties<'_>) {
     let water = &world.water;
-    let half =
-        water.visible_half_m(after.position_m.y) + water.hidden_margin_m(own.length_m) + 0.02;
+    let half = water.visible_half_m(after.position_m.y) + water.hidden_margin_m(own.span_m) + 0.02;
     let (at, velocity) = (after.position_m, after.velocity_mps);
     let leaves_x = at.x.abs() > half.x && at.x * velocity.x > 0.0;
     let leaves_z = at.z.abs() > half.y && at.z * velocity.z > 0.0;
@@ -517,7 +544,7 @@ fn cross_edge(world: &World<'_>, after: &mut Body, own: &Properties<'_>) {
         world,
         after,
         own.species,
-        (own.radius_m, own.length_m),
+        (own.half_width_m, own.span_m),
         own.id,
     );
 }
@@ -531,7 +558,10 @@ pub(super) fn reenter(
     id: u32,
 ) {
     let water = &world.water;
-    let (at, heading) = water.random_hidden_pose(world.solids, size_m, world.random, id);
+    let (mut at, heading) = water.random_hidden_pose(world.solids, size_m, world.random, id);
+    if species.motion.walks() {
+        at = water.grounded(world.solids, at, size_m.0, species.margin_m);
+    }
     *body = Body {
         quarantine_count: body.quarantine_count,
         ..Body::new(at, heading, species.motion.cruise_mps)

@@ -437,5 +437,7 @@ fn warn_crowd(
 
 /// Returns the area of one fish seen from above.
 fn area_m2(species: &SpeciesFile) -> f32 {
-    species.body.length_m * species.body.length_m * WIDTH_SHARE
+    let body = &species.body;
+    let width_m = (body.length_m * WIDTH_SHARE).max(body.width_m.unwrap_or(0.0) / 2.0);
+    body.length_m * width_m
 }

@@ -6,6 +6,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use glam::Vec3;
+
 use super::check::{check_scene, check_site, check_species};
 use super::files::{SceneFile, SiteFile, SpeciesFile};
 use super::findings::Findings;
@@ -399,6 +401,12 @@ fn read_models(library: &Library, models: &mut Models, folder: &Path, findings: 
                 .warnings
                 .push(species.spans.problem("look.model", message));
         }
+        let wide = models
+            .get(name)
+            .and_then(|m| wider_than_body(&species.value, m.size));
+        findings
+            .warnings
+            .extend(wide.map(|message| species.spans.problem("body.width_m", message)));
     }
     for scene in library.scenes.values().flatten() {
         let individuals = scene.value.individuals.iter().enumerate();
@@ -410,6 +418,22 @@ fn read_models(library: &Library, models: &mut Models, folder: &Path, findings: 
             }
         }
     }
+}
+
+/// Ratio of the drawn width of an animal that is wider than long to the width of its body from which it is reported.
+const WIDTH_RATIO_MAX: f32 = 3.0;
+
+/// Returns a message about an animal that is drawn much wider than its body is, and wider than long. Wings of a fish that is longer than
+/// wide may overlap others.
+fn wider_than_body(species: &SpeciesFile, model_size: Vec3) -> Option<String> {
+    let drawn_m = model_size.x / model_size.z.max(f32::MIN_POSITIVE) * species.look.length_m;
+    let body_m = 2.0 * species.body.half_width_m();
+    (drawn_m > species.look.length_m && drawn_m > WIDTH_RATIO_MAX * body_m).then(|| {
+        format!(
+            "it is drawn {drawn_m:.2} m wide, but its body is {body_m:.2} m wide, so it overlaps stones and other animals; set \
+             body.width_m = {drawn_m:.2}"
+        )
+    })
 }
 
 /// Reads the calibrations of all cameras.

@@ -8,15 +8,15 @@
 use glam::{Vec2, Vec3};
 
 use super::motion::Motion;
-use crate::geometry::Solid;
+use crate::geometry::{Hull, Solid};
 
 /// The corridor ahead of a vehicle. The vehicle avoids all solids in it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Corridor {
     /// Length of the corridor.
     pub length_m: f32,
-    /// Half of the corridor's width.
-    pub radius_m: f32,
+    /// The cross section of the corridor: the hull of the vehicle with the distance that it keeps.
+    pub hull: Hull,
     /// Largest force of a single solid.
     pub force_n: f32,
     /// Sum of the other forces on the vehicle: the force of the active need, and the force away from the edges of the
@@ -51,22 +51,22 @@ pub fn avoid_solids<'a>(
     passing: &mut PassingSide,
 ) -> Option<Vec3> {
     let ahead = motion.forward;
+    let Hull { radius_m, .. } = corridor.hull;
+    let widest_m = corridor.hull.widest_m();
     let hits = solids.filter_map(|(index, solid)| {
         let to_center = solid.center_m() - motion.position_m;
         let nearest = ahead * to_center.dot(ahead).clamp(0.0, corridor.length_m);
-        let near_m = corridor.radius_m + solid.bounding_radius_m();
+        let near_m = widest_m + solid.bounding_radius_m();
         if to_center.distance(nearest) > near_m * (1.0 + ROUNDING) {
             return None;
         }
-        let (along, distance) = solid.closest_approach(motion.position_m, ahead, corridor.length_m);
+        let (along, distance) =
+            (corridor.hull).closest_approach(solid, motion.position_m, ahead, corridor.length_m);
         // Ignores a solid if the vehicle is already moving away from it.
-        (distance < corridor.radius_m
-            && (along > 0.0 || solid.normal(motion.position_m).dot(ahead) < 0.0))
+        (distance < radius_m && (along > 0.0 || solid.normal(motion.position_m).dot(ahead) < 0.0))
             .then_some((index, solid, along, distance))
     });
-    let depth_of = |distance: f32| {
-        ((corridor.radius_m - distance) / corridor.radius_m.max(1e-6)).clamp(0.0, 1.0)
-    };
+    let depth_of = |distance: f32| ((radius_m - distance) / radius_m.max(1e-6)).clamp(0.0, 1.0);
     // The solid that the vehicle is passing has priority while it is in the corridor, because the nearest of several
     // rocks changes often.
     let (mut passed, mut nearest) = (None, None);
@@ -133,8 +133,8 @@ pub fn avoid_solids<'a>(
 fn deflect_from_surface(motion: &Motion, corridor: &Corridor, solid: &Solid, side: Vec3) -> Vec3 {
     let normal = solid.normal(motion.position_m);
     let into = (-corridor.need_force.dot(normal)).max(0.0);
-    let gap = solid.signed_distance_m(motion.position_m) - corridor.radius_m;
-    let nearness = (1.0 - gap / (2.0 * corridor.radius_m).max(1e-6)).clamp(0.0, 1.0);
+    let gap = corridor.hull.gap_m(motion.position_m, solid);
+    let nearness = (1.0 - gap / (2.0 * corridor.hull.radius_m).max(1e-6)).clamp(0.0, 1.0);
     (normal + side) * (into * nearness)
 }
 
@@ -269,7 +269,7 @@ mod tests {
     fn corridor(need_force: Vec3) -> Corridor {
         Corridor {
             length_m: 4.0,
-            radius_m: 0.5,
+            hull: Hull::from(0.5),
             force_n: 2.0,
             need_force,
         }

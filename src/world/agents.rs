@@ -3,6 +3,8 @@
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
 
+use crate::geometry::Hull;
+
 use super::body::{BodyParams, FlockParams, MotionParams, PerceptionParams};
 use super::random::{Random, RandomStream};
 use super::relations::Relations;
@@ -29,6 +31,9 @@ pub struct Agents {
     /// species and id.
     #[serde(skip)]
     pub radii_m: Vec<f32>,
+    /// Half of the width of each agent's body; its radius if it is not wider. Not saved, because it follows from species and id.
+    #[serde(skip)]
+    pub half_widths_m: Vec<f32>,
     /// Motion state of each agent.
     pub bodies: Vec<Body>,
 }
@@ -57,6 +62,7 @@ impl Agents {
         self.name_bits.push(0);
         self.size_factors.push(0.0);
         self.radii_m.push(0.0);
+        self.half_widths_m.push(0.0);
     }
 
     /// Removes all agents except those whose element in `keeps` is true.
@@ -66,6 +72,7 @@ impl Agents {
         retain(&mut self.name_bits, keeps);
         retain(&mut self.size_factors, keeps);
         retain(&mut self.radii_m, keeps);
+        retain(&mut self.half_widths_m, keeps);
         retain(&mut self.bodies, keeps);
     }
 
@@ -75,6 +82,17 @@ impl Agents {
         self.name_bits[index] = species.name_bits;
         self.size_factors[index] = size_factor;
         self.radii_m[index] = species.body.radius_m * size_factor;
+        self.half_widths_m[index] = species.body.half_width_m() * size_factor;
+    }
+
+    /// Returns the room that the agent at `index` takes.
+    #[inline]
+    pub fn hull(&self, index: usize) -> Hull {
+        let (radius_m, half_width_m) = (self.radii_m[index], self.half_widths_m[index]);
+        if half_width_m <= radius_m {
+            return Hull::from(radius_m);
+        }
+        Hull::across(radius_m, self.bodies[index].side(), half_width_m)
     }
 }
 

@@ -18,6 +18,11 @@ pub struct BodyParams {
     /// agents. Lower: comes closer; far below half of the width of the model, bodies overlap in the picture.
     #[schemars(range(min = 0.005, max = 5.0))]
     pub radius_m: f32,
+    /// Width from left to right, for a body that is wider than its sphere, such as a ray: the gap between the tips of its wings.
+    /// If absent: twice the radius. Higher: keeps its wings clear of stones, of other agents and of shadows, and comes through
+    /// wide gaps only. Lower: comes closer, and its wings may overlap them in the picture.
+    #[schemars(range(min = 0.01, max = 40.0))]
+    pub width_m: Option<f32>,
     /// Mass. Higher: the same force turns and accelerates the fish less, it looks heavy. Lower: it is nimble.
     #[schemars(range(min = 0.01, max = 1000.0))]
     pub mass_kg: f32,
@@ -33,9 +38,30 @@ impl Default for BodyParams {
         Self {
             length_m: 0.3,
             radius_m: 0.08,
+            width_m: None,
             mass_kg: 1.0,
             size_spread: 0.1,
         }
+    }
+}
+
+impl BodyParams {
+    /// Half of the width of the body.
+    pub fn half_width_m(&self) -> f32 {
+        self.width_m
+            .map_or(self.radius_m, |m| (m / 2.0).max(self.radius_m))
+    }
+
+    /// The larger of length and width: how far the body must be from the edge of the picture to be out of sight.
+    pub fn span_m(&self) -> f32 {
+        self.length_m.max(self.width_m.unwrap_or(0.0))
+    }
+
+    /// Multiplies length, radius and width.
+    pub fn scale(&mut self, factor: f32) {
+        self.length_m *= factor;
+        self.radius_m *= factor;
+        self.width_m = self.width_m.map(|width_m| width_m * factor);
     }
 }
 
@@ -104,6 +130,8 @@ pub struct MotionParams {
     pub start: StartParams,
     /// Ability to leap between terraces.
     pub leap: LeapParams,
+    /// Walking on the ground.
+    pub walk: WalkParams,
     /// Limits of the motion that `shoal life` checks. They do not change the motion.
     #[schemars(title = "Checked by shoal life")]
     pub wanted: WantedMotion,
@@ -212,6 +240,30 @@ impl Default for StartParams {
     }
 }
 
+/// Walking on the ground, like a crab or an octopus, instead of swimming. A walking animal starts on the ground. It climbs over low
+/// stones and goes round high ones; a force that points up or down has no effect on it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct WalkParams {
+    /// Speed with which the animal sinks to the ground, for example from the edge of a stone. 0: it swims, and does not walk.
+    /// Higher: drops from stones like a pebble. Lower: floats down slowly.
+    #[schemars(range(min = 0.0, max = 50.0))]
+    pub sink_mps: f32,
+    /// Height of stones, above the ground, up to which the animal climbs over them. Higher: walks straight over large stones. Lower:
+    /// goes round them; 0: goes round all.
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub climb_m: f32,
+}
+
+impl Default for WalkParams {
+    fn default() -> Self {
+        Self {
+            sink_mps: 0.0,
+            climb_m: 0.2,
+        }
+    }
+}
+
 impl Default for MotionParams {
     fn default() -> Self {
         Self {
@@ -233,12 +285,18 @@ impl Default for MotionParams {
             glide: GlideParams::default(),
             start: StartParams::default(),
             leap: LeapParams::default(),
+            walk: WalkParams::default(),
             wanted: WantedMotion::default(),
         }
     }
 }
 
 impl MotionParams {
+    /// Whether the animal walks on the ground instead of swimming.
+    pub fn walks(&self) -> bool {
+        self.walk.sink_mps > 0.0
+    }
+
     /// Multiplies all speeds.
     pub fn hurry(&mut self, factor: f32) {
         for speed in [

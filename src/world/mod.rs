@@ -30,7 +30,7 @@ pub use barriers::{
 };
 pub use body::{
     BodyParams, CollisionResponse, FlockParams, FlockPart, FlockPartChange, MotionParams,
-    PerceptionParams, StartParams, WantedMotion,
+    PerceptionParams, StartParams, WalkParams, WantedMotion,
 };
 pub use director::{
     CalmEffect, CommandedDirection, Condition, CrossEdgeEffect, Director, EarlierRule, Effect,
@@ -208,8 +208,8 @@ impl<'a> World<'a> {
     pub fn shadow_at(&self, shadow: usize, agent: usize) -> ShadowAtDepth {
         self.shadow_edges.get(shadow, agent).unwrap_or_else(|| {
             let at = self.agents.bodies[agent].position_m;
-            let (radius_m, scale) = (self.agents.radii_m[agent], self.water.scale(at.y));
-            outline_at_depth(&self.visitors.shadows[shadow], at, radius_m, scale)
+            let (hull, scale) = (self.agents.hull(agent), self.water.scale(at.y));
+            outline_at_depth(&self.visitors.shadows[shadow], at, hull, scale)
         })
     }
 
@@ -223,8 +223,9 @@ impl<'a> World<'a> {
     ) -> Option<ShadowAtDepth> {
         self.shadow_edges.get(shadow, agent).or_else(|| {
             let at = self.agents.bodies[agent].position_m;
-            let (radius_m, scale) = (self.agents.radii_m[agent], self.water.scale(at.y));
-            let least_m = self.visitors.least_distance_m(shadow, at, radius_m, scale);
+            let (hull, scale) = (self.agents.hull(agent), self.water.scale(at.y));
+            let widest_m = hull.widest_m();
+            let least_m = self.visitors.least_distance_m(shadow, at, widest_m, scale);
             (least_m <= limit_m).then(|| self.shadow_at(shadow, agent))
         })
     }

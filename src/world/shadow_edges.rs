@@ -48,17 +48,18 @@ impl ShadowEdges {
                     .resize(self.slots.len() + agents.len(), NOT_MEASURED);
                 continue;
             }
-            for (body, &radius_m) in agents.bodies.iter().zip(&agents.radii_m) {
+            for (agent, body) in agents.bodies.iter().enumerate() {
                 let at = body.position_m;
                 let scale = water.scale(at.y);
-                let is_near = visitors.least_distance_m(index, at, radius_m, scale) <= NEAR_M;
+                let hull = agents.hull(agent);
+                let is_near =
+                    visitors.least_distance_m(index, at, hull.widest_m(), scale) <= NEAR_M;
                 if !is_near || self.seen.len() >= pairs_max {
                     self.slots.push(NOT_MEASURED);
                     continue;
                 }
                 self.slots.push(self.seen.len() as u32);
-                self.seen
-                    .push(outline_at_depth(shadow, at, radius_m, scale));
+                self.seen.push(outline_at_depth(shadow, at, hull, scale));
             }
         }
     }

@@ -48,8 +48,7 @@ impl FishParams {
 
     /// Applies the factors to a species.
     pub fn apply(&self, body: &mut BodyParams, motion: &mut MotionParams, flock: &mut FlockParams) {
-        body.length_m *= self.size;
-        body.radius_m *= self.size;
+        body.scale(self.size);
         flock.radius_m *= self.size;
         let radii = [
             &mut flock.always_radius_m,

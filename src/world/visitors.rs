@@ -6,7 +6,7 @@
 use glam::{Vec2, Vec3};
 
 use super::Observation;
-use crate::geometry::{Visitor, nearest_on_polygon, polygon_contains};
+use crate::geometry::{Hull, Visitor, nearest_on_polygon, polygon_contains};
 
 /// The current visitors. Reuses memory from tick to tick.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -39,7 +39,7 @@ const ROUNDING: f32 = 1e-3;
 
 impl Visitors {
     /// Returns a lower bound of the distance that [`outline_at_depth`] measures between a fish and the shadow with this index,
-    /// without a look at the outline: the distance to the circle around it.
+    /// without a look at the outline: the distance to the circle around it. `radius_m` is the largest extent of the fish.
     #[inline]
     pub fn least_distance_m(&self, shadow: usize, at: Vec3, radius_m: f32, scale: f32) -> f32 {
         let offset_m = Vec2::new(at.x, at.z) - self.shadows[shadow].centroid_m * scale;
@@ -59,15 +59,21 @@ pub struct ShadowAtDepth {
     pub middle_m: Vec3,
 }
 
-/// Projects a shadow to the depth of a fish at `at`. Uses the circle with the shadow's area instead of the outline. `radius_m`
-/// is the radius of the fish; `scale` is k = (c + d)/c for camera height c and the fish's depth d.
-pub fn circle_at_depth(shadow: &Visitor, at: Vec3, radius_m: f32, scale: f32) -> ShadowAtDepth {
+/// Projects a shadow to the depth of a fish at `at`. Uses the circle with the shadow's area instead of the outline. `hull` is the
+/// hull of the fish, or its radius; `scale` is k = (c + d)/c for camera height c and the fish's depth d.
+pub fn circle_at_depth(
+    shadow: &Visitor,
+    at: Vec3,
+    hull: impl Into<Hull>,
+    scale: f32,
+) -> ShadowAtDepth {
     let middle = shadow.centroid_m * scale;
     let offset = Vec2::new(at.x, at.z) - middle;
     let away = offset.normalize_or_zero();
+    let away = Vec3::new(away.x, 0.0, away.y);
     ShadowAtDepth {
-        distance_m: offset.length() - scale * shadow.radius_m - radius_m,
-        away: Vec3::new(away.x, 0.0, away.y),
+        distance_m: offset.length() - scale * shadow.radius_m - hull.into().reach_m(away),
+        away,
         middle_m: Vec3::new(middle.x, at.y, middle.y),
     }
 }
@@ -78,8 +84,14 @@ pub fn circle_at_depth(shadow: &Visitor, at: Vec3, radius_m: f32, scale: f32) ->
 /// All distances at the depth of the fish are k times those on the surface. Therefore the fish is projected to the surface, the
 /// distance is measured there, and the result is multiplied by k. If the fish is under the shadow, `away` points to the nearest
 /// point of the outline.
-pub fn outline_at_depth(shadow: &Visitor, at: Vec3, radius_m: f32, scale: f32) -> ShadowAtDepth {
-    let circle = circle_at_depth(shadow, at, radius_m, scale);
+pub fn outline_at_depth(
+    shadow: &Visitor,
+    at: Vec3,
+    hull: impl Into<Hull>,
+    scale: f32,
+) -> ShadowAtDepth {
+    let hull = hull.into();
+    let circle = circle_at_depth(shadow, at, hull, scale);
     if shadow.outline_m.len() < 3 {
         return circle;
     }
@@ -90,9 +102,10 @@ pub fn outline_at_depth(shadow: &Visitor, at: Vec3, radius_m: f32, scale: f32) -
     let is_under = polygon_contains(&shadow.outline_m, floor);
     let sign = if is_under { -1.0 } else { 1.0 };
     let away = ((floor - nearest) * sign).normalize_or_zero();
+    let away = Vec3::new(away.x, 0.0, away.y);
     ShadowAtDepth {
-        distance_m: sign * floor.distance(nearest) * scale - radius_m,
-        away: Vec3::new(away.x, 0.0, away.y),
+        distance_m: sign * floor.distance(nearest) * scale - hull.reach_m(away),
+        away,
         middle_m: circle.middle_m,
     }
 }

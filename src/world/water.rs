@@ -57,6 +57,32 @@ impl Water {
         (middle, middle)
     }
 
+    /// Returns the height of a body above the lowest place where it can be: the ground, that of its terrace, or in a picture on a wall
+    /// the lower edge for a species with this margin.
+    pub fn above_ground_m(&self, at: Vec3, radius_m: f32, species_margin_m: f32) -> f32 {
+        let (low, high) = match self.terrace_at(at).map(usize::from) {
+            Some(terrace) => self.params.terraces[terrace].y_range_m(radius_m),
+            None => self.y_range_m(radius_m),
+        };
+        match self.surface.kind {
+            SurfaceKind::Floor => at.y - low,
+            SurfaceKind::Ceiling => high - at.y,
+            SurfaceKind::Wall => self.edge_half_m(at.y, species_margin_m).y - radius_m - at.z,
+        }
+    }
+
+    /// Returns the place on the ground below a position; the position itself if that place is in a solid.
+    pub fn grounded(&self, solids: &[Solid], at: Vec3, radius_m: f32, margin_m: f32) -> Vec3 {
+        let down = self.world_from_level(Vec3::NEG_Y);
+        let below = at + down * self.above_ground_m(at, radius_m, margin_m).max(0.0);
+        let mut solids = solids.iter();
+        if solids.all(|solid| solid.signed_distance_m(below) > radius_m) {
+            below
+        } else {
+            at
+        }
+    }
+
     /// Returns the index of the terrace whose water contains a position; `None` if no terrace does. A position above or below
     /// the water of all terraces is in the first terrace that contains it horizontally.
     pub fn terrace_at(&self, at: Vec3) -> Option<u16> {

@@ -15,11 +15,13 @@
 mod generator {
     mod clips;
     mod coral;
+    mod crab;
     mod drifter;
     mod fish;
     mod glb;
     mod mesh;
     mod paint;
+    mod ray;
     mod rock;
     mod skeleton;
     pub(super) mod species;

@@ -25,6 +25,7 @@ mod edits;
 mod edits_random;
 mod fields;
 mod fright;
+mod ground;
 mod inertia;
 mod insight;
 mod life;

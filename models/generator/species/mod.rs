@@ -14,11 +14,13 @@ use glam::Vec3;
 
 use super::clips::{self, Swim};
 use super::coral;
+use super::crab;
 use super::drifter;
 use super::fish::{self, Barbel, Detail, Fin, Section, Shape};
 use super::glb::{self, Paint, WHITE};
 use super::mesh::Mesh;
 use super::paint::{self, Skin};
+use super::ray;
 use super::rock;
 use super::skeleton::{self, Hinge};
 use super::still;
@@ -46,6 +48,8 @@ pub(crate) fn all() -> Vec<(&'static str, Vec<u8>)> {
         koi::butterfly(),
     ];
     let mut models: Vec<_> = fish.iter().map(|fish| (fish.name, file(fish))).collect();
+    models.push(("manta", ray::file()));
+    models.push(("crab", crab::file()));
     for rock in rock::ALL {
         let (full, light) = (rock::build(&rock, 2), rock::build(&rock, 1));
         let bytes = glb::write(rock.name, &[&full, &light], &[], &[], &WHITE);

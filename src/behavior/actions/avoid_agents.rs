@@ -55,7 +55,7 @@ impl Action for AvoidAgents {
             .iter()
             .filter(|n| !n.is_shadow)
             .map(|n| n.radius_m);
-        let gap_m = self.gap_m + context.radius_m + largest.fold(0.0, f32::max);
+        let gap_m = self.gap_m + context.hull.widest_m() + largest.fold(0.0, f32::max);
         let others = context
             .neighbors
             .iter()

@@ -56,13 +56,15 @@ impl Action for AvoidObstacles {
         let own = &context.species.motion;
         let speed = motion.velocity_mps.length().max(own.cruise_mps * 0.5);
         let lookahead_m = speed * self.lookahead_secs + context.radius_m;
+        let height_m = context.hull.reach_m(Vec3::Y);
         let water = &context.world.water;
         let terrace = context.world.terrace(context.index);
         let band = match terrace {
-            Some(terrace) => terrace.y_range_m(context.radius_m),
-            None => water.y_range_m(context.radius_m),
+            Some(terrace) => terrace.y_range_m(height_m),
+            None => water.y_range_m(height_m),
         };
-        let floor = (!context.need_lies)
+        let lies = context.need_lies || own.walks();
+        let floor = (!lies)
             .then(|| stay_in_depth_band(motion, band, lookahead_m * 0.5, own.max_force_n * 0.5))
             .flatten();
         // An escape leads through open water. What turns the agent from one side of a pocket to the other is what holds it there.
@@ -74,7 +76,7 @@ impl Action for AvoidObstacles {
             let crossed = crossing.map_or(Vec2::INFINITY, |crossing| crossing.half_m);
             let edge = water.edge_half_m(motion.position_m.y, context.species.margin_m);
             let mut edge = Vec2::select(crossed.cmplt(Vec2::INFINITY), Vec2::MAX, edge);
-            if context.need_lies && water.surface.kind == SurfaceKind::Wall {
+            if lies && water.surface.kind == SurfaceKind::Wall {
                 edge.y = f32::MAX;
             }
             let half = Vec3::new(edge.x, 0.0, edge.y);
@@ -106,16 +108,16 @@ impl Action for AvoidObstacles {
             (Some(walls), Some(edges)) => Some(walls + edges),
             (walls, edges) => walls.or(edges),
         };
-        let radius_m = context.radius_m + self.clearance_m;
+        let hull = context.hull.grown(self.clearance_m);
         let corridor = Corridor {
-            length_m: clear_m(motion, context.need_goal_m, lookahead_m, radius_m),
-            radius_m,
+            length_m: clear_m(motion, context.need_goal_m, lookahead_m, hull.radius_m),
+            hull,
             force_n: own.max_force_n,
             // This includes the force away from the edges of the pool, so that this force does not push the agent
             // against an obstacle.
             need_force: context.need_force_n + walls.unwrap_or_default() * self.weight,
         };
-        let around = avoid_solids(motion, &corridor, context.near_solids(), passing);
+        let around = avoid_solids(motion, &corridor, context.solids_in_the_way(), passing);
         let forces = [around, walls, floor];
         forces
             .iter()

@@ -139,7 +139,7 @@ impl EvadeShadow {
             let way_m = shadow.velocity_mps * (self.lead_secs * scale);
             // Fast test without a square root, because most shadows are far away: no point of an outline is farther
             // from the shadow's center than its bounding radius `reach_m`.
-            let near_m = reach_m * scale + context.radius_m;
+            let near_m = reach_m * scale + context.hull.widest_m();
             let far_m = (widest_m + near_m + way_m.abs().element_sum()).max(0.0);
             if offset_m.length_squared() >= far_m * far_m {
                 continue;
@@ -155,7 +155,7 @@ impl EvadeShadow {
             }
             let now = match self.shadow_shape {
                 ShadowShape::Contour => context.world.shadow_at(index, context.index),
-                ShadowShape::Circle => circle_at_depth(shadow, at, context.radius_m, scale),
+                ShadowShape::Circle => circle_at_depth(shadow, at, context.hull, scale),
             };
             // The outline can be nearest to the agent at another time than the shadow's center, so both positions are
             // measured.
@@ -192,8 +192,8 @@ impl EvadeShadow {
     ) -> ShadowAtDepth {
         let at = context.motion.position_m - Vec3::new(moved.x, 0.0, moved.y);
         match self.shadow_shape {
-            ShadowShape::Contour => outline_at_depth(shadow, at, context.radius_m, scale),
-            ShadowShape::Circle => circle_at_depth(shadow, at, context.radius_m, scale),
+            ShadowShape::Contour => outline_at_depth(shadow, at, context.hull, scale),
+            ShadowShape::Circle => circle_at_depth(shadow, at, context.hull, scale),
         }
     }
 }

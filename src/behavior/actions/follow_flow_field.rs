@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::behavior::action::{Action, Capabilities};
 use crate::behavior::context::ActionContext;
+use crate::behavior::perception::Neighbor;
 use crate::behavior::proposal::Proposal;
 use crate::navigation::{Falloff, PredictiveRepulsion, Repulsion, braking_force};
 
@@ -111,20 +112,27 @@ impl FollowFlowField {
         // Two agents that are farther apart and not faster than this one do not meet within the foresight.
         let speed_mps = context.motion.velocity_mps.length().max(cruise);
         let reach_m = self.range_m.max(self.margin_m) + 2.0 * speed_mps * self.foresight_secs;
+        let own_m = context.hull.widest_m();
+        let half_widths_m = &context.world.agents.half_widths_m;
         for other in context.neighbors {
-            let is_far = other.distance_m > reach_m + context.radius_m + other.radius_m;
+            if other.is_shadow {
+                continue;
+            }
+            let is_far = other.distance_m > reach_m + own_m + half_widths_m[other.agent as usize];
             if is_far
-                || other.is_shadow
                 || other.name_bits & caught != 0
                 || !(is_one_water || context.shares_water(other))
             {
                 continue;
             }
-            let touch_m = context.radius_m + other.radius_m;
+            let Nearest {
+                offset_m,
+                distance_m,
+                touch_m,
+            } = Nearest::of(context, other);
             let around = self.field_around(touch_m);
-            if let Some((around, strength_n)) = around.filter(|(f, _)| other.distance_m < f.range_m)
-            {
-                force += around.force_at(-other.offset_m) * strength_n;
+            if let Some((around, strength_n)) = around.filter(|(f, _)| distance_m < f.range_m) {
+                force += around.force_at(-offset_m) * strength_n;
             }
             if self.foresight_secs > 0.0 {
                 let against = context.motion.velocity_mps - context.velocity_mps(other);
@@ -132,13 +140,56 @@ impl FollowFlowField {
                     // The two move apart.
                     continue;
                 }
-                if self.strength_n > 0.0 && other.distance_m < touch_m + self.range_m {
-                    force +=
-                        braking_force(-other.offset_m, against, touch_m, mass_kg, self.strength_n);
+                if self.strength_n > 0.0 && distance_m < touch_m + self.range_m {
+                    force += braking_force(-offset_m, against, touch_m, mass_kg, self.strength_n);
                 }
-                force += foresight.force_at(-other.offset_m, against, touch_m);
+                let passing_m = passing_touch_m(context, other, against);
+                force += foresight.force_at(-other.offset_m, against, passing_m);
             }
         }
         force
     }
+}
+
+/// The parts of two agents that are nearest to each other.
+struct Nearest {
+    /// From the axis of the own hull to that of the other.
+    offset_m: Vec3,
+    /// Length of the offset.
+    distance_m: f32,
+    /// Distance at which both hulls touch: the sum of their radii.
+    touch_m: f32,
+}
+
+impl Nearest {
+    fn of(context: &ActionContext<'_>, other: &Neighbor) -> Self {
+        let (agents, index) = (context.world.agents, other.agent as usize);
+        let theirs = agents.hull(index);
+        let touch_m = context.radius_m + theirs.radius_m;
+        let (offset_m, distance_m) = if context.hull.is_sphere() && theirs.is_sphere() {
+            (other.offset_m, other.distance_m)
+        } else {
+            let at = context.motion.position_m;
+            let between = context.hull.between(at, &theirs, at + other.offset_m);
+            (between, between.length())
+        };
+        Self {
+            offset_m,
+            distance_m,
+            touch_m,
+        }
+    }
+}
+
+/// Returns the distance between the centers of two agents at which their hulls touch when they pass each other: the sum of half of
+/// their extents in the direction of the closest approach. `against_mps` is the own velocity relative to the other.
+fn passing_touch_m(context: &ActionContext<'_>, other: &Neighbor, against_mps: Vec3) -> f32 {
+    let theirs = context.world.agents.hull(other.agent as usize);
+    let square = against_mps.length_squared();
+    if (context.hull.is_sphere() && theirs.is_sphere()) || square <= 0.0 {
+        return context.radius_m + theirs.radius_m;
+    }
+    let secs = other.offset_m.dot(against_mps) / square;
+    let aside = (other.offset_m - against_mps * secs).normalize_or(context.motion.side());
+    context.hull.reach_m(aside) + theirs.reach_m(aside)
 }

@@ -81,7 +81,7 @@ impl Action for MakeRoom {
         for (index, (shadow, &reach_m)) in shadows.enumerate() {
             let limit_m = nearest.map_or(self.near_m, |(_, distance_m, _)| distance_m);
             let offset_m = glam::Vec2::new(at.x, at.z) - shadow.centroid_m * scale;
-            let far_m = reach_m * scale + context.radius_m + limit_m;
+            let far_m = reach_m * scale + context.hull.widest_m() + limit_m;
             if (shadow.still_secs as f32) < self.still_secs
                 || offset_m.length_squared() > far_m * far_m
             {

@@ -40,19 +40,13 @@ impl Default for Rest {
 
 /// Returns the height of an agent above the lowest place where it can be.
 fn above_ground_m(context: &ActionContext<'_>) -> f32 {
-    let (water, at_m) = (context.world.water, context.motion.position_m);
-    let (low, high) = match context.world.terrace(context.index) {
-        Some(terrace) => terrace.y_range_m(context.radius_m),
-        None => water.y_range_m(context.radius_m),
-    };
-    match water.surface.kind {
-        SurfaceKind::Floor => at_m.y - low,
-        SurfaceKind::Ceiling => high - at_m.y,
-        // In a picture on a wall, the ground is the lower edge.
-        SurfaceKind::Wall => {
-            let edge = water.edge_half_m(at_m.y, context.species.margin_m);
-            edge.y - context.radius_m - at_m.z
+    let water = context.world.water;
+    let (at_m, margin_m) = (context.motion.position_m, context.species.margin_m);
+    match context.world.terrace(context.index) {
+        Some(terrace) if water.surface.kind == SurfaceKind::Floor => {
+            at_m.y - terrace.y_range_m(context.radius_m).0
         }
+        _ => water.above_ground_m(at_m, context.radius_m, margin_m),
     }
 }
 
@@ -72,7 +66,8 @@ impl Action for Rest {
     fn propose(&self, context: &ActionContext<'_>, _: &mut ()) -> Option<Proposal> {
         let motion = &context.motion;
         let gap_m = above_ground_m(context);
-        let force = if self.on_ground && gap_m > context.radius_m * LYING_SHARE {
+        let swims_down = self.on_ground && !context.species.motion.walks();
+        let force = if swims_down && gap_m > context.radius_m * LYING_SHARE {
             let water = context.world.water;
             let ahead = water.level_from_world(motion.forward).with_y(0.0);
             let slope_rad = context.species.motion.max_climb_deg.to_radians();

@@ -91,12 +91,7 @@ impl Seek {
             return None;
         }
         let at = context.motion.position_m;
-        let seen = outline_at_depth(
-            shadow,
-            at,
-            context.radius_m,
-            context.world.water.scale(at.y),
-        );
+        let seen = outline_at_depth(shadow, at, context.hull, context.world.water.scale(at.y));
         let place = place_at_edge(context, &attraction, (key, &seen), GATHERING_OUTSIDE_M);
         let stay_secs = attraction.patience_secs(STAY_SECS);
         let is_near = place.way_m < NEAR_M;

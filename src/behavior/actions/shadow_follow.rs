@@ -66,7 +66,7 @@ impl ShadowFollow {
             if shadow.velocity_mps.length() < self.walking_mps {
                 continue;
             }
-            let seen = circle_at_depth(shadow, at, context.radius_m, scale);
+            let seen = circle_at_depth(shadow, at, context.hull, scale);
             let limit = nearest.map_or(self.reach_m, |(found, _)| found.distance_m);
             if seen.distance_m < limit {
                 nearest = Some((seen, shadow.velocity_mps * scale));
@@ -156,6 +156,7 @@ mod tests {
                 name_bits: vec![1],
                 size_factors: vec![1.0],
                 radii_m: vec![RADIUS_M],
+                half_widths_m: vec![RADIUS_M],
                 bodies: vec![Body::new(Vec3::new(0.0, -DEPTH_M, 0.0), Vec3::X, 0.0)],
             },
             director: Director::default(),
@@ -195,6 +196,7 @@ mod tests {
             species: &world.species[0],
             flock: &flock,
             radius_m: RADIUS_M,
+            hull: crate::geometry::Hull::from(RADIUS_M),
             neighbors: &[],
             near_solids: &[],
             remembered: &crate::behavior::perception_memory::PerceptionMemory::default(),

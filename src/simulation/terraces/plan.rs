@@ -270,5 +270,5 @@ pub(super) fn abilities(species: &Species) -> Abilities {
 
 /// Radius of the largest individual that a species can have.
 fn largest_radius_m(species: &Species) -> f32 {
-    species.body.radius_m * (1.0 + species.body.size_spread)
+    species.body.half_width_m() * (1.0 + species.body.size_spread)
 }

@@ -325,6 +325,8 @@ fn a_fast_start_turns_a_body_within_its_time_and_begins_again_only_after_a_rest(
         species: &species,
         rates: &rates,
         radius_m: 0.035,
+        half_width_m: 0.035,
+        span_m: length_m,
         length_m,
         mass_kg: 1.0,
         id: 1,
