@@ -23,7 +23,8 @@ pub struct CameraEntry {
     pub fps: Option<f64>,
     /// Play a recording as fast as possible, as `camera.fast`.
     pub fast: bool,
-    /// Controls of a live camera, as `camera.controls`.
+    /// Settings of a live camera and their values, such as exposure and gain, as in `camera.controls`: `shoal cameras` names those that a
+    /// camera has.
     #[schemars(extend("additionalProperties" = {"type": "integer", "minimum": -2147483648i64, "maximum": 2147483647i64}))]
     pub controls: BTreeMap<String, i64>,
     /// Leave automatic functions unchanged, as `camera.auto_functions`.

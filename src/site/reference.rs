@@ -61,6 +61,9 @@ pub fn explain(name: Option<&str>) -> Result<String, String> {
     {
         found = nodes.iter().filter(|node| node.accepts(word)).collect();
     }
+    if found.is_empty() && words.len() > 1 {
+        found = nodes.iter().filter(|node| node.is_below(&words)).collect();
+    }
     let all = meanings(&found);
     match all.as_slice() {
         [] => Err(unknown(name, &words, &nodes)),

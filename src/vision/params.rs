@@ -138,8 +138,9 @@ pub struct TrackingParams {
     /// A visitor who stays within this radius, in meters, counts as standing still.
     #[schemars(range(min = 0.005, max = 2.0))]
     pub still_radius_m: f32,
-    /// A visitor whose agitation (mean speed of the outline) exceeds this, in m/s, moves on the spot, for example stamps or waves, and
-    /// does not count as standing still. A visitor who sways stays below 0.02.
+    /// Agitation (mean speed of the outline) above which a visitor moves on the spot, for example stamps or waves, and does not count as
+    /// standing still. A visitor who sways stays below 0.02. Higher: only wild stamping counts as motion. Lower: also a visitor who sways
+    /// is restless.
     #[schemars(range(min = 0.005, max = 5.0))]
     pub still_agitation_mps: f32,
 }

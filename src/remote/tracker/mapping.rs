@@ -21,16 +21,16 @@ const ARGUMENT_MAX: u8 = 31;
 pub struct OscVisitors {
     /// Address of the message about a visitor, for example `/tracker/{id}/position`.
     pub address: String,
-    /// Argument with the number of the visitor, if it is not part of the address.
+    /// Number of the argument with the number of the visitor, counted from 0, if it is not part of the address.
     #[schemars(range(max = 31))]
     pub id: Option<u8>,
-    /// Argument with the first coordinate: to the right, unless `scale` says otherwise.
+    /// Number of the argument with the first coordinate, counted from 0: to the right, unless `scale` says otherwise.
     #[schemars(range(max = 31))]
     pub x: u8,
-    /// Argument with the second coordinate: downwards in the picture, unless `scale` says otherwise.
+    /// Number of the argument with the second coordinate, counted from 0: downwards in the picture, unless `scale` says otherwise.
     #[schemars(range(max = 31))]
     pub y: u8,
-    /// Argument with the radius of the body. If it is absent: 0.25 m.
+    /// Number of the argument with the radius of the body, counted from 0. If it is absent, every body has a radius of 0.25 m.
     #[schemars(range(max = 31))]
     pub radius: Option<u8>,
     /// Unit of the coordinates and the radius.

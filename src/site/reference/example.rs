@@ -72,8 +72,32 @@ fn needed(schema: &Value, value: &Value) -> Value {
     Value::Object(kept.map(|(k, v)| (k.clone(), v.clone())).collect())
 }
 
+/// Returns the text that the description of a key names as an example.
+fn described(schema: &Value) -> Option<Value> {
+    let text = schema.get("description").and_then(Value::as_str)?;
+    let (_, after) = text.split_once("for example `")?;
+    let (example, _) = after.split_once('`')?;
+    let is_text = |schema: &Value| {
+        schema.get("type") == Some(&json!("string")) && schema.get("enum").is_none()
+    };
+    if is_text(schema) {
+        return Some(json!(example));
+    }
+    let is_list = schema.get("items").is_some_and(is_text) && !example.starts_with('[');
+    is_list.then(|| json!([example]))
+}
+
+/// Whether a value says nothing: an empty text or list.
+fn is_empty(value: &Value) -> bool {
+    value.as_str().is_some_and(str::is_empty) || value.as_array().is_some_and(Vec::is_empty)
+}
+
 /// A valid value for a schema.
 fn sample(schema: &Value) -> Value {
+    let is_open = schema.get("default").is_none_or(is_empty);
+    if let Some(example) = is_open.then(|| described(schema)).flatten() {
+        return example;
+    }
     if let Some(value) = schema.get("const").or_else(|| schema.get("default")) {
         return without_null(value);
     }

@@ -64,6 +64,23 @@ fn without_a_name_everything_is_listed() {
 }
 
 #[test]
+fn a_way_without_the_kind_of_its_tables_is_understood() {
+    let text = explain(Some("director.when.still_secs")).unwrap();
+    assert_message(&text, &["condition = \"still_visitor\""]);
+    assert!(!text.contains("[actions"), "{text}");
+    assert!(explain(Some("actions.NAME.attraction.hesitate_secs")).is_ok());
+    assert!(explain(Some("director.then.still_secs")).is_err());
+}
+
+#[test]
+fn an_example_of_a_text_is_the_one_that_its_meaning_names() {
+    let text = explain(Some("alerts.quiet.to")).unwrap();
+    assert_message(&text, &["to = \"07:00\""]);
+    let text = explain(Some("remote.augmenta.send_to")).unwrap();
+    assert_message(&text, &["send_to = [\"192.168.1.20:3333\"]"]);
+}
+
+#[test]
 fn an_unknown_name_gets_a_suggestion() {
     let message = explain(Some("evade_shadows")).unwrap_err();
     assert_message(

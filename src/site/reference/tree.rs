@@ -62,6 +62,15 @@ impl<'a> Node<'a> {
         !words.is_empty() && words.iter().rev().all(|word| names.next() == Some(word))
     }
 
+    /// Whether the node has the last of these words as its name, and the others are on its way in this order. A way to a key of a table
+    /// that has a kind, such as an action, need not name the kind; `NAME` stands for a name that the author of a file chooses.
+    pub(super) fn is_below(&self, words: &[&str]) -> bool {
+        let mut names = [self.kind].into_iter().chain(self.names()).rev();
+        let mut words = words.iter().rev().filter(|word| **word != "NAME");
+        let own = words.next();
+        own.copied() == names.next() && words.all(|word| names.any(|name| name == *word))
+    }
+
     /// Whether the node is a key with a fixed set of values, and this word is one of them.
     pub(super) fn accepts(&self, word: &str) -> bool {
         let values = self.schema().get("enum").and_then(Value::as_array);
