@@ -8,7 +8,7 @@ use crate::geometry::{Surface, Visitor};
 use crate::render::fall_places;
 use crate::site::Site;
 use crate::sound::{Fall, SoundEvent, SoundKind, Waters};
-use crate::world::{Snapshot, Splash};
+use crate::world::{Snapshot, SoundEffect, Splash, WaterSound};
 
 /// Time in which fish that start count as one school. Shorter: several rushes. Longer: the rush is late.
 const START_SECS: f64 = 0.06;
@@ -91,6 +91,9 @@ impl Listener {
                 strength: (catch.prey_length_m / 0.15).clamp(0.35, 1.0),
                 size_m: 0.25 * catch.prey_length_m,
             });
+        }
+        for sound in &snapshot.sounds {
+            add(cue(sound));
         }
         self.listen_to_starts(snapshot, now, add);
         self.listen_to_steps(snapshot, now, add);
@@ -212,6 +215,21 @@ pub(super) fn waters(site: &Site) -> Waters {
     )
 }
 
+/// Returns the sound that a rule of the director asks for.
+fn cue(sound: &SoundEffect) -> SoundEvent {
+    SoundEvent {
+        kind: match sound.play {
+            WaterSound::Splash => SoundKind::Splash,
+            WaterSound::Gulp => SoundKind::Gulp,
+            WaterSound::Swish => SoundKind::Swish,
+            WaterSound::Step => SoundKind::Step,
+        },
+        at_m: sound.at_m,
+        strength: sound.strength,
+        size_m: sound.size_m,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -248,6 +266,27 @@ mod tests {
         let mut events = Vec::new();
         listener.listen(snapshot, &mut |event| events.push(event));
         events
+    }
+
+    #[test]
+    fn a_sound_of_a_rule_is_heard_once_at_its_place() {
+        let mut listener = Listener::new(&Surface::default());
+        heard(&mut listener, &snapshot(1));
+        let mut with_cue = snapshot(2);
+        with_cue.sounds = vec![SoundEffect {
+            play: WaterSound::Gulp,
+            at_m: [1.0, -0.5],
+            strength: 0.5,
+            size_m: 0.2,
+        }];
+        let cue = SoundEvent {
+            kind: SoundKind::Gulp,
+            at_m: [1.0, -0.5],
+            strength: 0.5,
+            size_m: 0.2,
+        };
+        assert_eq!(heard(&mut listener, &with_cue), [cue]);
+        assert_eq!(heard(&mut listener, &snapshot(3)), []);
     }
 
     #[test]

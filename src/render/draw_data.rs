@@ -7,7 +7,7 @@ use super::blossoms::Blossoms;
 use super::draw_list::DrawList;
 use super::dust::Dust;
 use super::floating::{Floating, cast_shadows};
-use super::light::{Season, apply_run_color};
+use super::light::{Foliage, apply_run_color};
 use super::look::{SceneLook, SpeciesLook};
 use super::model::{Model, STATIC_MODEL_COUNT};
 use super::pose::Body;
@@ -19,7 +19,7 @@ use super::traces::Traces;
 use super::water::WaterPressure;
 use super::waterfalls::{FallPiece, Waterfalls, drops};
 use crate::geometry::Surface;
-use crate::world::{LightShares, Snapshot};
+use crate::world::{LightShares, Season, SeasonShares, Snapshot};
 
 /// The data of a scene and of its last picture.
 #[derive(Debug)]
@@ -44,6 +44,8 @@ pub(super) struct DrawData {
     pub(super) floating: Floating,
     /// Light of other times of day in the picture.
     pub(super) light: LightShares,
+    /// Other seasons in the picture.
+    season: SeasonShares,
     /// Time of the picture.
     pub(super) time_secs: f64,
     /// Time since the picture before.
@@ -78,6 +80,7 @@ impl DrawData {
             blossoms: Blossoms::new(look, surface, &floating.obstacles),
             floating,
             light: LightShares::default(),
+            season: SeasonShares::default(),
             time_secs: 0.0,
             since_secs: 0.0,
             surface: surface.clone(),
@@ -97,6 +100,10 @@ impl DrawData {
         for (light, (before, after)) in self.light.iter_mut().zip(shares) {
             *light = before + (after - before) * alpha;
         }
+        let shares = previous.season.iter().zip(&next.season);
+        for (season, (before, after)) in self.season.iter_mut().zip(shares) {
+            *season = before + (after - before) * alpha;
+        }
         let drops = drops(&self.falls, time_secs, &self.surface);
         self.pressure
             .set_splashes(&next.splashes, drops, &self.surface);
@@ -106,6 +113,7 @@ impl DrawData {
             .advance(since_secs, time_secs, pressure, &next.shadows);
         self.dust.advance(since_secs, time_secs, &next.shadows);
         self.dust.burst(&next.catches);
+        self.floating.turn(self.foliage());
         self.floating
             .advance(since_secs, time_secs, &next.shadows, list.agents());
         let near = (&next.shadows[..], list.agents());
@@ -114,6 +122,11 @@ impl DrawData {
         let shadows = &mut list.ground_shadows;
         cast_shadows(&self.floating.leaves, scenery, shadows);
         cast_shadows(&self.blossoms.open, scenery, shadows);
+    }
+
+    /// What the season of the picture does to plants and leaves.
+    pub(super) fn foliage(&self) -> Foliage {
+        Foliage::mixed(self.look.season, self.season)
     }
 
     /// Continues from the data of another scene: everything that moves keeps its state.

@@ -8,6 +8,7 @@ use glam::{Vec2, Vec3};
 
 use super::drift::drifting_secs;
 use super::ground_shadow::{GroundShadowVertex, leaf_shadow};
+use super::light::Foliage;
 use super::look::SceneLook;
 use super::noise::unit_hash;
 use super::scenery::Scenery;
@@ -43,11 +44,34 @@ pub(super) struct Leaf {
     pub(super) tone: f32,
 }
 
+/// Random numbers of a leaf, 0..1.
+#[derive(Clone, Copy, Debug)]
+struct Draws {
+    /// It is a maple leaf if this is below the share of such leaves, otherwise a petal.
+    kind: f32,
+    size: f32,
+}
+
+impl Draws {
+    /// Half the length of the leaf, and its kind as the shader reads it.
+    fn half_length_and_kind(self, leaf_share: f32) -> (f32, f32) {
+        if self.kind < leaf_share {
+            (0.030 + 0.022 * self.size, 1.0)
+        } else {
+            (0.015 + 0.011 * self.size, 0.0)
+        }
+    }
+}
+
 /// All floating leaves of a scene.
 #[derive(Debug, Default)]
 pub(super) struct Floating {
     /// The leaves, as the GPU reads them.
     pub(super) leaves: Vec<Leaf>,
+    /// What each leaf is drawn by.
+    draws: Vec<Draws>,
+    /// Share of maple leaves among the leaves.
+    leaf_share: f32,
     /// Velocity of each leaf without the drift, in m/s.
     velocities_mps: Vec<Vec2>,
     /// Middle and radius of everything that leaves cannot cross, in meters.
@@ -65,6 +89,7 @@ impl Floating {
         let half_m = surface.half_extent_m() * 1.05;
         let area_m2 = 4.0 * half_m.x * half_m.y;
         let count = (look.petals * PER_M2 * area_m2).min(MOST).round() as u32;
+        let leaf_share = Foliage::of(look.season).floating_leaves;
         let leaf = |i: u32| {
             let draw = |purpose| unit_hash(i.wrapping_add(look.ground_seed << 8), purpose);
             let uniform = Vec2::new(draw(131), draw(132)) * 2.0 - 1.0;
@@ -76,16 +101,12 @@ impl Floating {
             } else {
                 uniform * half_m
             };
-            let is_leaf = draw(139) < look.season.floating_leaves();
-            let length_m = if is_leaf {
-                0.030 + 0.022 * draw(140)
-            } else {
-                0.015 + 0.011 * draw(140)
-            };
+            let draws = draws(i, look);
+            let (length_m, kind) = draws.half_length_and_kind(leaf_share);
             Leaf {
                 position_m: place,
                 half_length_m: Vec2::from_angle(std::f32::consts::TAU * draw(141)) * length_m,
-                kind: f32::from(u8::from(is_leaf)),
+                kind,
                 tone: draw(142),
             }
         };
@@ -98,6 +119,8 @@ impl Floating {
         };
         Self {
             leaves: (0..count).map(leaf).collect(),
+            draws: (0..count).map(|i| draws(i, look)).collect(),
+            leaf_share,
             velocities_mps: vec![Vec2::ZERO; count as usize],
             obstacles: shapes
                 .iter()
@@ -106,6 +129,21 @@ impl Floating {
                 .map(obstacle)
                 .collect(),
             half_m,
+        }
+    }
+
+    /// Turns petals into leaves, or leaves into petals, as many as the season of the picture wants.
+    pub(super) fn turn(&mut self, foliage: Foliage) {
+        if foliage.floating_leaves == self.leaf_share {
+            return;
+        }
+        self.leaf_share = foliage.floating_leaves;
+        for (leaf, draws) in self.leaves.iter_mut().zip(&self.draws) {
+            let (length_m, kind) = draws.half_length_and_kind(self.leaf_share);
+            if kind != leaf.kind {
+                leaf.kind = kind;
+                leaf.half_length_m = leaf.half_length_m.normalize_or(Vec2::X) * length_m;
+            }
         }
     }
 
@@ -218,6 +256,15 @@ pub(super) fn push(at: Vec2, agent: &AgentPose, dt_secs: f32, velocity: &mut Vec
     }
 }
 
+/// Returns the random numbers of the leaf with a number.
+fn draws(number: u32, look: &SceneLook) -> Draws {
+    let draw = |purpose| unit_hash(number.wrapping_add(look.ground_seed << 8), purpose);
+    Draws {
+        kind: draw(139),
+        size: draw(140),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -309,5 +356,33 @@ mod tests {
             ..SceneLook::default()
         };
         assert!(Floating::new(&look, &wall, &[]).leaves.is_empty());
+    }
+
+    #[test]
+    fn petals_turn_into_leaves_and_back_as_the_season_wants() {
+        let look = SceneLook {
+            petals: 1.0,
+            ..SceneLook::default()
+        };
+        let mut floating = Floating::new(&look, &Surface::default(), &[]);
+        let first = floating.leaves.clone();
+        let leaves = |floating: &Floating| {
+            let kinds = floating.leaves.iter().map(|leaf| leaf.kind);
+            kinds.sum::<f32>() / floating.leaves.len() as f32
+        };
+        let turn = |floating: &mut Floating, share: f32| {
+            floating.turn(Foliage {
+                floating_leaves: share,
+                ..Foliage::of(look.season)
+            });
+        };
+        assert!((leaves(&floating) - 0.15).abs() < 0.1);
+        turn(&mut floating, 0.95);
+        assert!(leaves(&floating) > 0.85);
+        turn(&mut floating, 0.15);
+        for (now, before) in floating.leaves.iter().zip(&first) {
+            assert_eq!(now.kind, before.kind);
+            assert!(now.half_length_m.distance(before.half_length_m) < 1e-6);
+        }
     }
 }

@@ -4,51 +4,54 @@
 
 use glam::Vec3;
 use image::RgbaImage;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::color::Tint;
 use super::model::Model;
-use crate::world::Light;
+use crate::world::{Light, Season, SeasonShares};
 
-/// The season.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Season {
-    /// Green plants, few fallen leaves.
-    #[default]
-    Summer,
-    /// Many fallen leaves, rust on the plants.
-    Autumn,
-    /// The time when salmon run: leaves as in early autumn, and species with `run_pink` have pink flanks.
-    Run,
+/// What a season does to plants and leaves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Foliage {
+    /// Amount of fallen leaves on the ground, 0..1.
+    pub litter: f32,
+    /// Share of maple leaves among the leaves that float on the water; the others are petals.
+    pub floating_leaves: f32,
+    /// Share of rust-colored plants, 0..1.
+    pub rust: f32,
 }
 
-impl Season {
-    /// Amount of fallen leaves on the ground, 0..1.
-    pub fn litter(self) -> f32 {
-        match self {
-            Self::Summer => 0.15,
-            Self::Autumn => 1.0,
-            Self::Run => 0.6,
+impl Foliage {
+    /// The values of a season.
+    pub(super) fn of(season: Season) -> Self {
+        let (litter, floating_leaves, rust) = match season {
+            Season::Summer => (0.15, 0.15, 0.0),
+            Season::Autumn => (1.0, 0.95, 1.0),
+            Season::Run => (0.6, 0.8, 0.5),
+        };
+        Self {
+            litter,
+            floating_leaves,
+            rust,
         }
     }
 
-    /// Share of maple leaves among the leaves that float on the water; the others are petals.
-    pub(super) fn floating_leaves(self) -> f32 {
-        match self {
-            Self::Summer => 0.15,
-            Self::Autumn => 0.95,
-            Self::Run => 0.8,
+    /// The values of a season with shares of others. The leaves on the ground are painted once, so they stay.
+    pub(super) fn mixed(season: Season, shares: SeasonShares) -> Self {
+        let own = Self::of(season);
+        let sum: f32 = shares.iter().sum();
+        if sum <= 0.0 {
+            return own;
         }
-    }
-
-    /// Share of rust-colored plants, 0..1.
-    pub fn rust(self) -> f32 {
-        match self {
-            Self::Summer => 0.0,
-            Self::Autumn => 1.0,
-            Self::Run => 0.5,
+        let scale = sum.max(1.0).recip();
+        let mix = |of: fn(&Self) -> f32| {
+            let others = Season::ALL.iter().zip(shares);
+            let others = others.map(|(&other, share)| of(&Self::of(other)) * share * scale);
+            of(&own) * (1.0 - sum * scale) + others.sum::<f32>()
+        };
+        Self {
+            floating_leaves: mix(|of| of.floating_leaves),
+            rust: mix(|of| of.rust),
+            ..own
         }
     }
 }
@@ -183,6 +186,18 @@ fn run_color(color: [u8; 3], share: f32) -> [u8; 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_share_of_another_season_mixes_plants_and_floating_leaves_but_not_the_ground() {
+        let summer = Foliage::of(Season::Summer);
+        assert_eq!(Foliage::mixed(Season::Summer, [0.0; 3]), summer);
+        let half = Foliage::mixed(Season::Summer, [0.0, 0.5, 0.0]);
+        assert!((half.rust - 0.5).abs() < 1e-6 && (half.floating_leaves - 0.55).abs() < 1e-6);
+        assert_eq!(half.litter, summer.litter);
+        // From autumn to the run, the shares of both can be more than 1 for a moment.
+        let both = Foliage::mixed(Season::Summer, [0.0, 1.0, 1.0]);
+        assert!((both.rust - 0.75).abs() < 1e-6);
+    }
 
     #[test]
     fn body_turns_red_and_head_olive_and_share_0_changes_nothing() {

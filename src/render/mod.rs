@@ -59,7 +59,6 @@ pub use gpu::{
     Acquired, Gpu, GpuPresenter, PassCost, PassGroup, PassTimes, Presenter, Renderer,
     ThumbnailPixels, WindowTarget, WindowTargets,
 };
-pub use light::Season;
 pub use look::{IndividualLook, Markings, SceneLook, SpeciesLook};
 pub use model::{
     Model, ModelError, ModelProblem, ModelVertex, SHIPPED_MODELS, shipped_static_models,

@@ -7,6 +7,7 @@ use bytemuck::{Pod, Zeroable};
 use glam::{Vec2, Vec3};
 
 use super::drift::drifting_secs;
+use super::light::Foliage;
 use super::look::SceneLook;
 use super::output_params::OutputParams;
 use super::scenery::{OVERSCAN, Scenery};
@@ -127,7 +128,7 @@ impl SceneUniforms {
             shafts: look.shafts,
             glow: light.glow,
             litter: look.litter(),
-            rust_share: look.season.rust(),
+            rust_share: Foliage::of(look.season).rust,
             relief: look.relief,
             ground_seed: look.ground_seed as f32,
             gravel: look.gravel,

@@ -12,8 +12,8 @@ use super::workspace::AgentMinds;
 use crate::geometry::SurfaceKind;
 use crate::world::{
     Body, Condition, EarlierRule, Effect, Entrance, Gathering, GatheringRequest, GatheringVisitor,
-    HIDDEN_LENGTHS, PictureSide, RandomStream, RuleParams, RuleState, RuleTransition, Species,
-    Water, World,
+    HIDDEN_LENGTHS, PictureSide, RandomStream, RuleParams, RuleState, RuleTransition, SoundEffect,
+    Species, Water, World,
 };
 
 /// Distance from the center of the picture to the point that `send_across` sends fish to, as a share of the half width.
@@ -173,9 +173,17 @@ impl Simulation {
             }
         }
         self.state.world.director.arbitrate();
-        let has_light = |rule: &RuleParams| matches!(rule.then, Effect::Light(_));
-        if !self.plan.rules.iter().any(has_light) {
-            self.state.world.director.light.leave();
+        let has = |is_meant: fn(&Effect) -> bool| self.plan.rules.iter().any(|r| is_meant(&r.then));
+        let (has_light, has_season) = (
+            has(|effect| matches!(effect, Effect::Light(_))),
+            has(|effect| matches!(effect, Effect::Season(_))),
+        );
+        let director = &mut self.state.world.director;
+        if !has_light {
+            director.light.leave();
+        }
+        if !has_season {
+            director.season.leave();
         }
         self.direct_species();
     }
@@ -188,19 +196,40 @@ impl Simulation {
         self.compile_overrides();
     }
 
-    /// Gives the picture the light that the active rule with the highest priority wants, and of these the one that began last.
+    /// Gives the picture the light and the season that the active rules with the highest priority want, and of these the ones that
+    /// began last.
     fn light_picture(&mut self) {
-        let rules = self.plan.rules.iter().zip(&self.state.rules);
-        let wants = rules.filter_map(|(rule, state)| match &rule.then {
-            Effect::Light(light) if state.is_on => Some((rule.priority, state.begin_tick, light)),
+        let (plan, states) = (&self.plan, &self.state.rules);
+        let wanted = |is_meant: fn(&Effect) -> bool| {
+            let rules = plan.rules.iter().zip(states);
+            let active = rules.filter(|(rule, state)| state.is_on && is_meant(&rule.then));
+            let last = active.max_by_key(|(rule, state)| (rule.priority, state.begin_tick));
+            last.map(|(rule, _)| &rule.then)
+        };
+        let light = match wanted(|effect| matches!(effect, Effect::Light(_))) {
+            Some(Effect::Light(light)) => Some(light),
             _ => None,
-        });
-        let wanted = wants.max_by_key(|(priority, begin_tick, _)| (*priority, *begin_tick));
-        let light = &mut self.state.world.director.light;
-        light.advance(
-            wanted.map(|(_, _, light)| light),
-            self.workspace.input.dt_secs,
-        );
+        };
+        let season = match wanted(|effect| matches!(effect, Effect::Season(_))) {
+            Some(Effect::Season(season)) => Some(season),
+            _ => None,
+        };
+        let dt_secs = self.workspace.input.dt_secs;
+        let director = &mut self.state.world.director;
+        director.light.advance(light, dt_secs);
+        director.season.advance(season, dt_secs);
+    }
+
+    /// Returns the sounds of the rules that began in the last tick.
+    pub(super) fn begun_sounds(&self) -> impl Iterator<Item = &SoundEffect> {
+        let last_tick = self.tick().checked_sub(1);
+        let rules = self.plan.rules.iter().zip(&self.state.rules);
+        rules.filter_map(move |(rule, state)| match &rule.then {
+            Effect::Sound(sound) if state.has_begun && Some(state.begin_tick) == last_tick => {
+                Some(sound)
+            }
+            _ => None,
+        })
     }
 
     /// Gives the agents of a rule another mind until the rule ends.

@@ -110,6 +110,9 @@ impl Simulation {
         snapshot.catches.extend_from_slice(&self.state.swallowed);
         snapshot.shadows.clone_from(&world.visitors.shadows);
         snapshot.light = world.director.light.shares();
+        snapshot.season = world.director.season.shares();
+        snapshot.sounds.clear();
+        snapshot.sounds.extend(self.begun_sounds().cloned());
     }
 }
 

@@ -35,9 +35,10 @@ pub use body::{
 pub use director::{
     CalmEffect, CommandedDirection, Condition, CrossEdgeEffect, Director, EarlierRule, Effect,
     Entrance, GatherAtShadowEffect, GatherEffect, Gathering, GatheringRequest, GatheringVisitor,
-    HuntingEffect, Light, LightEffect, LightShares, MindEffect, PictureLight, PictureSide,
-    Presence, RelationEffect, RuleParams, RuleState, RuleTransition, SendAcrossEffect,
-    SetNeedEffect, SpeedEffect, rule_problems,
+    HuntingEffect, Light, LightEffect, LightShares, MindEffect, PictureLight, PictureSeason,
+    PictureSide, Presence, RelationEffect, RuleParams, RuleState, RuleTransition, Season,
+    SeasonEffect, SeasonShares, SendAcrossEffect, SetNeedEffect, SoundEffect, SpeedEffect,
+    WaterSound, rule_problems,
 };
 pub use grid::{CellNeighbors, GridHits, NeighborGrid};
 pub use guests::{Guests, agent_key, is_shadow_key, shadow_key};

@@ -4,7 +4,7 @@
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
 
-use super::director::LightShares;
+use super::director::{LightShares, SeasonShares, SoundEffect};
 use super::overlay::OverlayItem;
 use crate::geometry::Visitor;
 
@@ -27,6 +27,10 @@ pub struct Snapshot {
     pub shadows: Vec<Visitor>,
     /// Light of other times of day, which a rule of the director asks for.
     pub light: LightShares,
+    /// Other seasons, which a rule of the director asks for.
+    pub season: SeasonShares,
+    /// Sounds of rules that began in the last tick.
+    pub sounds: Vec<SoundEffect>,
     /// Drawing of the requested layers of the overlay; empty if none is requested.
     pub overlay: Vec<OverlayItem>,
     /// Whether the overlay shows the visitors' shadows.

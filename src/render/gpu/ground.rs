@@ -101,7 +101,8 @@ impl Ground {
         ];
         let inputs = inputs.each_ref().map(wgpu::Buffer::as_entire_binding);
         let inputs = bind_group(device, &pipeline.inputs, &inputs);
-        scene.upload(&gpu.queue, LightShares::default());
+        let rust_share = scene.uniforms.rust_share;
+        scene.upload(&gpu.queue, LightShares::default(), rust_share);
         let ground = Self {
             view: made(if in_parts { SCALE / COARSE } else { SCALE }),
             finer: in_parts.then(|| (made(SCALE), 0)),

@@ -274,7 +274,8 @@ impl Renderer {
         let Self { gpu, data, .. } = self;
         self.scene.uniforms.set_time(data.time_secs);
         self.scene.uniforms.has_traces = u32::from(!data.traces.is_blank);
-        self.scene.upload(&gpu.queue, data.light);
+        self.scene
+            .upload(&gpu.queue, data.light, data.foliage().rust);
         self.water.update(gpu, data, self.quality);
         let fixed = &data.static_bodies;
         let shadows = &data.list.ground_shadows;

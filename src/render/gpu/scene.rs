@@ -34,9 +34,12 @@ impl SceneBuffer {
         }
     }
 
-    /// Uploads the values of a picture with shares of the light of other times of day.
-    pub(super) fn upload(&self, queue: &Queue, shares: LightShares) {
-        let lit = self.uniforms.lit(&self.lights, shares);
+    /// Uploads the values of a picture with shares of the light of other times of day, and this share of rust-colored plants.
+    pub(super) fn upload(&self, queue: &Queue, shares: LightShares, rust_share: f32) {
+        let lit = SceneUniforms {
+            rust_share,
+            ..self.uniforms.lit(&self.lights, shares)
+        };
         queue.write_buffer(&self.buffer, 0, bytemuck::bytes_of(&lit));
     }
 }

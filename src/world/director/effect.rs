@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::light::LightEffect;
+use super::light::{LightEffect, SeasonEffect};
 
 /// Change that the director makes to the agents of some species.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -41,6 +41,12 @@ pub enum Effect {
     Mind(MindEffect),
     /// Gives the picture the light of another time of day while the effect lasts. The direction of the sunlight stays.
     Light(LightEffect),
+    /// Gives plants, and what floats on the water, another season while the effect lasts: leaf by leaf. The leaves on the ground and the
+    /// colors of the fish stay those of the scene.
+    Season(SeasonEffect),
+    /// Lets a sound of the water be heard once, when the rule begins: a cue for the visitors. It needs `[sound]` with `on = true` in the
+    /// site.
+    Sound(SoundEffect),
 }
 
 /// The species whose hunting is switched.
@@ -259,6 +265,48 @@ pub struct MindEffect {
     pub like: String,
 }
 
+/// A sound of the water.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum WaterSound {
+    /// A body breaks through the water: a slap, a plop, drops that fall back.
+    #[default]
+    Splash,
+    /// A gulp of two bubbles, under water.
+    Gulp,
+    /// Water that rushes, as when a school starts.
+    Swish,
+    /// A soft, deep ring, as of a foot that touches the water.
+    Step,
+}
+
+/// The sound that is heard, and where.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SoundEffect {
+    /// The sound.
+    pub play: WaterSound,
+    /// Place on the surface, `[x, z]`, from the middle of the picture: x to the right, z down. The loudspeakers near it play it.
+    pub at_m: [f32; 2],
+    /// Strength. Higher: loud, like a large leap. Lower: hardly louder than the wind; 0: not heard.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub strength: f32,
+    /// Radius of the body that would make this sound. Higher: a deep sound, of a large animal. Lower: a high one, of a small animal.
+    #[schemars(range(min = 0.005, max = 1.0))]
+    pub size_m: f32,
+}
+
+impl Default for SoundEffect {
+    fn default() -> Self {
+        Self {
+            play: WaterSound::Splash,
+            at_m: [0.0, 0.0],
+            strength: 0.7,
+            size_m: 0.08,
+        }
+    }
+}
+
 impl Effect {
     /// Returns the names of the species, groups and individuals to which the effect applies; empty: all.
     pub fn species(&self) -> &[String] {
@@ -273,7 +321,7 @@ impl Effect {
             Self::Speed(effect) => &effect.species,
             Self::Relation(effect) => &effect.species,
             Self::Mind(effect) => &effect.species,
-            Self::Light(_) => &[],
+            Self::Light(_) | Self::Season(_) | Self::Sound(_) => &[],
         }
     }
 
@@ -284,7 +332,7 @@ impl Effect {
 
     /// Whether the effect lasts as long as its rule. Other effects act once, at the start of the rule.
     pub fn lasts(&self) -> bool {
-        let is_other = matches!(self, Self::Mind(_) | Self::Light(_));
+        let is_other = matches!(self, Self::Mind(_) | Self::Light(_) | Self::Season(_));
         self.gathers() || self.changes_species() || is_other
     }
 

@@ -16,7 +16,9 @@ pub use effect::{
     CalmEffect, CrossEdgeEffect, Effect, GatherAtShadowEffect, GatherEffect, HuntingEffect,
     MindEffect, PictureSide, RelationEffect, SendAcrossEffect, SetNeedEffect, SpeedEffect,
 };
-pub use light::{Light, LightEffect, LightShares, PictureLight};
+pub use light::{
+    Light, LightEffect, LightShares, PictureLight, PictureSeason, Season, SeasonEffect, SeasonShares,
+};
 pub use presence::Presence;
 pub use rule::{Condition, EarlierRule, RuleParams, RuleState, RuleTransition, rule_problems};
 
@@ -92,6 +94,9 @@ pub struct Director {
     /// The light of the picture.
     #[serde(default, skip_serializing_if = "PictureLight::is_of_scene")]
     pub light: PictureLight,
+    /// The season of the picture.
+    #[serde(default, skip_serializing_if = "PictureSeason::is_of_scene")]
+    pub season: PictureSeason,
 }
 
 /// What commands have set and a command can undo.
@@ -113,6 +118,7 @@ impl Default for Director {
             winners: Vec::new(),
             entrances: Vec::new(),
             light: PictureLight::default(),
+            season: PictureSeason::default(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use shoal::behavior::ActionParams;
 use shoal::simulation::{SceneDescription, Simulation};
-use shoal::world::Snapshot;
+use shoal::world::{Snapshot, WaterSound};
 
 use super::{action, at, bare, rule, run, start, visitors, wants, wide};
 use crate::pools;
@@ -152,6 +152,51 @@ fn the_picture_gets_another_light_and_fades_back() {
     assert!((25..=35).contains(&night(&pool)), "{}", night(&pool));
     run(&mut pool, 1.0, &seen);
     assert_eq!(night(&pool), 0);
+}
+
+#[test]
+fn the_plants_get_another_season_and_fade_back() {
+    let scene = with_effect(
+        wide(vec![bare("fish", 1)]),
+        "effect = 'season', to = 'autumn', fade_secs = 2.0",
+    );
+    let mut pool = start(&scene);
+    let seen = visitors(0, 0.0);
+    let mut snapshot = Snapshot::default();
+    let mut autumn = |pool: &Simulation| {
+        pool.snapshot(&mut snapshot);
+        (snapshot.season[1] * 100.0).round() as u32
+    };
+    pool.run_tick(&seen);
+    assert_eq!(autumn(&pool), 0);
+    pool.start_rule("go");
+    run(&mut pool, 1.0, &seen);
+    assert_eq!(autumn(&pool), 50);
+    run(&mut pool, 4.0, &seen);
+    assert_eq!(autumn(&pool), 0);
+}
+
+#[test]
+fn a_sound_is_asked_for_in_the_tick_in_which_its_rule_begins() {
+    let scene = with_effect(
+        wide(vec![bare("fish", 1)]),
+        "effect = 'sound', play = 'step', at_m = [0.5, 0.2]",
+    );
+    let mut pool = start(&scene);
+    let seen = visitors(0, 0.0);
+    let mut snapshot = Snapshot::default();
+    let mut sounds = 0;
+    pool.run_tick(&seen);
+    pool.start_rule("go");
+    for _ in 0..30 {
+        pool.run_tick(&seen);
+        pool.snapshot(&mut snapshot);
+        for sound in &snapshot.sounds {
+            assert_eq!((sound.play, sound.at_m), (WaterSound::Step, [0.5, 0.2]));
+            sounds += 1;
+        }
+    }
+    assert_eq!(sounds, 1);
 }
 
 /// Effects that last continue after a pool was saved.
