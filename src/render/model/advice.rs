@@ -15,6 +15,9 @@ const UPRIGHT_RATIO: f32 = 1.6;
 const ACROSS_RATIO: f32 = 1.1;
 /// Gap in a model along an axis, as a share of its extent, from which its parts seem to be separate animals.
 const GAP_SHARE: f32 = 0.2;
+/// Share of the volumes between the surface and the origin by which a surface encloses less than nothing, from which it seems to face
+/// inwards. A thin sheet encloses nearly nothing.
+const INWARDS_SHARE: f32 = 0.5;
 /// Number of slices along an axis in which the surface of a model is compared with its mirror image.
 const SLICES: usize = 16;
 /// Largest number of clips that one clause names.
@@ -34,13 +37,14 @@ pub(super) fn shape(vertices: &[ModelVertex], indices: &[u32], size: Vec3) -> Ve
         return clauses;
     }
     let asymmetry = |axis: usize| asymmetry(&triangles, axis, low[axis], high[axis]);
-    if size.y > UPRIGHT_RATIO * size.z {
+    let lies_across = size.x > ACROSS_RATIO * size.z && asymmetry(0) > asymmetry(2);
+    if size.y > UPRIGHT_RATIO * size.z && !(lies_across && size.x > size.y) {
         clauses.push(format!(
             "is higher (along y: {:.2}) than long (along z: {:.2}), as if it stood on its tail; turn its nose towards +z and its back \
              towards +y (export with y up)",
             size.y, size.z
         ));
-    } else if size.x > ACROSS_RATIO * size.z && asymmetry(0) > asymmetry(2) {
+    } else if lies_across {
         clauses.push(format!(
             "is wider (along x: {:.2}) than long (along z: {:.2}), and its left and right differ, as if it lay across; turn its nose \
              towards +z",
@@ -54,11 +58,40 @@ pub(super) fn shape(vertices: &[ModelVertex], indices: &[u32], size: Vec3) -> Ve
             middle.x, middle.y, middle.z
         ));
     }
+    clauses.extend(facing(&triangles, middle));
     clauses
 }
 
-/// Returns a clause about clips that are not played; nothing if all are, or if a single clip takes the place of `cruise`.
-pub(super) fn clips(clips: &[Clip]) -> Option<String> {
+/// Returns a clause about a surface that faces inwards: its near side is not drawn. The two sides of a double-sided material cancel out.
+fn facing(triangles: &[[Vec3; 3]], middle: Vec3) -> Option<String> {
+    let (mut volume, mut parts) = (0.0, 0.0);
+    for corners in triangles {
+        let [a, b, c] = corners.map(|corner| corner - middle);
+        let part = a.dot(b.cross(c));
+        volume += part;
+        parts += part.abs();
+    }
+    (volume < -INWARDS_SHARE * parts).then(|| {
+        "faces inwards, so its near side is not drawn; turn its normals outwards (in Blender: Mesh, Normals, Recalculate Outside), or \
+         make its material double-sided"
+            .to_owned()
+    })
+}
+
+/// Returns a clause about clips: a skeleton that no clip moves, or clips that are not played. Nothing if all are played, or if a single
+/// clip takes the place of `cruise`.
+pub(super) fn clips(clips: &[Clip], joints: usize) -> Option<String> {
+    let moves = |clip: &Clip| {
+        let rows = clip.table.chunks_exact(joints.max(1));
+        let pairs = rows.clone().zip(rows.skip(1));
+        pairs.into_iter().any(|(a, b)| a != b)
+    };
+    if joints > 0 && !clips.iter().any(moves) {
+        return Some(
+            "has a skeleton, but no clip that moves it, so it swims without a beat; animate the clip cruise, or export it without the skeleton"
+                .to_owned(),
+        );
+    }
     let unknown = clips.iter().map(|clip| clip.name.as_str());
     let mut unknown: Vec<&str> = unknown.filter(|name| !CLIP_NAMES.contains(name)).collect();
     if unknown.is_empty() || clips.len() == 1 {
@@ -137,6 +170,7 @@ mod tests {
     use super::*;
     use crate::render::model::{Model, SHIPPED_MODELS};
     use bytemuck::Zeroable as _;
+    use glam::Quat;
 
     /// Returns the shape of a shipped model after a change of every position.
     fn changed(name: &str, change: fn(Vec3) -> Vec3) -> Vec<String> {
@@ -219,9 +253,47 @@ mod tests {
             duration_secs: 1.0,
             table: Vec::new(),
         };
-        assert_eq!(super::clips(&["swim"].map(clip)), None);
-        assert_eq!(super::clips(&["cruise", "eat"].map(clip)), None);
-        let found = super::clips(&["cruise", "flap"].map(clip)).unwrap();
+        assert_eq!(super::clips(&["swim"].map(clip), 0), None);
+        assert_eq!(super::clips(&["cruise", "eat"].map(clip), 0), None);
+        let found = super::clips(&["cruise", "flap"].map(clip), 0).unwrap();
         assert!(found.contains("not played (flap); the names of played clips are cruise,"));
+    }
+
+    #[test]
+    fn a_skeleton_that_no_clip_moves_is_reported() {
+        let turned = |turn: f32| (Quat::from_rotation_y(turn), Vec3::ZERO);
+        let clip = |table: Vec<(Quat, Vec3)>| Clip {
+            name: "cruise".to_owned(),
+            duration_secs: 1.0,
+            table,
+        };
+        let still = clip(vec![turned(0.1), turned(0.2), turned(0.1), turned(0.2)]);
+        let moving = clip(vec![turned(0.1), turned(0.2), turned(0.3), turned(0.2)]);
+        for stiff in [&[][..], &[still]] {
+            let found = super::clips(stiff, 2).unwrap();
+            assert!(found.contains("without a beat"), "{found}");
+        }
+        assert_eq!(super::clips(&[moving], 2), None);
+    }
+
+    #[test]
+    fn a_model_with_its_nose_along_x_lies_across_also_if_it_is_higher_than_wide() {
+        let across = changed("koi", |p| Vec3::new(p.z, 2.0 * p.y, -p.x));
+        assert!(
+            across.len() == 1 && across[0].contains("lay across"),
+            "{across:?}"
+        );
+    }
+
+    #[test]
+    fn a_model_that_faces_inwards_is_reported() {
+        let (_, bytes) = SHIPPED_MODELS.iter().find(|(n, _)| *n == "molecule").unwrap();
+        let model = Model::from_glb("molecule", bytes).unwrap();
+        let mut inwards = model.indices.clone();
+        for corners in inwards.chunks_exact_mut(3) {
+            corners.swap(1, 2);
+        }
+        let found = shape(&model.vertices, &inwards, model.size);
+        assert!(found.len() == 1 && found[0].contains("faces inwards"), "{found:?}");
     }
 }

@@ -96,7 +96,7 @@ fn read_model(bytes: &[u8]) -> Result<Model, ModelProblem> {
     let size = size(&vertices)?;
     let mut notes = left_out.into_notes();
     notes.extend(advice::shape(&vertices, &indices, size));
-    notes.extend(advice::clips(&clips));
+    notes.extend(advice::clips(&clips, skeleton.joints.len()));
     Ok(Model {
         vertices,
         indices,
