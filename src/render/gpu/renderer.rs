@@ -27,7 +27,7 @@ use crate::render::draw_data::DrawData;
 use crate::render::error::RenderError;
 use crate::render::flash::FlashState;
 use crate::render::governor::Quality;
-use crate::render::model::{LEVELS, Model, STATIC_MODEL_COUNT};
+use crate::render::model::{LEVELS, STATIC_MODEL_COUNT, drawn_influences};
 use crate::render::overlay::{Overlay, OverlayOptions};
 use crate::render::setup::RenderSetup;
 use crate::render::uniforms::SceneUniforms;
@@ -450,7 +450,7 @@ fn body_kind(setup: &RenderSetup, detail: Detail) -> BodyKind {
     BodyKind {
         surface: setup.surface.kind,
         samples: detail.samples,
-        influences: all_models.map(Model::influences).max().unwrap_or(1),
+        influences: all_models.map(drawn_influences).max().unwrap_or(1),
         has_varieties: species().any(|(look, _)| !look.varieties.is_empty()),
         has_markings: species().any(|(look, _)| look.markings.is_set()),
     }

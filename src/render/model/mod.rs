@@ -31,6 +31,6 @@ pub(super) use clip::{CLIP_NAMES, Clip, SAMPLES};
 pub(super) use data::LEVELS;
 pub use data::{Model, ModelVertex};
 pub use error::{ModelError, ModelProblem};
-pub(super) use rig::with_spine;
+pub(super) use rig::{drawn_influences, with_spine};
 pub(super) use shipped::STATIC_MODEL_COUNT;
 pub use shipped::{SHIPPED_MODELS, shipped_static_models};

@@ -17,12 +17,29 @@ const MIN_SLENDERNESS: f32 = 1.3;
 /// Wavelength of the wave on the body, in body lengths.
 const WAVE: f32 = 0.95;
 
+/// Largest number of joints that move one vertex of a model with an added spine.
+const SPINE_INFLUENCES: usize = 2;
+
+/// Whether a model is rigid and slender, so that it is drawn with an added spine.
+fn gets_spine(model: &Model) -> bool {
+    model.joints.is_empty() && model.size.z >= MIN_SLENDERNESS * model.size.x.max(model.size.y)
+}
+
+/// Returns the largest number of joints that move one vertex of a model when it is drawn: with its spine, if it gets one.
+pub(crate) fn drawn_influences(model: &Model) -> usize {
+    if gets_spine(model) {
+        SPINE_INFLUENCES
+    } else {
+        model.influences()
+    }
+}
+
 /// Adds a spine to a rigid, slender model; returns every other model unchanged.
 pub(crate) fn with_spine(mut model: Model) -> Model {
-    let length = model.size.z;
-    if !model.joints.is_empty() || length < MIN_SLENDERNESS * model.size.x.max(model.size.y) {
+    if !gets_spine(&model) {
         return model;
     }
+    let length = model.size.z;
     let nose = model
         .vertices
         .iter()
@@ -125,6 +142,16 @@ mod tests {
             size: Vec3::new(width, 0.1, 2.0),
             notes: Vec::new(),
         }
+    }
+
+    /// A scene whose only animals were rigid models was drawn with one joint for each vertex: rays from the middle of the picture.
+    #[test]
+    fn the_spine_of_a_rigid_model_counts_for_the_joints_of_a_vertex() {
+        for width in [0.3, 1.9] {
+            let wanted = with_spine(stick(width)).influences();
+            assert_eq!(drawn_influences(&stick(width)), wanted, "{width}");
+        }
+        assert_eq!(drawn_influences(&stick(0.3)), 2);
     }
 
     #[test]
