@@ -93,16 +93,17 @@ impl DrawData {
 
     /// Computes the data of the picture at `alpha` (0..1) between two snapshots.
     pub(super) fn advance(&mut self, previous: &Snapshot, next: &Snapshot, alpha: f32) {
+        let shares = previous.season.iter().zip(&next.season);
+        for (season, (before, after)) in self.season.iter_mut().zip(shares) {
+            *season = before + (after - before) * alpha;
+        }
+        self.floating.turn(self.foliage());
         let Self { list, scenery, .. } = self;
         let (time_secs, since_secs) = list.update(previous, next, alpha, &self.bodies, scenery);
         (self.time_secs, self.since_secs) = (time_secs, since_secs);
         let shares = previous.light.iter().zip(&next.light);
         for (light, (before, after)) in self.light.iter_mut().zip(shares) {
             *light = before + (after - before) * alpha;
-        }
-        let shares = previous.season.iter().zip(&next.season);
-        for (season, (before, after)) in self.season.iter_mut().zip(shares) {
-            *season = before + (after - before) * alpha;
         }
         let drops = drops(&self.falls, time_secs, &self.surface);
         self.pressure
@@ -113,7 +114,6 @@ impl DrawData {
             .advance(since_secs, time_secs, pressure, &next.shadows);
         self.dust.advance(since_secs, time_secs, &next.shadows);
         self.dust.burst(&next.catches);
-        self.floating.turn(self.foliage());
         self.floating
             .advance(since_secs, time_secs, &next.shadows, list.agents());
         let near = (&next.shadows[..], list.agents());

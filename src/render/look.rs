@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::color::Tint;
 use super::light::{Foliage, Lighting};
-use crate::world::Light;
+use crate::world::{Light, Season};
 
 /// Table `[look]` of a scene: light, water and ground. `light` and `season` are presets; each field that is set explicitly
 /// overrides them.
@@ -267,7 +267,8 @@ impl SceneLook {
 
     /// Returns the amount of fallen leaves: the field if it is set, otherwise the preset of `season`.
     pub(super) fn litter(&self) -> f32 {
-        self.litter.unwrap_or_else(|| Foliage::of(self.season).litter)
+        self.litter
+            .unwrap_or_else(|| Foliage::of(self.season).litter)
     }
 }
 

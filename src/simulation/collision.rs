@@ -128,7 +128,10 @@ pub(super) fn move_body(mover: &Mover<'_>, from_m: Vec3, velocity_mps: Vec3) -> 
             }
         }
     }
-    at = ease_off(solids, at, &hull, motion.cruise_mps * dt_secs * 0.5);
+    // The tips of a wide body sweep sideways in a turn.
+    let sweep_mps = hull.arm_m.length() * motion.max_turn_rate_dps.to_radians();
+    let ease_mps = motion.cruise_mps * 0.5;
+    at = ease_off(solids, at, &hull, ease_mps * dt_secs + sweep_mps * dt_secs);
     // Rounding errors may have moved the body into a solid.
     if is_inside(solids, at) {
         at = from_m;

@@ -394,19 +394,23 @@ fn read_models(library: &Library, models: &mut Models, folder: &Path, findings: 
                 .problems
                 .push(species.spans.problem("look.model", message));
         }
-        let notes = models.get(name).map(|model| &model.notes);
-        for note in notes.into_iter().flatten() {
+        let Some(model) = models.get(name) else {
+            continue;
+        };
+        for note in &model.notes {
             let message = format!("the model \"{name}\" {note}");
             findings
                 .warnings
                 .push(species.spans.problem("look.model", message));
         }
-        let wide = models
-            .get(name)
-            .and_then(|m| wider_than_body(&species.value, m.size));
-        findings
-            .warnings
-            .extend(wide.map(|message| species.spans.problem("body.width_m", message)));
+        // A model with a mistake may be wide only by this mistake.
+        if model.notes.is_empty()
+            && let Some(message) = wider_than_body(&species.value, model.size)
+        {
+            findings
+                .warnings
+                .push(species.spans.problem("look.model", message));
+        }
     }
     for scene in library.scenes.values().flatten() {
         let individuals = scene.value.individuals.iter().enumerate();

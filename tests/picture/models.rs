@@ -168,7 +168,7 @@ fn triangles_of_double_sided_materials_are_added_twice() {
 /// If all triangles of a closed mesh face outwards, the enclosed volume is positive.
 #[test]
 fn closed_built_in_meshes_face_outwards() {
-    let others = ["log", "molecule", "copepod"];
+    let others = ["log", "molecule", "copepod", "manta", "crab"];
     for name in FISH.into_iter().chain(ROCKS).chain(others) {
         let model = Model::from_glb(name, &shipped(name)).unwrap();
         for indices in model.levels() {

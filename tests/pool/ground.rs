@@ -9,7 +9,9 @@ use shoal::world::Observation;
 
 use crate::pools;
 
-const RUN_SECS: f64 = 180.0;
+const RUN_SECS: f64 = 100.0;
+/// Time at the beginning that is not measured: an animal may start above a stone.
+const SETTLE_SECS: f64 = 20.0;
 /// Radius of a crab, with its largest size.
 const CRAB_M: f32 = 0.035 * 1.1;
 
@@ -34,11 +36,11 @@ fn of(simulation: &Simulation, name: &str) -> Vec<usize> {
 fn a_manta_keeps_its_whole_width_clear_and_banks_in_turns() {
     let (mut least_solid_m, mut least_other_m) = (f32::MAX, f32::MAX);
     let (mut overlaps, mut samples, mut largest_bank_deg) = (0, 0, 0.0_f32);
-    for seed in 1..4 {
+    for seed in 1..3 {
         let mut simulation = pool(seed);
         while simulation.time_secs() < RUN_SECS {
             simulation.run_tick(&Observation::default());
-            if simulation.time_secs() < 20.0 {
+            if simulation.time_secs() < SETTLE_SECS {
                 continue;
             }
             let world = simulation.world();
@@ -76,10 +78,13 @@ fn a_manta_keeps_its_whole_width_clear_and_banks_in_turns() {
 fn a_crab_walks_on_the_ground_climbs_low_stones_goes_round_high_ones_and_rests() {
     let low_m = -1.4;
     let (mut highest_m, mut resting, mut climbing, mut samples) = (f32::MIN, 0, 0, 0);
-    for seed in 1..4 {
+    for seed in 1..3 {
         let mut simulation = pool(seed);
         while simulation.time_secs() < RUN_SECS {
             simulation.run_tick(&Observation::default());
+            if simulation.time_secs() < SETTLE_SECS {
+                continue;
+            }
             let world = simulation.world();
             for &crab in &of(&simulation, "crab") {
                 let body = &world.agents.bodies[crab];

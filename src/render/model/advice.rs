@@ -287,13 +287,19 @@ mod tests {
 
     #[test]
     fn a_model_that_faces_inwards_is_reported() {
-        let (_, bytes) = SHIPPED_MODELS.iter().find(|(n, _)| *n == "molecule").unwrap();
+        let (_, bytes) = SHIPPED_MODELS
+            .iter()
+            .find(|(n, _)| *n == "molecule")
+            .unwrap();
         let model = Model::from_glb("molecule", bytes).unwrap();
         let mut inwards = model.indices.clone();
         for corners in inwards.chunks_exact_mut(3) {
             corners.swap(1, 2);
         }
         let found = shape(&model.vertices, &inwards, model.size);
-        assert!(found.len() == 1 && found[0].contains("faces inwards"), "{found:?}");
+        assert!(
+            found.len() == 1 && found[0].contains("faces inwards"),
+            "{found:?}"
+        );
     }
 }

@@ -43,7 +43,7 @@ pub(super) fn level_decision(water: &Water, decision: &Decision) -> Decision {
 }
 
 /// Lets a body that has moved sink until it stands, and tilts it as the stone below it is tilted. `up` is the dorsal direction of
-/// the body before the tick.
+/// the body before the tick; the heading of the moved body is level.
 pub(super) fn stand(
     world: &World<'_>,
     (before, after): (&Body, &mut Body),
@@ -60,7 +60,8 @@ pub(super) fn stand(
     let normal = normal.filter(|normal| normal.dot(up) > 0.0).unwrap_or(up);
     let leaning = before.up.lerp(normal, own.rates.banking);
     after.up = leaning.normalize_or(up);
-    let along = after.forward - after.up * after.forward.dot(after.up);
+    // The heading keeps its direction seen from above. A projection onto the slope would turn it away from the stone, tick by tick.
+    let along = after.forward * after.up.dot(up) - up * after.forward.dot(after.up);
     if let Some(along) = along.try_normalize() {
         after.forward = along;
     } else {

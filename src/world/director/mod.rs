@@ -14,10 +14,12 @@ mod rule;
 
 pub use effect::{
     CalmEffect, CrossEdgeEffect, Effect, GatherAtShadowEffect, GatherEffect, HuntingEffect,
-    MindEffect, PictureSide, RelationEffect, SendAcrossEffect, SetNeedEffect, SpeedEffect,
+    MindEffect, PictureSide, RelationEffect, SendAcrossEffect, SetNeedEffect, SoundEffect,
+    SpeedEffect, WaterSound,
 };
 pub use light::{
-    Light, LightEffect, LightShares, PictureLight, PictureSeason, Season, SeasonEffect, SeasonShares,
+    Light, LightEffect, LightShares, PictureLight, PictureSeason, Season, SeasonEffect,
+    SeasonShares,
 };
 pub use presence::Presence;
 pub use rule::{Condition, EarlierRule, RuleParams, RuleState, RuleTransition, rule_problems};

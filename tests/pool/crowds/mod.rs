@@ -365,6 +365,7 @@ fn species(i: usize, goal: Vec2) -> SpeciesDescription {
         body: BodyParams {
             length_m: 2.0 * RADIUS_M,
             radius_m: RADIUS_M,
+            width_m: None,
             mass_kg: 1.0,
             size_spread: 0.0,
         },
