@@ -15,6 +15,9 @@ pub(super) const HEIGHT: usize = 64;
 pub(super) const LEVELS: usize = 5;
 /// Least half extent of a mask across the body, in body lengths.
 const HALF_WIDTH: f32 = 0.42;
+/// Half width of a body, in body lengths, from which its mask is wider. A body that is about as wide as long loses only the tips of its
+/// shadow, and has a finer mask.
+const WIDE_FROM: f32 = 0.65;
 /// Room beside a body that is wider than long, for the blur of its shadow, as a share of its half width.
 const BESIDE_SHARE: f32 = 0.1;
 /// Extent of a mask along the body, in body lengths; the body is in the middle.
@@ -132,7 +135,7 @@ fn half_width(model: &Model) -> f32 {
     let vertices = model.vertices.iter();
     let widest = vertices.map(|v| (v.position[0] + OBLIQUE * v.position[1]).abs());
     let half = widest.fold(0.0, f32::max) / model.size.z.max(1e-6);
-    if half > HALF_WIDTH {
+    if half > WIDE_FROM {
         half * (1.0 + BESIDE_SHARE)
     } else {
         HALF_WIDTH
