@@ -279,10 +279,11 @@ fn states(status: &Status) -> Vec<Finding> {
         )),
         CameraKind::Live | CameraKind::Tracker | CameraKind::Unknown => {}
     }
-    if status.schedule.is_planned && !status.schedule.is_clock_trusted {
+    let needs_clock = status.schedule.is_planned || status.schedule.next_event.is_some();
+    if needs_clock && !status.schedule.is_clock_trusted {
         found.push(attention(
             "clock",
-            "The clock of the computer is not set, so the opening hours do not apply yet.",
+            "The clock of the computer is not set, so the opening hours and the events of the plan do not apply yet.",
         ));
     }
     found

@@ -113,7 +113,10 @@ pub struct ScheduleStatus {
     pub local_time: String,
     /// Whether the site plans any hours. If not, the pool is open around the clock.
     pub is_planned: bool,
-    /// Whether the clock can be trusted. If not, the plan does not apply, and the state is `attract`.
+    /// The next rule that the plan starts while the pool is visible; `None` if there is none within 400 days. While the clock cannot be
+    /// trusted, it does not start.
+    pub next_event: Option<PreviewRule>,
+    /// Whether the clock can be trusted. If not, the plan does not apply: no rule starts, and if hours are planned, the state is `attract`.
     pub is_clock_trusted: bool,
     /// Why the clock is trusted or not, in words.
     pub clock: String,

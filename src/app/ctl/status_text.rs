@@ -284,7 +284,20 @@ fn schedule(status: &Status) -> String {
     if schedule.is_unkept {
         text.push_str("; not saved, so after a restart what was saved last applies");
     }
-    if schedule.is_planned && !schedule.is_clock_trusted {
+    if let Some(next) = &schedule.next_event {
+        let condition = if schedule.is_clock_trusted {
+            ""
+        } else {
+            ", if the clock is set by then"
+        };
+        let _ = write!(
+            text,
+            "; next event {:?} at {}{condition}",
+            next.rule, next.at
+        );
+    }
+    let needs_clock = schedule.is_planned || schedule.next_event.is_some();
+    if needs_clock && !schedule.is_clock_trusted {
         let _ = write!(text, "; {}", schedule.clock);
     }
     text

@@ -1,5 +1,5 @@
 use super::*;
-use crate::control::{ByHandStatus, CalibrationKnown};
+use crate::control::{ByHandStatus, CalibrationKnown, PreviewRule};
 use crate::runtime::StageStatus;
 
 /// An open pool with a calibrated camera.
@@ -144,6 +144,17 @@ fn the_sentence_has_the_name_under_which_the_book_has_the_remedy() {
     let mut status = usual();
     status.faults.push(fault("camera.ended"));
     assert!(said(&status).0.starts_with("camera.program_ended since"));
+}
+
+/// A fixed bug: without opening hours, an event that waited for the clock looked as if it would start.
+#[test]
+fn an_event_that_waits_for_the_clock_is_said() {
+    let mut status = usual();
+    status.schedule.next_event = Some(PreviewRule::default());
+    let sentence = "The clock of the computer is not set, so the opening hours and the events of the plan do not apply yet.";
+    assert_said(&status, sentence, HealthLevel::Attention);
+    status.schedule.is_clock_trusted = true;
+    assert_eq!(said(&status).1, HealthLevel::Well);
 }
 
 #[test]

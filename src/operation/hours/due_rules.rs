@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 
 use super::plan::SchedulePlan;
+use super::timeline::AHEAD_DAYS;
 use crate::control::{PreviewRule, ShowState};
 
 /// Years that stand for all years: in seven years in a row, a day falls on different weekdays, and one is a leap year.
@@ -36,6 +37,32 @@ impl SchedulePlan {
             let times = event.minutes.iter();
             times.map(move |&minutes| (self.instant(date, minutes), event.rule.as_str()))
         })
+    }
+
+    /// Whether the plan depends on the clock.
+    pub(super) fn needs_clock(&self) -> bool {
+        self.is_planned() || !self.events.is_empty()
+    }
+
+    /// Returns the first rule after a time that starts while the pool is visible.
+    pub(super) fn next_rule(&self, after: Timestamp) -> Option<PreviewRule> {
+        let mut date = self.date_of(after);
+        for _ in 0..AHEAD_DAYS {
+            if self.events.iter().any(|event| event.is_on(date)) {
+                let is_shown = |at: Timestamp| self.state_on(self.date_of(at), at).is_lit();
+                let rules = self.rules_of(date);
+                let starting = rules.filter(|(at, _)| *at > after && is_shown(*at));
+                if let Some((at, rule)) = starting.min_by_key(|(at, _)| *at) {
+                    return Some(PreviewRule {
+                        at: self.local(at),
+                        rule: rule.to_owned(),
+                        is_lit: true,
+                    });
+                }
+            }
+            date = date.tomorrow().ok()?;
+        }
+        None
     }
 
     /// Whether a rule starts on this date, and not every week.

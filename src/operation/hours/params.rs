@@ -16,7 +16,7 @@ pub struct ScheduleParams {
     pub time_zone: String,
     /// State outside of all hours. Without a weekly plan, days without a plan of their own are open around the clock.
     pub otherwise: ShowState,
-    /// The clock that the schedule trusts. Until it does, the state is `attract`.
+    /// The clock that the schedule trusts. Until it does, no event starts, and if hours are planned, the state is `attract`.
     pub clock: ClockTrust,
     /// Hours of every week.
     pub weekly: Vec<WeeklyParams>,

@@ -33,6 +33,8 @@ const STEP_INTERVAL: Duration = Duration::from_millis(250);
 const COMPILE_INTERVAL: Duration = Duration::from_secs(60);
 /// Longest time between two looks at the clock after which the rules of this time still start.
 const MISSED_MAX: SignedDuration = SignedDuration::from_secs(60);
+/// Longest time between two looks at the clock whose missed rules are logged.
+const LOGGED_MAX: SignedDuration = SignedDuration::from_hours(24);
 /// Number of days of the preview. Later days with a plan of their own follow.
 const PREVIEW_DAYS: u16 = 21;
 /// Factor on the frequency of the director's rules in the state `attract`.
@@ -66,8 +68,8 @@ pub struct ScheduleStage {
     previewed: String,
     /// State and scene that were applied last.
     shown: Option<(ShowState, Option<String>)>,
-    /// Time of the last look at the rules that start at a time of the clock; `None` while the clock is not set.
-    rules_until: Option<Timestamp>,
+    /// Time of the last look at the rules that start at a time of the clock, and whether the clock was set.
+    rules_until: Option<(Timestamp, bool)>,
     /// Rules that are due and are not sent yet.
     due_rules: Vec<String>,
     /// Pace that was sent last.
@@ -141,10 +143,7 @@ impl ScheduleStage {
         self.compile(params, now);
         let plan = self.plan.as_ref()?;
         let (is_clock_set, clock) = self.judge.judge(self.params.clock, time, now);
-        let (is_trusted, clock) = match plan.is_planned() {
-            true => (is_clock_set, clock),
-            false => (true, "not needed, because no hours are planned"),
-        };
+        let is_trusted = is_clock_set || !plan.is_planned();
         for step in steps {
             match step {
                 ScheduleStep::ByHand { state, until } => {
@@ -169,7 +168,7 @@ impl ScheduleStage {
             self.previewed = day;
         }
         let status = status(plan, &decision, time);
-        self.find_due_rules(time, is_clock_set, decision.state.is_lit());
+        self.find_due_rules(time, (is_clock_set, clock), decision.state.is_lit());
         self.apply(&decision, now);
         self.start_due_rules();
         let plan = self.plan.as_ref()?;
@@ -179,8 +178,16 @@ impl ScheduleStage {
         let states = self.keeper.all_by_hand();
         let (pause, rehearsal) = self.links.show.holds();
         let local = |hold: Hold| hold.until().map(|until| plan.local(until));
+        let (is_clock_trusted, clock) = match plan.needs_clock() {
+            true => (is_clock_set, clock),
+            false => (
+                true,
+                "not needed, because no hours and no events are planned",
+            ),
+        };
         let mut status = ScheduleStatus {
-            is_clock_trusted: is_trusted,
+            next_event: plan.next_rule(time),
+            is_clock_trusted,
             clock: clock.to_owned(),
             by_hand: states.split_last().map(|(last, before)| ByHandStatus {
                 state: last.state,
@@ -281,23 +288,40 @@ impl ScheduleStage {
     }
 
     /// Finds the rules that start at a time of the clock since the last look. What was missed for longer than [`MISSED_MAX`] is not
-    /// caught up: the machine slept, or the clock was set.
-    fn find_due_rules(&mut self, time: Timestamp, is_clock_set: bool, is_lit: bool) {
-        let before = self.rules_until.filter(|_| is_clock_set);
-        self.rules_until = is_clock_set.then_some(time);
-        let (Some(before), Some(plan)) = (before, &self.plan) else {
+    /// caught up: the machine slept, or the clock was set. A rule that does not start is logged with the reason.
+    fn find_due_rules(
+        &mut self,
+        time: Timestamp,
+        (is_clock_set, clock): (bool, &str),
+        is_lit: bool,
+    ) {
+        let before = self.rules_until.replace((time, is_clock_set));
+        let (Some((before, was_set)), Some(plan)) = (before, &self.plan) else {
             return;
         };
         if !is_lit {
             self.due_rules.clear();
         }
         let passed = before.duration_until(time);
-        if (-MISSED_MAX..SignedDuration::ZERO).contains(&passed) {
+        if (-MISSED_MAX..SignedDuration::ZERO).contains(&passed) && is_clock_set && was_set {
             // The clock was corrected by some seconds: what it has passed does not start twice.
-            self.rules_until = Some(before);
-        } else if is_lit && passed <= MISSED_MAX {
-            let due = plan.rules_between(before, time).into_iter();
-            self.due_rules.extend(due.map(str::to_owned));
+            self.rules_until = Some((before, true));
+            return;
+        }
+        // After a longer jump, the clock was set.
+        if !(SignedDuration::ZERO..=LOGGED_MAX).contains(&passed) {
+            return;
+        }
+        let due = plan.rules_between(before, time).into_iter();
+        let reason = match () {
+            () if !is_clock_set => clock,
+            () if !was_set => "the clock was not set at this time",
+            () if passed > MISSED_MAX => "the machine slept, or the clock was set",
+            () if is_lit => return self.due_rules.extend(due.map(str::to_owned)),
+            () => "the pool is not visible",
+        };
+        for rule in due {
+            tracing::warn!("schedule: rule {rule:?} does not start: {reason}");
         }
     }
 

@@ -13,7 +13,7 @@ use super::plan::SchedulePlan;
 use crate::control::{HandEnd, PlanSource, PreviewDay, PreviewPeriod, ShowState};
 
 /// Longest look ahead for the next change, in days.
-const AHEAD_DAYS: i32 = 400;
+pub(super) const AHEAD_DAYS: i32 = 400;
 /// Days of one step of the look ahead, and of the look back for the start of a state.
 const STEP_DAYS: i32 = 8;
 /// Number of days of a year, in which every day of every year comes once.

@@ -335,3 +335,41 @@ fn a_rule_does_not_start_while_the_picture_is_dark_by_hand() {
     }
     assert!(started_rules(&requests).is_empty());
 }
+
+/// A fixed bug: without opening hours, an event that waited for the clock looked as if it would start.
+#[test]
+fn an_event_waits_for_the_clock_also_without_opening_hours() {
+    let (mut stage, schedule, requests) = started();
+    schedule.set_params(ScheduleParams {
+        time_zone: "UTC".to_owned(),
+        events: vec![crate::operation::TimedRuleParams {
+            rule: "noon".to_owned(),
+            at: vec!["12:00".to_owned()],
+            ..Default::default()
+        }],
+        ..ScheduleParams::default()
+    });
+    stage.judge = ClockJudge::new(Box::new(|| false));
+    let now = Instant::now();
+    let mut look = |stage: &mut ScheduleStage, clock: &str| {
+        stage.step_at(clock.parse().unwrap(), now);
+        (started_rules(&requests), schedule.status())
+    };
+    for clock in ["2026-06-01T11:59:59Z", "2026-06-01T12:00:00Z"] {
+        let (rules, status) = look(&mut stage, clock);
+        assert!(rules.is_empty());
+        assert!(!status.is_clock_trusted);
+        assert!(status.clock.contains("the network has not set"));
+        assert_eq!(status.state, ShowState::Open);
+    }
+    stage.judge = ClockJudge::new(Box::new(|| true));
+    let (_, status) = look(&mut stage, "2026-06-01T12:00:01Z");
+    assert!(status.is_clock_trusted);
+    let next = status.next_event.unwrap();
+    assert_eq!(
+        (next.at.as_str(), next.rule.as_str()),
+        ("2026-06-02T12:00:00+00:00", "noon")
+    );
+    look(&mut stage, "2026-06-02T11:59:59Z");
+    assert_eq!(look(&mut stage, "2026-06-02T12:00:00Z").0, ["noon"]);
+}
