@@ -27,7 +27,10 @@ pub(super) fn check_operator(command: &Command, words: &[String]) -> Result<(), 
         Command::Show(ShowCommand::Schedule { .. } | ShowCommand::Pause { .. }) => true,
         Command::Pool(PoolCommand::Edit(PoolEdit::SwitchScene { .. })) => true,
         Command::Pool(PoolCommand::Edit(PoolEdit::Director { event })) => {
-            matches!(event, DirectorEvent::Start { .. } | DirectorEvent::Calm)
+            matches!(
+                event,
+                DirectorEvent::Start { .. } | DirectorEvent::Stop { .. } | DirectorEvent::Calm
+            )
         }
         _ => false,
     };

@@ -25,6 +25,11 @@ pub enum Change {
         /// Name of the rule.
         name: String,
     },
+    /// Ends a rule of the director and all rules that belong to it.
+    StopRule {
+        /// Name of the rule.
+        name: String,
+    },
     /// Sets the factor on the frequency at which rules of the director begin.
     Pace(f32),
     /// Sets a gathering point for all fish; `None` removes it.
@@ -66,6 +71,9 @@ impl Simulation {
             }
             Change::StartRule { name } => {
                 self.start_rule(&name);
+            }
+            Change::StopRule { name } => {
+                self.stop_rule(&name);
             }
             Change::Pace(factor) => self.state.world.director.pace = factor,
             Change::Gather(gathering) => self.state.world.director.by_hand = gathering,

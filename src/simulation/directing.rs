@@ -28,14 +28,25 @@ impl Simulation {
         let input = &self.workspace.input;
         let presence = &mut self.state.world.presence;
         presence.update(&input.visitors.shadows, input.dt_secs);
+        let mut allowed = self.allowed_rules();
         for number in 0..self.plan.rules.len() {
+            if self.waits(number, allowed) {
+                continue;
+            }
             let earlier = self.earlier_rule(number);
             let world = World::new(&self.plan.world, &self.state.world, &self.workspace.input);
             let rule = &self.plan.rules[number];
             match self.state.rules[number].advance(rule, number, &world, earlier) {
                 RuleTransition::Unchanged => {}
-                RuleTransition::Begins => self.begin_rule(number),
-                RuleTransition::Ends => self.end_rule(number),
+                RuleTransition::Begins => {
+                    self.quiet_others(number);
+                    self.begin_rule(number);
+                    allowed = self.allowed_rules();
+                }
+                RuleTransition::Ends => {
+                    self.end_rule(number);
+                    allowed = self.allowed_rules();
+                }
             }
         }
         self.follow_visitors();
@@ -141,16 +152,6 @@ impl Simulation {
         }
     }
 
-    /// Starts the rule with this name in the next tick, even if its condition is not met. Returns `false` if there is no such
-    /// rule.
-    pub fn start_rule(&mut self, name: &str) -> bool {
-        let found = self.plan.rules.iter().position(|rule| rule.name == name);
-        if let Some(number) = found {
-            self.state.rules[number].is_started = true;
-        }
-        found.is_some()
-    }
-
     /// Returns each rule of the director with its state.
     pub fn rules(&self) -> impl Iterator<Item = (&RuleParams, &RuleState)> {
         self.plan.rules.iter().zip(&self.state.rules)
@@ -253,7 +254,7 @@ impl Simulation {
     }
 
     /// Ends the effect of a rule.
-    fn end_rule(&mut self, number: usize) {
+    pub(super) fn end_rule(&mut self, number: usize) {
         self.state.world.director.remove(number);
         if self.plan.rules[number].then.changes_species() {
             self.direct_species();

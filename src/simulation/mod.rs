@@ -20,6 +20,7 @@ mod path_search;
 mod plan;
 mod population;
 mod saved;
+mod starting;
 mod state;
 mod terraces;
 mod tick;

@@ -35,7 +35,7 @@ impl Simulation {
         let own_mind = &self.plan.minds[species_index];
         let state = mind.migrate_state(own_mind, &self.state.minds[index], random, id);
         let own_state = std::mem::replace(&mut self.state.minds[index], state);
-        let ticks = (secs / self.workspace.input.dt_secs).round().max(1.0) as u64;
+        let ticks = self.ticks_of(secs);
         self.state.overrides.push(MindOverride {
             id,
             params,
@@ -44,6 +44,11 @@ impl Simulation {
         });
         self.workspace.override_minds.push(mind);
         self.workspace.assign_minds(&self.plan, &self.state);
+    }
+
+    /// Returns the number of ticks of a time; at least one.
+    pub(super) fn ticks_of(&self, secs: f32) -> u64 {
+        (secs / self.workspace.input.dt_secs).round().max(1.0) as u64
     }
 
     /// Ends the override of an agent. Does nothing if the agent has no override.

@@ -18,7 +18,7 @@ use crate::control::{DocumentName, FAULT_NAMES, names_fault};
 use crate::geometry::Surface;
 use crate::render::OutputParams;
 use crate::simulation::MAX_AGENTS;
-use crate::world::{EdgeMode, Effect};
+use crate::world::{EdgeMode, Effect, RuleParams};
 
 /// Largest ratio between the drawn and the simulated length of a fish, in both directions. Above this ratio, fish
 /// seem to swim through each other and through obstacles, or to keep too large distances.
@@ -51,7 +51,10 @@ pub(super) fn check_site(entry: &Entry<SiteFile>, library: &Library, findings: &
             findings.problem(entry, &format!("schedule.{path}"), message);
         }
     }
-    for (i, event) in site.schedule.events.iter().enumerate() {
+    // The rules of a scene that cannot be read are not known.
+    let is_complete = library.scenes.values().all(Option::is_some);
+    let events = site.schedule.events.iter().enumerate();
+    for (i, event) in events.filter(|_| is_complete) {
         let scenes = library.scenes.values().flatten();
         let names: BTreeSet<&str> = scenes
             .flat_map(|scene| &scene.value.director)
@@ -63,7 +66,7 @@ pub(super) fn check_site(entry: &Entry<SiteFile>, library: &Library, findings: &
                 &event.rule,
                 names.iter(),
             );
-            findings.warning(entry, &format!("schedule.events[{i}].rule"), message);
+            findings.problem(entry, &format!("schedule.events[{i}].rule"), message);
         }
     }
     findings.problems_of(entry, "alerts", site.alerts.problems());
@@ -293,6 +296,11 @@ fn check_margins(entry: &Entry<SceneFile>, library: &Library, findings: &mut Fin
     if let Some(message) = no_effect.filter(|_| !pool.margins_m.is_empty()) {
         findings.warning(entry, "pool.margins_m", message.into());
     }
+    let crosses = |rule: &&RuleParams| matches!(rule.then, Effect::Leave(_) | Effect::Enter(_));
+    let crossing = scene.director.iter().filter(crosses);
+    let sent: BTreeSet<&String> = crossing
+        .flat_map(|rule| library.targets(scene, &rule.then))
+        .collect();
     for (name, margin_m) in &pool.margins_m {
         let path = format!("pool.margins_m.{name}");
         let Some(species) = library.species.get(name) else {
@@ -302,7 +310,8 @@ fn check_margins(entry: &Entry<SceneFile>, library: &Library, findings: &mut Fin
             .as_ref()
             .map_or(0.0, |file| file.value.body.length_m);
         let (enough_m, own_m) = (pool.leaving_margin_m(length_m), *margin_m);
-        if own_m > pool.margin_m && own_m < enough_m {
+        let is_to_leave = own_m > pool.margin_m || sent.contains(name);
+        if is_to_leave && own_m < enough_m {
             findings.warning(
                 entry,
                 &path,
@@ -314,7 +323,7 @@ fn check_margins(entry: &Entry<SceneFile>, library: &Library, findings: &mut Fin
         }
     }
     for (i, rule) in scene.director.iter().enumerate() {
-        if !matches!(rule.then, Effect::Leave(_) | Effect::Enter(_)) {
+        if !crosses(&rule) {
             continue;
         }
         let mut out = library

@@ -37,6 +37,36 @@ const PACE_RANGE: std::ops::RangeInclusive<f32> = 0.1..=20.0;
 /// Longest duration of an override of a mind, in seconds.
 const OVERRIDE_SECS_MAX: f32 = 3600.0;
 
+/// Most names of rules that a message lists.
+const RULES_LISTED: usize = 12;
+
+/// Returns the name of a rule of the scene.
+///
+/// # Errors
+/// If there is no such rule.
+fn known_rule(current: Current<'_>, name: &str) -> Result<String, Problems> {
+    let rules = &current.site.scene.director;
+    if rules.iter().any(|rule| rule.name == name) {
+        return Ok(name.to_owned());
+    }
+    let shown: String = name.chars().filter(|c| !c.is_control()).take(40).collect();
+    let names = || rules.iter().map(|rule| rule.name.as_str());
+    let meant = config::suggestion(name, names());
+    let rest = match rules.len().saturating_sub(RULES_LISTED) {
+        _ if !meant.is_empty() => meant,
+        _ if rules.is_empty() => ": the director of this scene has no rules".to_owned(),
+        left_out => {
+            let listed: Vec<&str> = names().take(RULES_LISTED).collect();
+            let more = match left_out {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            format!("; existing: {}{more}", listed.join(", "))
+        }
+    };
+    Err(rejected("", format!("there is no rule \"{shown}\"{rest}")))
+}
+
 /// Returns the species name of an individual in the pool by its id; `None` for an unknown id.
 pub type SpeciesLookup<'a> = &'a dyn Fn(u32) -> Option<String>;
 
@@ -329,23 +359,13 @@ impl Draft {
                 self.gather(&mut director, Some(gathering));
             }
             DirectorEvent::Start { rule } => {
-                let rules = &current.site.scene.director;
-                if !rules.iter().any(|r| r.name == *rule) {
-                    let known: Vec<&str> = rules.iter().map(|r| r.name.as_str()).collect();
-                    let shown: String = rule.chars().filter(|c| !c.is_control()).take(40).collect();
-                    let message = if known.is_empty() {
-                        format!(
-                            "there is no rule \"{shown}\": the director of this scene has no rules"
-                        )
-                    } else {
-                        format!(
-                            "there is no rule \"{shown}\"; existing: {}",
-                            known.join(", ")
-                        )
-                    };
-                    return Err(rejected("", message));
-                }
-                self.changes.push(Change::StartRule { name: rule.clone() });
+                let name = known_rule(current, rule)?;
+                self.changes.push(Change::StartRule { name });
+                return Ok(());
+            }
+            DirectorEvent::Stop { rule } => {
+                let name = known_rule(current, rule)?;
+                self.changes.push(Change::StopRule { name });
                 return Ok(());
             }
             DirectorEvent::Pace { factor } => {

@@ -75,10 +75,22 @@ pub fn explain(name: Option<&str>) -> Result<String, String> {
     }
 }
 
+/// Words of the panel and of everyday commands, each with the name that is explained.
+const OTHER_WORDS: [(&str, &str); 3] = [
+    ("event", "director"),
+    ("rule", "director"),
+    ("show", "director"),
+];
+
 fn unknown(name: &str, words: &[&str], nodes: &[Node<'_>]) -> String {
     let last = words.last().copied().unwrap_or_default();
     let known: BTreeMap<&str, ()> = nodes.iter().map(|node| (node.name(), ())).collect();
-    let meant = nearest_name(last, known.keys().copied());
+    let mut other_words = OTHER_WORDS.iter();
+    let other = other_words.find(|(word, _)| *word == last.to_lowercase());
+    let meant = other.map_or_else(
+        || nearest_name(last, known.keys().copied()),
+        |(_, name)| Some(*name),
+    );
     let longer: Vec<&str> = known
         .keys()
         .copied()

@@ -30,6 +30,10 @@ pub(super) fn check_rules(entry: &Entry<SceneFile>, library: &Library, findings:
     let known = library.target_names(scene);
     for (i, rule) in scene.director.iter().enumerate() {
         check_condition(entry, (i, rule), findings);
+        if let Some(during) = &rule.during {
+            let path = format!("director[{i}].during");
+            check_rule_name(entry, rule, (during, path), findings);
+        }
         for (k, name) in rule.then.species().iter().enumerate() {
             if !known.contains(name.as_str()) {
                 findings.warning(
@@ -131,18 +135,9 @@ fn check_condition(
 ) {
     let scene = &entry.value;
     let (key, message) = match &rule.when {
-        Condition::After(after) if !scene.director.iter().any(|r| r.name == after.rule) => {
-            let left_out = match scene.without_rules.contains(&after.rule) {
-                true => "; without_rules of this scene leaves it out",
-                false => "",
-            };
-            let others = scene
-                .director
-                .iter()
-                .filter(|other| other.name != rule.name);
-            let names = others.map(|rule| &rule.name);
-            let message = unknown("rule", &after.rule, names) + left_out;
-            ("rule", message)
+        Condition::After(after) => {
+            let path = format!("director[{index}].when.rule");
+            return check_rule_name(entry, rule, (&after.rule, path), findings);
         }
         Condition::VisitorAt(at) => {
             let places = scene.pool.areas.iter().map(|place| &place.name);
@@ -162,6 +157,27 @@ fn check_condition(
         _ => return,
     };
     let path = format!("director[{index}].when.{key}");
+    findings.problems_of(entry, "", vec![(path, message)]);
+}
+
+/// Checks that another rule exists which a rule names at this path.
+fn check_rule_name(
+    entry: &Entry<SceneFile>,
+    rule: &RuleParams,
+    (name, path): (&String, String),
+    findings: &mut Findings,
+) {
+    let scene = &entry.value;
+    if scene.director.iter().any(|rule| rule.name == *name) {
+        return;
+    }
+    let left_out = match scene.without_rules.contains(name) {
+        true => "; without_rules of this scene leaves it out",
+        false => "",
+    };
+    let others = (scene.director.iter()).filter(|other| other.name != rule.name);
+    let names = others.map(|other| &other.name);
+    let message = unknown("rule", name, names) + left_out;
     findings.problems_of(entry, "", vec![(path, message)]);
 }
 
@@ -198,6 +214,7 @@ pub(super) fn warn_dead_rules(
         .unwrap_or_default();
     for (index, rule) in scene.director.iter().enumerate() {
         warn_dead_effect((entry, library), living, index, findings);
+        warn_late_step(entry, index, findings);
         if let Some((key, message)) = never_begins(scene, &outside, rule) {
             findings.warning(entry, &format!("director[{index}].{key}"), message);
         }
@@ -247,7 +264,11 @@ fn warn_dead_effect(
         }
     }
     let hold_secs = format!("{path}.hold_secs");
-    if matches!(rule.then, Effect::Hunting(_)) && entry.spans.is_written(&hold_secs) {
+    let is_awaited = |rule: &RuleParams| rule.alone || is_during(&scene.director, &rule.name);
+    if matches!(rule.then, Effect::Hunting(_))
+        && entry.spans.is_written(&hold_secs)
+        && !is_awaited(rule)
+    {
         findings.warning(
             entry,
             &hold_secs,
@@ -263,6 +284,39 @@ fn warn_dead_effect(
             "the effect ends as soon as it begins, because hold_secs is 0; set its duration".into(),
         );
     }
+}
+
+/// Whether a rule acts only during the rule with this name.
+fn is_during(rules: &[RuleParams], name: &str) -> bool {
+    rules
+        .iter()
+        .any(|rule| rule.during.as_deref() == Some(name))
+}
+
+/// Warns about a rule that follows one that acts alone, or during which it acts, and begins only after the end of it.
+fn warn_late_step(entry: &Entry<SceneFile>, index: usize, findings: &mut Findings) {
+    let rules = &entry.value.director;
+    let rule = &rules[index];
+    let Condition::After(after) = &rule.when else {
+        return;
+    };
+    let first = rules.iter().find(|first| first.name == after.rule);
+    let Some(first) = first.filter(|first| after.secs >= first.hold_secs) else {
+        return;
+    };
+    let consequence = match () {
+        () if rule.during.as_ref() == Some(&first.name) => "so this rule never begins",
+        () if first.alone => "so the other rules no longer wait when this rule begins",
+        () => return,
+    };
+    findings.warning(
+        entry,
+        &format!("director[{index}].when.secs"),
+        format!(
+            "\"{}\" acts for {} s, {consequence}; raise hold_secs there to the length of the show",
+            first.name, first.hold_secs
+        ),
+    );
 }
 
 /// Returns why a rule never begins by itself, as (key inside the rule, message); `None` if it can begin, or if the reason stands at

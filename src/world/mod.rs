@@ -36,7 +36,7 @@ pub use director::{
     CalmEffect, CommandedDirection, Condition, CrossEdgeEffect, Director, EarlierRule, Effect,
     Entrance, GatherAtShadowEffect, GatherEffect, Gathering, GatheringRequest, GatheringVisitor,
     HuntingEffect, Light, LightEffect, LightShares, MindEffect, PictureLight, PictureSeason,
-    PictureSide, Presence, RelationEffect, RuleParams, RuleState, RuleTransition, Season,
+    PictureSide, Presence, RelationEffect, RuleParams, RuleSet, RuleState, RuleTransition, Season,
     SeasonEffect, SeasonShares, SendAcrossEffect, SetNeedEffect, SoundEffect, SpeedEffect,
     WaterSound, rule_problems,
 };

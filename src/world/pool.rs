@@ -28,8 +28,8 @@ pub struct PoolParams {
     #[schemars(range(min = -5.0, max = 50.0))]
     pub margin_m: f32,
     /// Distances from the edge of the picture outwards up to which single species swim, instead of `margin_m`, by the names of the
-    /// species. With more than half a body's length, the fish leave the picture and come back: the picture shows a part of a
-    /// larger world. In a picture on a wall they leave to the left and right only. Acts if `edge` is `guide`. Higher: they are out of
+    /// species. With enough room to swim out and turn, the fish leave the picture and come back: the picture shows a part of a larger
+    /// world. `shoal check` names the least margin of a species that is to leave. In a picture on a wall they leave to the left and right only. Acts if `edge` is `guide`. Higher: they are out of
     /// sight for longer. Lower: only a part of them leaves the picture.
     #[schemars(extend("maxProperties" = 64), extend("additionalProperties" = { "type": "number", "format": "float", "minimum": -5.0, "maximum": 50.0 }))]
     pub margins_m: BTreeMap<String, f32>,

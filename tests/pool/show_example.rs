@@ -118,7 +118,7 @@ fn the_show_begins_with_two_visitors_and_runs_to_its_end() {
     let mut begun: Vec<(String, u32)> = Vec::new();
     let (mut left, mut came_back) = (false, false);
     let mut effects = Effects::default();
-    for tick in 0..330 * 60u32 {
+    for tick in 0..350 * 60u32 {
         let now_secs = tick as f32 / 60.0;
         pool.run_tick(&seen(now_secs));
         let at = pool.world().random.tick;
@@ -156,10 +156,13 @@ fn the_show_begins_with_two_visitors_and_runs_to_its_end() {
         ("show: peace", 190),
         ("show: a new morning", 193),
         ("show: all thank the visitors", 270),
-        ("a visitor stamps", 300),
-        ("a visitor leaves", 312),
-        ("nobody for a while", 325),
+        ("show: a visitor stamps", 300),
+        // The show ends at 330 s. Until then, the rules for every day wait.
+        ("nobody for a while", 345),
     ];
+    let is_of_show =
+        |(name, at): &(String, u32)| name.starts_with("show") || !(31..330).contains(at);
+    assert!(begun.iter().all(is_of_show), "{begun:?}");
     let mut begun = begun.into_iter();
     for (name, secs) in expected {
         let found = begun.by_ref().find(|(known, _)| known == name);

@@ -35,9 +35,17 @@ pub enum DirectorEvent {
         #[serde(default = "gather_weight")]
         weight: f32,
     },
-    /// Starts a rule of the scene's director, for example 'send the shark', even if its condition does not hold. The
-    /// effect is temporary, so it cannot be undone.
+    /// Starts a rule of the scene's director, for example 'send the shark', even if its condition does not hold or it pauses. If it
+    /// already acts, it begins again, with all rules that follow it (`after`) or act `during` it. The effect is temporary, so it cannot
+    /// be undone.
     Start {
+        /// Name of the rule.
+        rule: String,
+    },
+    /// Ends a rule of the scene's director and all rules that follow it (`after`) or act `during` it; those that have not begun yet do
+    /// not begin. What such a rule has changed for good stays: a need that it set, or a hunt that it switched on. A rule whose condition
+    /// holds begins again after its pause. The effect is temporary, so it cannot be undone.
+    Stop {
         /// Name of the rule.
         rule: String,
     },

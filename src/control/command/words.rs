@@ -16,9 +16,16 @@ use super::{
 
 /// The commands that can be written in plain words, each with its effect. `[TIME]` is `90s`, `10min`, `2h`, `tomorrow` (the first planned
 /// opening after midnight) or `forever` (until somebody ends it); without it, the state lasts until the next change of the opening hours.
-pub const PHRASES: [(&str, &str); 17] = [
+pub const PHRASES: [(&str, &str); 18] = [
     ("scene NAME", "show this scene"),
-    ("event NAME", "start this event of the scene"),
+    (
+        "event NAME",
+        "start this event of the scene; if it is going on, from its begin",
+    ),
+    (
+        "stop NAME",
+        "end this event of the scene, with all that follows it",
+    ),
     ("calm", "let all fish swim at cruise speed again"),
     (
         "open [TIME]",
@@ -75,6 +82,9 @@ impl Command {
                 .into(),
             ),
             ["event", rule] => director(DirectorEvent::Start {
+                rule: (*rule).to_owned(),
+            }),
+            ["stop", rule] => director(DirectorEvent::Stop {
                 rule: (*rule).to_owned(),
             }),
             ["calm"] => director(DirectorEvent::Calm),
@@ -253,6 +263,10 @@ mod tests {
             (
                 "event shark",
                 json!({"command": "director", "event": {"event": "start", "rule": "shark"}}),
+            ),
+            (
+                "stop shark",
+                json!({"command": "director", "event": {"event": "stop", "rule": "shark"}}),
             ),
             (
                 "calm",

@@ -90,7 +90,9 @@ pub(super) fn words_of(payload: &[u8]) -> Result<Vec<String>, String> {
     // Names can contain spaces: those of scenes and events are the rest of the text.
     let text = text.trim();
     Ok(match text.split_once(char::is_whitespace) {
-        Some((verb @ ("scene" | "event"), name)) => vec![verb.to_owned(), name.trim().to_owned()],
+        Some((verb @ ("scene" | "event" | "stop"), name)) => {
+            vec![verb.to_owned(), name.trim().to_owned()]
+        }
         _ => text.split_whitespace().map(str::to_owned).collect(),
     })
 }

@@ -16,7 +16,9 @@ pub enum Effect {
     /// target is `director` react.
     Gather(GatherEffect),
     /// Lets some agents of each species gather around the visitor who has stood still longest, while the effect lasts. They
-    /// stay outside the visitor's shadow. Only species with an action `seek` or `navigate` whose target is `director` react.
+    /// stay outside the visitor's shadow. Only species with an action `seek` or `navigate` whose target is `director` react. Those that
+    /// come hesitate first and tire (`attraction` of the action); a need above, such as to survive or to hunt, keeps them away, and
+    /// `make_room` lets some leave again.
     GatherAtShadow(GatherAtShadowEffect),
     /// Sends species from the side where most of them are to the other side, while the effect lasts.
     SendAcross(SendAcrossEffect),
@@ -37,9 +39,11 @@ pub enum Effect {
     /// Adds a relation of species while the effect lasts, or takes it away: which fish fears, hunts or follows which.
     Relation(RelationEffect),
     /// Gives species the mind of another species while the effect lasts, for example of fish that let themselves be caught. They keep
-    /// body, relations and memories.
+    /// body, relations and memories. Of several such effects, the one that began last applies, whatever its priority, and after it their
+    /// own mind.
     Mind(MindEffect),
-    /// Gives the picture the light of another time of day while the effect lasts. The direction of the sunlight stays.
+    /// Gives the picture the light of another time of day while the effect lasts. The direction of the sunlight stays. Of several such
+    /// effects, that of the rule with the highest priority applies, and of these the one that began last.
     Light(LightEffect),
     /// Gives plants, and what floats on the water, another season while the effect lasts: leaf by leaf. The leaves on the ground and the
     /// colors of the fish stay those of the scene.
@@ -77,7 +81,8 @@ pub struct GatherEffect {
     /// Point in world space, `[x, y, z]`.
     pub point_m: [f32; 3],
     /// Lowest weight of the action `seek` of these species while the effect lasts. Higher: they swim there, whatever else
-    /// they do. Lower: they pass it as other actions allow; below the weight of `seek` itself, no effect.
+    /// the need with `seek` does; a need above it, such as to survive or to hunt, still comes first. Lower: they pass it as other actions
+    /// allow; below the weight of `seek` itself, no effect.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
 }
@@ -99,7 +104,8 @@ pub struct GatherAtShadowEffect {
     /// Names of species, groups or individuals; empty: all.
     pub species: Vec<String>,
     /// Lowest weight of the action `seek` of these species while the effect lasts. Higher: they swim there, whatever else
-    /// they do. Lower: they pass it as other actions allow; below the weight of `seek` itself, no effect.
+    /// the need with `seek` does; a need above it, such as to survive or to hunt, still comes first. Lower: they pass it as other actions
+    /// allow; below the weight of `seek` itself, no effect.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
     /// Largest share of a species that attends visitors at a time, including agents that came by themselves. Higher: a crowd around
@@ -125,7 +131,8 @@ pub struct SendAcrossEffect {
     /// Names of species, groups or individuals; empty: all.
     pub species: Vec<String>,
     /// Lowest weight of the action `seek` of these species while the effect lasts. Higher: they swim there, whatever else
-    /// they do. Lower: they pass it as other actions allow; below the weight of `seek` itself, no effect.
+    /// the need with `seek` does; a need above it, such as to survive or to hunt, still comes first. Lower: they pass it as other actions
+    /// allow; below the weight of `seek` itself, no effect.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
 }
@@ -161,7 +168,8 @@ pub struct CrossEdgeEffect {
     /// Side of the picture.
     pub side: PictureSide,
     /// Lowest weight of the action `seek` of these species while the effect lasts. Higher: they swim there, whatever else
-    /// they do. Lower: they pass it as other actions allow; below the weight of `seek` itself, no effect.
+    /// the need with `seek` does; a need above it, such as to survive or to hunt, still comes first. Lower: they pass it as other actions
+    /// allow; below the weight of `seek` itself, no effect.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub weight: f32,
 }

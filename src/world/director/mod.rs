@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 mod effect;
 mod light;
+mod members;
 mod presence;
 mod rule;
 
@@ -21,6 +22,7 @@ pub use light::{
     Light, LightEffect, LightShares, PictureLight, PictureSeason, Season, SeasonEffect,
     SeasonShares,
 };
+pub use members::RuleSet;
 pub use presence::Presence;
 pub use rule::{Condition, EarlierRule, RuleParams, RuleState, RuleTransition, rule_problems};
 

@@ -26,6 +26,9 @@ pub struct RuleParams {
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 86400.0))]
     pub for_secs: f32,
+    /// Name of another rule. This rule begins only while the other one acts, that is for the other one's `hold_secs`, and ends with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub during: Option<String>,
     /// Effect of the rule.
     pub then: Effect,
     /// Duration of the effect. Effects without a duration, such as `calm`, act once at the beginning. Higher: a long scene. Lower:
@@ -33,17 +36,28 @@ pub struct RuleParams {
     #[serde(default = "default_hold_secs")]
     #[schemars(range(min = 0.0, max = 86400.0))]
     pub hold_secs: f32,
-    /// Importance of the rule's gathering point. If several active rules give a species a gathering point, the rule with the
+    /// Importance of the rule's gathering point, light and season. If several active rules give a species a gathering point, the rule with the
     /// highest priority applies, and of these the one that began last. When it ends, the one before applies again. Higher: prevails
     /// over other rules. Lower: gives way to them.
     #[serde(default)]
     #[schemars(range(min = -100, max = 100))]
     pub priority: i32,
     /// Time after the end of the effect before the rule can begin again. Higher: the rule stays a rare event. Lower: it repeats
-    /// soon; 0: as long as the condition holds.
+    /// soon; 0: as long as the condition holds. A command or the clock also starts a rule that pauses.
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 86400.0))]
     pub pause_secs: f32,
+    /// Whether the other rules wait while this one acts. When it begins, they end. Those that follow this rule (`after`), or act `during`
+    /// it, do not wait, and a command or the clock still starts every rule.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub alone: bool,
+}
+
+impl RuleParams {
+    /// Returns the pause of the rule after a command has ended it: long enough that it does not follow the same beginning twice.
+    pub fn pause_after_stop_secs(&self, pace: f32) -> f32 {
+        self.pause_secs.max(MOMENT_SECS * pace)
+    }
 }
 
 fn default_hold_secs() -> f32 {
@@ -247,6 +261,12 @@ pub fn rule_problems(rules: &[RuleParams]) -> Vec<(String, String)> {
                     "another rule is already named '{}'; choose a different name",
                     rule.name
                 ),
+            ));
+        }
+        if rule.during.as_ref() == Some(&rule.name) {
+            found.push((
+                format!("director[{index}].during"),
+                "the rule would wait for itself; name another rule".into(),
             ));
         }
         let problem = condition_problem(rule);

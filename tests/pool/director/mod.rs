@@ -5,6 +5,7 @@ mod entrances;
 mod individuals;
 mod shipped;
 mod shows;
+mod starting;
 
 use crate::pools;
 use crate::pools::{action, bare, wants, wide};

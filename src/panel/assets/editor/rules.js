@@ -54,7 +54,8 @@ function thenText(then) {
 export function ruleText(rule) {
   const wait = rule.for_secs > 0 ? t("rule.for", { secs: rule.for_secs }) : "";
   const pause = rule.pause_secs > 0 ? t("rule.pause", { secs: rule.pause_secs }) : "";
-  return t("rule.sentence", { when: whenText(rule.when ?? {}), wait, then: thenText(rule.then ?? {}), pause }).replace(/\s+/g, " ").replace(/ ([,.])/g, "$1").trim();
+  const during = rule.during ? t("rule.during", { rule: rule.during }) : "";
+  return t("rule.sentence", { when: whenText(rule.when ?? {}), wait: wait + during, then: thenText(rule.then ?? {}), pause }).replace(/\s+/g, " ").replace(/ ([,.])/g, "$1").trim();
 }
 
 /**

@@ -203,11 +203,21 @@ class Now extends View {
   }
 
   #chooseEvent() {
+    // The steps of a show are not started one by one.
+    const rules = documentsOf("scene").find((doc) => doc.document.name === status.scene)?.effective.director ?? [];
+    const isStep = (/** @type {any} */ rule) => rule.when?.condition === "after" || Boolean(rule.during);
+    const steps = new Set(rules.filter(isStep).map((/** @type {any} */ rule) => rule.name));
     openDialog(t("now.button.event"), (close) => [
       h("p", { class: "muted" }, t("now.event_help")),
-      h("div", { class: "choices" }, status.director.map((/** @type {any} */ rule) =>
-        h("button", { key: rule.name, type: "button", onclick: () => { close(); send({ command: "director", event: { event: "start", rule: rule.name } }, done("now.done.event", { name: ruleTitle(rule.name) })); } },
-          h("span", { class: "grow" }, ruleTitle(rule.name)), rule.is_active && h("span", { class: "pill accent" }, t("now.active"))))),
+      h("div", { class: "choices" }, status.director.filter((/** @type {any} */ rule) => !steps.has(rule.name)).flatMap((/** @type {any} */ rule) => {
+        const name = ruleTitle(rule.name);
+        const order = (/** @type {string} */ event) => () => { close(); send({ command: "director", event: { event, rule: rule.name } }, done(event === "stop" ? "now.done.event_stop" : "now.done.event", { name })); };
+        return [
+          h("button", { key: rule.name, type: "button", onclick: order("start") },
+            h("span", { class: "grow" }, name), rule.is_active && h("span", { class: "pill accent" }, t("now.active"))),
+          rule.is_active && h("button", { key: `${rule.name}:stop`, type: "button", onclick: order("stop") }, h("span", { class: "grow" }, t("now.event_stop", { name }))),
+        ];
+      })),
     ]);
   }
 
