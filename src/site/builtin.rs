@@ -208,6 +208,11 @@ pub(super) const EXAMPLES: &[(&str, &str, &str)] = &[
     ),
     (
         "scene",
+        "docs/steering/reef_floor",
+        include_str!("../../docs/steering/scenes/reef_floor.toml"),
+    ),
+    (
+        "scene",
         "docs/steering/steering",
         include_str!("../../docs/steering/scenes/steering.toml"),
     ),
@@ -225,6 +230,11 @@ pub(super) const EXAMPLES: &[(&str, &str, &str)] = &[
         "species",
         "docs/steering/contained",
         include_str!("../../docs/steering/species/contained.toml"),
+    ),
+    (
+        "species",
+        "docs/steering/crab",
+        include_str!("../../docs/steering/species/crab.toml"),
     ),
     (
         "species",
@@ -250,6 +260,11 @@ pub(super) const EXAMPLES: &[(&str, &str, &str)] = &[
         "species",
         "docs/steering/lane_swimmer",
         include_str!("../../docs/steering/species/lane_swimmer.toml"),
+    ),
+    (
+        "species",
+        "docs/steering/manta",
+        include_str!("../../docs/steering/species/manta.toml"),
     ),
     (
         "species",
