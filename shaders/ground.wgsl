@@ -386,7 +386,7 @@ fn crust_color(place: vec2<f32>, crust: Crust) -> vec3<f32> {
 fn shallowness(place: vec2<f32>, p: vec2<f32>) -> f32 {
     let beside = 0.9 * (hash2(vec2<i32>(i32(scene.ground_seed), 5)) - 0.5);
     let from_hollow = length(place / scene.ground_half_m - beside);
-    return smoothstep(0.42, 1.02, from_hollow + 1.3 * (fbm(p * 0.7) - 0.5));
+    return smoothstep(0.25, 1.0, from_hollow + 1.2 * (fbm(p * 0.7) - 0.5));
 }
 
 // Returns the direction to the place beside a point at which a slope is measured: none, along x, along z.
@@ -509,7 +509,7 @@ fn ground_color(pixel: Pixel) -> @location(0) vec4<f32> {
 
     // Banks are shallow and light, hollows deep and dark.
     if scene.gravel + scene.crust > 0.0 {
-        occlusion *= mix(0.26, 1.80, shallowness(place, p));
+        occlusion *= mix(0.46, 1.65, shallowness(place, p));
     }
 
     // There are more fallen leaves near the rim.

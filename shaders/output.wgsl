@@ -100,8 +100,8 @@ fn tone_mapped(light: vec3<f32>) -> vec3<f32> {
 }
 
 // Exponent with which the picture is shown: in a dark hall the eye sees less contrast than in daylight, and a picture needs more.
-// Source: Bartleson and Breneman 1967, for a dim to dark surround 1.1 to 1.5.
-const SURROUND_EXPONENT = 1.15;
+// Source: Bartleson and Breneman 1967, for a dim to dark surround 1.1 to 1.5. A projection lights its hall, so it takes less.
+const SURROUND_EXPONENT = 1.06;
 
 // Returns the light at a position on the surface: the light of the bodies, of which a share is left, over the light behind them.
 fn with_bodies(seen: vec2<f32>, behind: vec3<f32>, left: f32) -> vec3<f32> {
@@ -226,7 +226,7 @@ fn floor_light(pixel: Pixel) -> vec3<f32> {
     let root = textureSampleLevel(ground_shadow, smooth_sampler, ground * scene.target_scale, 0.0).r;
     let lit = root * root;
     let sun = painted.a * 2.5 * lit * ground_sunlight(ground);
-    var sand = painted.rgb * painted.rgb * (pixel.sun * sun + pixel.sky * (0.30 + 0.70 * lit)) + pixel.haze;
+    var sand = painted.rgb * painted.rgb * (pixel.sun * sun + pixel.sky * (0.44 + 0.56 * lit)) + pixel.haze;
     // Wet prints darken stones that stand out of the water.
     var dry = 1.0;
     if HAS_PRINTS {

@@ -175,8 +175,8 @@ fn focused_sunlight(light: f32, depth: f32) -> f32 {
 }
 
 // Sunlight under the trees and in the gaps between them, relative to the mean.
-const UNDER_TREES = 0.30;
-const BETWEEN_TREES = 1.70;
+const UNDER_TREES = 0.62;
+const BETWEEN_TREES = 1.38;
 
 // Returns the sunlight that reaches a place on the surface between the trees, relative to the mean: patches of light and shade where
 // trees are reflected (`canopy`), and the shade around a clearing.
