@@ -101,7 +101,7 @@ fn tone_mapped(light: vec3<f32>) -> vec3<f32> {
 
 // Exponent with which the picture is shown: in a dark hall the eye sees less contrast than in daylight, and a picture needs more.
 // Source: Bartleson and Breneman 1967, for a dim to dark surround 1.1 to 1.5. A projection lights its hall, so it takes less.
-const SURROUND_EXPONENT = 1.06;
+const SURROUND_EXPONENT = 1.12;
 
 // Returns the light at a position on the surface: the light of the bodies, of which a share is left, over the light behind them.
 fn with_bodies(seen: vec2<f32>, behind: vec3<f32>, left: f32) -> vec3<f32> {
