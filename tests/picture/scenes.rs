@@ -37,17 +37,17 @@ struct Properties {
 
 /// Measured contrast, share of fish and contrast of fish of every scene.
 const MEASURED: [(&str, [f64; 3]); 11] = [
-    ("aquarium", [7.24, 0.041, 1.95]),
-    ("cascade", [10.9, 0.009, 1.13]),
-    ("koi", [11.5, 0.093, 4.88]),
-    ("lagoon", [6.38, 0.06, 1.74]),
-    ("molecules", [35.6, 0.116, 20.2]),
-    ("nursery", [10.9, 0.025, 1.39]),
-    ("plankton", [7.96, 0.008, 5.77]),
-    ("pool", [8.54, 0.053, 2.21]),
-    ("reef", [7.01, 0.058, 1.69]),
-    ("simple_school", [3.68, 0.023, 1.97]),
-    ("sky", [4.29, 0.059, 0.58]),
+    ("aquarium", [6.96, 0.042, 1.87]),
+    ("cascade", [10.0, 0.009, 1.0]),
+    ("koi", [9.4, 0.097, 4.46]),
+    ("lagoon", [3.63, 0.065, 1.33]),
+    ("molecules", [34.3, 0.116, 20.2]),
+    ("nursery", [9.01, 0.025, 1.34]),
+    ("plankton", [5.91, 0.007, 5.78]),
+    ("pool", [4.93, 0.054, 1.8]),
+    ("reef", [5.49, 0.061, 1.28]),
+    ("simple_school", [3.44, 0.023, 1.87]),
+    ("sky", [4.14, 0.06, 0.576]),
 ];
 
 /// Returns a scene and its render setup, with the resolution of a machine without a graphics card. The aquarium is shown on a wall,
