@@ -115,7 +115,7 @@ fn paths_do_not_depend_on_the_number_of_threads() {
     assert_eq!(path(1), path(3));
 }
 
-/// After the first 100 s, in which the searches and their grids reach their largest size, path searches (also those that take many ticks), paths and jumps between terraces allocate no memory.
+/// After the first 200 s, in which the searches and their grids reach their largest size, path searches (also those that take many ticks), paths and jumps between terraces allocate no memory.
 #[test]
 fn paths_and_flights_do_not_allocate() {
     for (scene, budget) in [
@@ -139,7 +139,7 @@ fn paths_and_flights_do_not_allocate() {
             }
             (searches, splashes)
         };
-        let before = run(100);
+        let before = run(200);
         let mut after = before;
         let counted = allocation_counter::measure(|| after = run(20));
         println!("budget {budget}: {counted:?}, from {before:?} to {after:?}");
