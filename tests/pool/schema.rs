@@ -126,7 +126,10 @@ fn fields_that_need_a_restart_are_marked() {
         .filter_map(|p| p.strip_prefix("site."))
         .collect();
     // Everything else applies at once.
-    assert_eq!(of_site, ["counting", "panel", "remote", "simulation"]);
+    assert_eq!(
+        of_site,
+        ["cluster", "counting", "panel", "remote", "simulation"]
+    );
     assert_eq!(
         of_site.len(),
         marked.len(),
