@@ -303,5 +303,5 @@ fn the_examples_in_docs_count_as_users_of_a_key() {
     listed.sort();
     assert_eq!(found, listed);
     let text = explain(Some("rest")).unwrap();
-    assert_message(&text, &["Used by: docs/steering/rester"]);
+    assert_message(&text, &["docs/steering/rester"]);
 }
