@@ -72,11 +72,12 @@ impl HealthStatus {
         let mut findings: Vec<Finding> = Vec::new();
         findings.extend(show(status));
         findings.extend(stages(status));
-        // The newest fault is the most important. A state that somebody chose or left comes after the faults of its colour: a camera
-        // that was never calibrated must not hide a full disk.
+        findings.extend(chosen(status));
+        // The newest fault is the most important. What the installation was never taken out of comes after the faults of its colour: a
+        // camera that was never calibrated must not hide a full disk.
         let newest_first = status.faults.iter().rev();
         findings.extend(newest_first.map(|fault| of_fault(fault, status)));
-        findings.extend(states(status));
+        findings.extend(left(status));
         // What is not there at the moment comes after what is.
         findings.sort_by_key(|finding| {
             let (is_show, is_away) = (finding.is_show, finding.away_secs.is_some());
@@ -226,8 +227,8 @@ fn away(fault: &FaultStatus) -> String {
     })
 }
 
-/// States that somebody chose, or that the installation was never taken out of.
-fn states(status: &Status) -> Vec<Finding> {
+/// States that somebody chose, in which visitors are not seen.
+fn chosen(status: &Status) -> Vec<Finding> {
     let mut found = Vec::new();
     if status.rehearsal.is_some() {
         let end = match &status.schedule.rehearsal_until {
@@ -246,6 +247,12 @@ fn states(status: &Status) -> Vec<Finding> {
         let sentence = "The camera is being calibrated: the floor shows crosses or stripes.";
         found.push(attention("calibrating", sentence));
     }
+    found
+}
+
+/// States that the installation was never taken out of.
+fn left(status: &Status) -> Vec<Finding> {
+    let mut found = Vec::new();
     let is_one = |kind: CameraKind| {
         status
             .all_cameras()

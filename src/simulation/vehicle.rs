@@ -132,8 +132,8 @@ pub(super) fn advance(
         id: world.agents.ids[index],
     };
     let after = if species.motion.walks() {
-        let level = walk::level(&world.water, before);
-        let decision = walk::level_decision(&world.water, decision);
+        let level = walk::level(world.water, before);
+        let decision = walk::level_decision(world.water, decision);
         let mut after = next_body(world, &level, &decision, &own);
         walk::stand(world, (before, &mut after), &own, world.dt_secs);
         after

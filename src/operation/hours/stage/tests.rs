@@ -351,7 +351,7 @@ fn an_event_waits_for_the_clock_also_without_opening_hours() {
     });
     stage.judge = ClockJudge::new(Box::new(|| false));
     let now = Instant::now();
-    let mut look = |stage: &mut ScheduleStage, clock: &str| {
+    let look = |stage: &mut ScheduleStage, clock: &str| {
         stage.step_at(clock.parse().unwrap(), now);
         (started_rules(&requests), schedule.status())
     };
